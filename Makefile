@@ -1,0 +1,89 @@
+# mpicampaign: every command a person needs. `make help` lists them.
+# Set-up is part of each target: nothing needs to be installed before except Python, a C compiler, make.
+#   PYTHON=/path/to/python3      the Python to use (3.11 or newer)
+#   MPICAMPAIGN_ASSUME_USER=1    install no system packages; only say which are missing
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Programs of the environment go first. Modules of clusters set PYTHONPATH: their packages would hide ours.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+unexport PYTHONPATH PYTHONHOME
+
+# Shell files wherever they are, apart from what is made.
+SHELL_FILES = find . -name '.?*' -prune -o -path ./build -prune -o -path ./results -prune -o -name '*.sh'
+C_FILES = find kernels -name '*.[ch]'
+
+.NOTPARALLEL:
+.PHONY: help setup setup-run setup-test run run-full test test-quick test-full pytest-quick pytest-default
+.PHONY: pytest-full lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make the Python environment .venv; done by the other targets, too
+	@envs/setup.sh run
+
+setup-run:
+	@envs/setup.sh --quiet run
+
+setup-test:
+	@envs/setup.sh --quiet test
+
+run: setup-run ## run the default campaign on this machine: results/this-machine/report.html
+	@mpicampaign run
+
+run-full: setup-run ## the longer campaign on this machine
+	@mpicampaign run --campaign campaigns/this-machine-full.yaml
+
+test: lint pytest-default ## linters and tests (under 15 minutes)
+
+test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
+
+test-full: lint pytest-full ## everything
+
+pytest-quick: setup-test
+	@pytest -m "not slow and not full"
+
+pytest-default: setup-test
+	@pytest -m "not full"
+
+pytest-full: setup-test
+	@pytest
+
+lint: lint-python lint-snakemake lint-shell lint-c ## all linters
+
+lint-python: setup-test
+	@ruff check --quiet
+	@ruff format --check --quiet
+	@mypy --no-error-summary
+
+lint-snakemake: setup-test
+	@snakefmt --check Snakefile workflow/rules 2>/dev/null || { snakefmt --diff Snakefile workflow/rules; exit 1; }
+
+lint-shell: setup-test
+	@if command -v shellcheck >/dev/null; then $(SHELL_FILES) -exec shellcheck .ci/run {} +; \
+	else echo "shellcheck is not on this machine: shell scripts are not checked"; fi
+
+lint-c: setup-test
+	@$(C_FILES) -exec clang-format --dry-run -Werror {} +
+
+format: setup-test ## format Python, Snakemake and C files
+	@ruff check --quiet --fix
+	@ruff format --quiet
+	@snakefmt Snakefile workflow/rules 2>/dev/null
+	@$(C_FILES) -exec clang-format -i {} +
+
+lock: ## remake the lock files from pyproject.toml (UPGRADE=1: with the newest versions)
+	@envs/lock.sh $(if $(UPGRADE),--upgrade)
+
+bench: setup-test ## benchmarks of this software itself
+	@bench/run_all
+
+clean: ## remove what is built; results and the environment stay
+	@rm -rf build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find src tests bench workflow -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean ## also remove the environment; results stay
+	@rm -rf .venv src/*.egg-info

@@ -1,0 +1,48 @@
+# mpicampaign: from a campaign file to tables, figures and a report.
+# The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME.
+import shlex
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from mpicampaign.errors import UserError
+from mpicampaign.prepare import lock_campaign, prepare, write_scripts
+
+campaign_file = Path(config.get("campaign", "campaign.yaml"))
+try:
+    prepared = prepare(campaign_file, config.get("system", ""))
+except UserError as error:
+    raise SystemExit(str(error)) from None
+# Our own command line, whether or not it is on the PATH, and the options that every call gets.
+mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
+options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])
+scripts = {str(script.output): script for script in prepared.scripts}
+results = prepared.folder
+
+
+include: "workflow/rules/build.smk"
+include: "workflow/rules/run.smk"
+include: "workflow/rules/report.smk"
+
+
+onstart:
+    try:
+        lock = lock_campaign(prepared)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    write_scripts(prepared)
+
+
+# A failed run must not hide the others: tables and report are made from what is there.
+onerror:
+    shell("{mpicampaign} report {options}")
+
+
+# The runs themselves are targets: a report that is there already would not ask for missing ones.
+rule all:
+    default_target: True
+    input:
+        list(scripts),
+        results / "report.html",
+    localrule: True

@@ -1,0 +1,89 @@
+"""SHM-1 as this program measures it, beside IMB-MPI1 called by hand with the same binding, alternating.
+
+Prints latency at 0 B and the largest bandwidth of both, with their order-statistic intervals over the
+launches, and whether the intervals overlap.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from common import PROJECT
+
+from mpicampaign.parsers import parse
+from mpicampaign.prepare import prepare
+from mpicampaign.statistics import difference, summarise
+from mpicampaign.units import format_bandwidth, format_latency
+
+LAUNCHES = 10
+ARGUMENTS = "-iter 1000 -time 1 -msglog 0:22 PingPong"
+CAMPAIGN = f"""\
+campaign: agreement
+repeats: {LAUNCHES}
+systems: {{this-machine: {{scheduler: none, mpi: wheel}}}}
+host_groups: {{local: {{system: this-machine}}}}
+benchmarks: {{PingPong: {{arguments: {ARGUMENTS}}}}}
+matrix: [{{host_groups: local, placements: SHM-1, benchmarks: PingPong}}]
+"""
+BY_HAND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc IMB-MPI1 "$@"'
+
+
+def figures(output: str) -> tuple[float, float]:
+    """Latency at 0 B in s and the largest bandwidth in B/s."""
+    columns = parse("imb", output).series[0].columns
+    latency, bandwidths = columns["time"][0], columns["bandwidth"]
+    assert latency is not None
+    return latency, max(value for value in bandwidths if value is not None)
+
+
+def by_hand() -> tuple[float, float]:
+    prefix = sys.prefix
+    settings = {
+        "I_MPI_ROOT": prefix,
+        "LD_LIBRARY_PATH": f"{prefix}/lib",
+        "PATH": f"{prefix}/bin:{os.environ['PATH']}",
+    }
+    settings |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "off"}
+    command = ["mpirun", "-n", "2", "bash", "-c", BY_HAND, "imb", *ARGUMENTS.split()]
+    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=True)
+    return figures(done.stdout)
+
+
+def compare(what: str, ours: list[float], theirs: list[float], show: object) -> None:
+    first, second = summarise(ours), summarise(theirs)
+    assert first.interval and second.interval and callable(show)
+    overlap = first.interval.low <= second.interval.high and second.interval.low <= first.interval.high
+    verdict = "overlap" if overlap else "DO NOT OVERLAP"
+    p = difference(ours, theirs).p
+    for name, found in (("job script", first), ("by hand", second)):
+        low, high = (show(value) for value in (found.interval.low, found.interval.high))  # type: ignore[union-attr]
+        print(f"{what:<18} {name:<11} {show(found.median):>12}  [{low}, {high}]")
+    print(f"{what:<18} intervals {verdict}; Mann-Whitney p = {p if p is None else round(p, 3)}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        campaign = Path(folder) / "agreement.yaml"
+        campaign.write_text(CAMPAIGN)
+        prepared = prepare(campaign, results=Path(folder) / "results")
+        build = [sys.executable, "-m", "mpicampaign.cli", "build", "--campaign", str(campaign)]
+        subprocess.run(build, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
+        ours, hand = [], []
+        for script in prepared.scripts:
+            script.folder.mkdir(parents=True)
+            script.path.write_text(script.text)
+            subprocess.run(["bash", str(script.path)], check=True)
+            if not script.output.stat().st_size:
+                sys.exit("SHM-1 is not available on this machine: it needs two cores of one socket")
+            ours.append(figures(script.output.read_text()))
+            hand.append(by_hand())
+    compare("latency at 0 B", [f[0] for f in ours], [f[0] for f in hand], format_latency)
+    compare("maximum bandwidth", [f[1] for f in ours], [f[1] for f in hand], format_bandwidth)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""From finished runs to records and tables, without figures and report; a process of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+from mpicampaign.analyse import write_tables
+from mpicampaign.collect import collect, read_plan
+from mpicampaign.comparison import compare
+from mpicampaign.records import write_records
+
+
+def main() -> None:
+    """Analyse the campaign folder named on the command line; prints seconds, memory, verdicts as JSON."""
+    folder = Path(sys.argv[1])
+    moments = [time.perf_counter()]
+    plan = read_plan(folder / "plan.json")
+    records = collect(plan, folder)
+    moments.append(time.perf_counter())
+    comparison = compare(records)
+    moments.append(time.perf_counter())
+    write_tables(comparison, folder / "tables")
+    write_records(folder / "records.jsonl", plan["campaign"], records)
+    moments.append(time.perf_counter())
+    collected, compared, written = (end - begin for begin, end in pairwise(moments))
+    verdicts = Counter(f"{record.status} {record.verdict}" for record in records)
+    found = {"collect": collected, "compare": compared, "write": written}
+    print(json.dumps({**found, "megabytes": peak_megabytes(), "verdicts": verdicts}))
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had, in MB; unlike getrusage, without its parent's."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""What the benchmarks of this software share: alternating measurement, medians, ranges, ratios."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "campaign.yaml")
+QUIET = ("--quiet", "progress", "rules", "host", "reason")  # what the profiles leave out, too
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a command took: wall-clock seconds, and seconds of CPU of it and all its children."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectCopy:
+    """A copy of the project in a temporary folder, with results of its own."""
+
+    folder: Path
+
+    def call(self, *command: str | Path) -> str:
+        """The output of a command of this copy; ends everything where it fails."""
+        words = [str(word) for word in command]
+        done = subprocess.run(
+            words, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            sys.exit(f"{' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout
+
+    def cost(self, *command: str | Path) -> Cost:
+        """What a command of this copy takes."""
+        before, begin = _cpu_of_children(), time.perf_counter()
+        self.call(*command)
+        return Cost(time.perf_counter() - begin, _cpu_of_children() - before)
+
+    def mpicampaign(self, *arguments: str | Path) -> list[str]:
+        """The command line of this copy's mpicampaign."""
+        return [sys.executable, "-m", "mpicampaign.cli", *map(str, arguments)]
+
+    def snakemake(self, *arguments: str | Path) -> list[str]:
+        """The command line of the environment's Snakemake."""
+        return [sys.executable, "-m", "snakemake", *map(str, arguments)]
+
+    def forget(self) -> None:
+        """Remove all results and what Snakemake remembers of them; what is built stays."""
+        for name in ("results", ".snakemake"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def _environment(self) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+
+
+@contextmanager
+def project_copy() -> Iterator[ProjectCopy]:
+    """A copy of the project that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve() / "project"
+        folder.mkdir()
+        for part in PARTS:
+            copy = shutil.copytree if (PROJECT / part).is_dir() else shutil.copy
+            copy(PROJECT / part, folder / part)
+        yield ProjectCopy(folder)
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """Wall-clock seconds of one call."""
+    begin = time.perf_counter()
+    action()
+    return time.perf_counter() - begin
+
+
+def alternate(rounds: int, *actions: Callable[[], object]) -> list[list[float]]:
+    """Seconds of each action, taken in turn (A B A B …) so that a drift of the machine meets all."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(rounds):
+        for found, action in zip(times, actions, strict=True):
+            found.append(seconds(action))
+    return times
+
+
+def title(words: str) -> None:
+    """The heading of a benchmark."""
+    print(f"\n{words}", flush=True)
+
+
+def line(what: str, values: Sequence[float], limit: float | None = None, unit: str = "s") -> None:
+    """One row: median and range over the rounds, and the limit asked for."""
+    middle = statistics.median(values)
+    text = f"  {what:<66} {middle:8.3f} {unit:<4} [{min(values):.3f}, {max(values):.3f}]"
+    if limit is not None:
+        text += f"  limit {limit:g} {unit}: {'reached' if middle <= limit else 'MISSED'}"
+    print(text, flush=True)
+
+
+def ratio(what: str, values: Sequence[float], other: Sequence[float]) -> None:
+    """One row: how many times as much the alternative takes, round by round."""
+    ratios = [b / a for a, b in zip(values, other, strict=True)]
+    line(what, ratios, unit="×")

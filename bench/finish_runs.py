@@ -1,0 +1,36 @@
+"""Gives every run of a campaign a finished result; a process of its own, in a copy of the project."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import outputs
+
+from mpicampaign.prepare import Script, prepare, write_scripts
+from mpicampaign.render import HASH_MARK, claim_lines
+
+
+def main() -> None:
+    """Write the scripts of the campaign and, beside each, what a run of it leaves."""
+    prepared = prepare(Path(sys.argv[1]))
+    write_scripts(prepared)
+    noise = random.Random(1)
+    for script in prepared.scripts:
+        _finish(script, noise)
+    print(prepared.folder)
+
+
+def _finish(script: Script, noise: random.Random) -> None:
+    lines = [line.removeprefix("claim ").partition("=") for line in claim_lines(script.run)]
+    claims = {key: value.replace(HASH_MARK, script.script_hash) for key, _, value in lines}
+    result = script.output.parent
+    result.mkdir()
+    script.output.write_text(outputs.pingpong(noise), encoding="utf-8")
+    (result / "stderr.txt").write_text(outputs.report(claims["transport"]), encoding="utf-8")
+    (result / "evidence.txt").write_text(outputs.evidence(claims), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""1,000 job scripts, from the campaign file; beside it a new Jinja2 environment for each script."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+from common import alternate, line, ratio, title
+from workloads import write_many
+
+from mpicampaign import render
+from mpicampaign.plan import Run
+from mpicampaign.prepare import Prepared, prepare, write_scripts
+
+RUNS = 1000
+RUNS_BESIDE = 100
+ROUNDS = 5
+LIMIT = 2.0
+
+
+def main() -> None:
+    title(f"Rendering: {RUNS} job scripts from a campaign file")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        file = write_many(folder, RUNS)
+        in_memory, written = alternate(ROUNDS, lambda: rendered(file), lambda: on_disk(file, folder))
+        line("campaign loaded, planned, rendered in memory", in_memory, LIMIT)
+        line("the same, written to disk", written, LIMIT)
+        beside(rendered(file), folder)
+
+
+def rendered(file: Path, results: Path = Path("results")) -> Prepared:
+    """The campaign with its scripts; templates are compiled anew, as a fresh process has to."""
+    render._environment.cache_clear()
+    prepared = prepare(file, results=results)
+    if len(prepared.scripts) != RUNS:
+        raise SystemExit(f"{len(prepared.scripts)} scripts were rendered, not {RUNS}")
+    return prepared
+
+
+def on_disk(file: Path, folder: Path) -> None:
+    """A folder that is not there yet takes the scripts."""
+    write_scripts(rendered(file, Path(tempfile.mkdtemp(dir=folder))))
+
+
+def beside(prepared: Prepared, folder: Path) -> None:
+    """Only the rendering, of fewer runs since the alternative is slow."""
+    runs = prepared.plan.runs[:RUNS_BESIDE]
+    ours, naive = alternate(ROUNDS, lambda: texts(runs, folder), lambda: texts_naively(runs, folder))
+    line("rendering alone, one environment, each script", per_script(ours), unit="ms")
+    words = f"a new Jinja2 environment for each script ({RUNS_BESIDE} scripts)"
+    line(words, per_script(naive), unit="ms")
+    ratio("  times ours", ours, naive)
+
+
+def texts(runs: Sequence[Run], folder: Path) -> list[str]:
+    render._environment.cache_clear()
+    return [render.script_text(run, folder)[0] for run in runs]
+
+
+def texts_naively(runs: Sequence[Run], folder: Path) -> list[str]:
+    with patch.object(render, "_environment", render._environment.__wrapped__):
+        return [render.script_text(run, folder)[0] for run in runs]
+
+
+def per_script(times: Sequence[float]) -> list[float]:
+    """Milliseconds of one script."""
+    return [1000 * time / RUNS_BESIDE for time in times]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+#!/bin/sh
+# Finds everything that this machine lacks, all at once, and installs it where the user may.
+#
+#   envs/check_system.sh [run|test]     test: also shellcheck, which is useful but not needed
+#
+# Root, and users with sudo without a password, get the missing packages from the system's own
+# package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, nothing is installed: one message
+# lists what is missing with the command that installs it.
+# Exit status: 0 everything needed is there; 1 something is missing; 64 wrong use.
+# Only sh and coreutils are taken for granted here.
+set -u
+here=$(dirname "$0")
+purpose=${1:-run}
+case $purpose in
+    run | test) ;;
+    *) echo "usage: $0 [run|test]" >&2 && exit 64 ;;
+esac
+
+newline='
+'
+have() { command -v "$1" >/dev/null 2>&1; }
+
+find_manager() {
+    for manager in apt-get dnf yum zypper pacman; do
+        have "$manager" && return
+    done
+    manager=
+}
+
+# The package that brings something: package_of WHAT. Nothing where no package would help.
+package_of() {
+    case $manager:$1 in
+        apt-get:cc) echo gcc libc6-dev ;;
+        dnf:cc | yum:cc | zypper:cc) echo gcc glibc-devel ;;
+        *:cc) echo gcc ;;
+        *:flock) echo util-linux ;;
+        *:timeout | *:sha256sum) echo coreutils ;;
+        apt-get:python) echo python3 python3-venv ;;
+        *:python) [ "$manager" = pacman ] && echo python || echo python3 ;;
+        apt-get:newer-python) echo python3.11 python3.11-venv ;;
+        dnf:newer-python | yum:newer-python) echo python3.11 ;;
+        zypper:newer-python) echo python311 ;;
+        pacman:newer-python) echo python ;;
+        apt-get:venv) echo "python$python_version-venv" ;;
+        apt-get:headers) echo "python$python_version-dev" ;;
+        dnf:headers | yum:headers) echo "python$python_version-devel" ;;
+        zypper:headers) echo "python3${python_version#3.}-devel" ;;
+        pacman:headers) ;;
+        *:venv | *:other-python) ;;
+        dnf:shellcheck | yum:shellcheck | zypper:shellcheck) echo ShellCheck ;;
+        *) echo "$1" ;;
+    esac
+}
+
+lacks() { # WHAT DESCRIPTION
+    missing="$missing
+  $2"
+    packages="$packages $(package_of "$1")"
+}
+
+look_for_python() {
+    found=$("$here/find_python.sh" 2>&1) # the path, then a line for each part that is missing
+    case $? in
+        0) ;;
+        1) lacks_parts_of_python ;;
+        *) lacks_python ;;
+    esac
+}
+
+lacks_parts_of_python() {
+    python=${found%%"$newline"*}
+    python_version=$("$python" -I -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    for part in ${found#*"$newline"}; do
+        case $part in
+            venv) lacks venv "the venv module of $python (with ensurepip)" ;;
+            headers) lacks headers "the C headers of $python (Python.h)" ;;
+        esac
+    done
+}
+
+lacks_python() {
+    if [ -n "${PYTHON-}" ]; then
+        lacks other-python "Python 3.11 or newer: PYTHON=$PYTHON is none; choose another"
+    elif have python3; then
+        lacks newer-python "Python 3.11 or newer (here: $(python3 --version 2>&1))"
+    else
+        lacks python "Python 3.11 or newer"
+    fi
+}
+
+# Intel's mpicc calls gcc by that name; a compiler without the C library's headers is of no use.
+works_as_compiler() { echo '#include <stdio.h>' | "$1" -x c -fsyntax-only - 2>/dev/null; }
+
+look() {
+    missing=
+    packages=
+    look_for_python
+    if ! works_as_compiler cc || ! works_as_compiler gcc; then
+        lacks cc "a C compiler with the C library's headers (cc and gcc)"
+    fi
+    for tool in make numactl bash flock timeout sha256sum; do
+        have "$tool" || lacks "$tool" "$tool"
+    done
+}
+
+# Whether this user may install packages, and by which prefix of the command.
+find_permission() {
+    may_install=
+    prefix='sudo '
+    [ "${MPICAMPAIGN_ASSUME_USER-}" = 1 ] && return
+    if [ "$(id -u)" -eq 0 ]; then
+        may_install=yes
+        prefix=
+    elif have sudo && sudo -n true 2>/dev/null; then
+        may_install=yes
+    fi
+}
+
+command_for() {
+    case $manager in
+        apt-get) echo apt-get install -y "$@" ;;
+        pacman) echo pacman -S --noconfirm --needed "$@" ;;
+        zypper) echo zypper --non-interactive install "$@" ;;
+        *) echo "$manager" install -y "$@" ;;
+    esac
+}
+
+privileged() { ${prefix:+sudo -n} env DEBIAN_FRONTEND=noninteractive "$@" </dev/null; }
+
+# Package lists may be absent (fresh containers) or out of date: refreshed where a first try fails.
+install_packages() {
+    command=$(command_for "$@")
+    # shellcheck disable=SC2086  # its words are wanted, here and below
+    privileged $command && return
+    case $manager in
+        apt-get) privileged apt-get update -q ;;
+        pacman) privileged pacman -Sy ;;
+        *) return 1 ;;
+    esac || return
+    # shellcheck disable=SC2086
+    privileged $command
+}
+
+try_to_install() {
+    [ -n "$may_install" ] && [ -n "$manager" ] && [ -n "${*}" ] || return 1
+    echo "Installing with $manager: $*" >&2
+    log=$(install_packages "$@" 2>&1) && return
+    printf '%s\n%s could not install all of: %s\n' "$log" "$manager" "$*" >&2
+    return 1
+}
+
+explain() {
+    echo "This machine lacks:$missing"
+    # shellcheck disable=SC2086
+    set -- $packages
+    if [ -z "$manager" ]; then
+        echo "Install these with your system's package manager (none that is known here was found), then call make again."
+    elif [ $# -gt 0 ]; then
+        printf 'Install with:\n  %s%s\nthen call make again.\n' "$prefix" "$(command_for "$@")"
+    fi
+}
+
+look_for_shellcheck() {
+    have shellcheck && return
+    package=$(package_of shellcheck)
+    try_to_install "$package" && have shellcheck && return
+    echo "shellcheck is not on this machine: shell scripts will not be checked (install: $prefix$(command_for "$package"))" >&2
+}
+
+find_manager
+# A second round where the first brought a Python that is too old under the plain name.
+for round in first second; do
+    look
+    [ -n "$missing" ] || break
+    [ "$round" = first ] && find_permission
+    # shellcheck disable=SC2086
+    try_to_install $packages || break
+done
+[ -z "$missing" ] || look
+if [ -n "$missing" ]; then
+    explain >&2
+    exit 1
+fi
+if [ "$purpose" = test ] && ! have shellcheck; then
+    find_permission
+    look_for_shellcheck
+fi
+exit 0

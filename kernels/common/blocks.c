@@ -1,0 +1,47 @@
+#include "blocks.h"
+
+#include "random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned char *block_at(const struct blocks *blocks, int position) {
+    return blocks->bytes + (size_t)position * blocks->size;
+}
+
+/* Eight bytes of the pattern f(rank, offset). */
+static uint64_t pattern(const struct blocks *blocks, int rank, size_t word) {
+    return mix64(blocks->seed ^ mix64((uint64_t)rank << 40 ^ word));
+}
+
+static size_t word_length(const struct blocks *blocks, size_t offset) {
+    return blocks->size - offset < 8 ? blocks->size - offset : 8;
+}
+
+void blocks_fill(const struct blocks *blocks, int position, int rank) {
+    unsigned char *block = block_at(blocks, position);
+    for (size_t offset = 0; offset < blocks->size; offset += 8) {
+        uint64_t word = pattern(blocks, rank, offset / 8);
+        memcpy(block + offset, &word, word_length(blocks, offset));
+    }
+}
+
+void blocks_clear(const struct blocks *blocks, int from, int to) {
+    unsigned char *bytes = block_at(blocks, from);
+    size_t length = (size_t)(to - from) * blocks->size;
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (unsigned char)~bytes[i]; /* differs from whatever was there */
+}
+
+bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length) {
+    const unsigned char *block = block_at(blocks, position);
+    for (size_t offset = 0; offset < blocks->size; offset += 8) {
+        uint64_t word = pattern(blocks, rank, offset / 8);
+        if (memcmp(block + offset, &word, word_length(blocks, offset)) != 0) {
+            snprintf(why, length, "the block of rank %d differs in bytes %zu to %zu", rank, offset,
+                     offset + word_length(blocks, offset) - 1);
+            return false;
+        }
+    }
+    return true;
+}

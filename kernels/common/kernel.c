@@ -1,0 +1,142 @@
+#include "kernel.h"
+
+#include "buffers.h"
+#include "clock.h"
+#include "measure.h"
+#include "output.h"
+#include "report.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct operation *add_operation(struct run *run, const char *name, const char *variant) {
+    if (run->operation_count == MAX_OPERATIONS) {
+        fprintf(stderr, "more than %d operations in one kernel\n", MAX_OPERATIONS);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    struct operation *operation = &run->operations[run->operation_count++];
+    *operation = (struct operation){.name = name, .variant = variant};
+    return operation;
+}
+
+/* True when all ranks succeeded. Otherwise the reason of the lowest rank that failed is printed. */
+static bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]) {
+    int rank, mine, failing;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    mine = ok ? INT_MAX : rank;
+    MPI_Allreduce(&mine, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (failing == INT_MAX)
+        return true;
+    MPI_Bcast(why, REASON_LENGTH, MPI_CHAR, failing, MPI_COMM_WORLD);
+    if (rank == 0) {
+        fflush(stdout);
+        fprintf(stderr, "%s: %s\n", kernel, why);
+    }
+    return false;
+}
+
+static bool enough_ranks(const struct kernel *kernel, const struct run *run, char *why) {
+    snprintf(why, REASON_LENGTH, "needs at least %d ranks, was started with %d: mpirun -n %d %s",
+             kernel->minimum_ranks, run->topology.ranks, kernel->minimum_ranks, kernel->name);
+    return run->topology.ranks >= kernel->minimum_ranks;
+}
+
+/* Asked before anything large is allocated: half of a node's memory at most. */
+static bool fits_memory(const struct run *run, uint64_t memory, char *why) {
+    uint64_t needed = topology_node_sum(&run->topology, memory);
+    uint64_t limit = physical_memory() / 2;
+    snprintf(why, REASON_LENGTH,
+             "--max-size %zu needs %.3g GiB on one node, more than half of its memory (%.3g GiB); "
+             "choose a smaller --max-size",
+             run->options.max_size, (double)needed / (1 << 30), (double)limit / (1 << 29));
+    return needed <= limit;
+}
+
+static bool refused(const struct kernel *kernel, struct run *run, int argc, char **argv) {
+    char why[REASON_LENGTH] = "";
+    bool ok = parse_options(argc, argv, &run->options, kernel->options, why, sizeof why);
+    if (!all_ranks(kernel->name, ok, why))
+        return true;
+    if (run->options.help)
+        return false;
+    ok = enough_ranks(kernel, run, why) && kernel->accept(run, why);
+    if (!all_ranks(kernel->name, ok, why))
+        return true;
+    ok = fits_memory(run, kernel->memory(run), why);
+    return !all_ranks(kernel->name, ok, why);
+}
+
+static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
+    char detail[REASON_LENGTH] = "";
+    if (operation->verify(operation, detail))
+        return true;
+    snprintf(why, REASON_LENGTH, "wrong data in %s %s at %zu B: %.150s", operation->name,
+             operation->variant, operation->size, detail);
+    return false;
+}
+
+/* After the timed part, one more call into cleared memory: an old result cannot pass for a new one.
+ */
+static bool verify_operation(const struct kernel *kernel, const struct operation *operation) {
+    char why[REASON_LENGTH] = "";
+    operation->clear(operation);
+    operation->perform(operation, NULL);
+    return all_ranks(kernel->name, verify(operation, why), why);
+}
+
+static int sizes_from(const struct run *run, size_t size) {
+    int count = 1;
+    for (; size < run->options.max_size; size *= 2)
+        count++;
+    return count;
+}
+
+static bool run_sizes(const struct kernel *kernel, struct run *run, struct measurement *m) {
+    for (size_t size = run->options.min_size;; size *= 2) {
+        bool correct = true;
+        kernel->set_size(run, size);
+        measure_size(m, sizes_from(run, size));
+        for (int i = 0; i < run->operation_count && correct; i++)
+            correct = verify_operation(kernel, &run->operations[i]);
+        report_size(m, correct);
+        if (!correct || size == run->options.max_size)
+            return correct;
+    }
+}
+
+/* Lost output counts as failure on all ranks. */
+static bool finish(const struct kernel *kernel, const struct run *run, struct measurement *m,
+                   bool correct) {
+    char why[REASON_LENGTH] = "the output could not be written completely";
+    bool written = true;
+    if (run->topology.rank == 0) {
+        report_late(m);
+        written = output_end(correct ? "ok" : "failed");
+    }
+    return all_ranks(kernel->name, written, why) && correct;
+}
+
+static int measure_kernel(const struct kernel *kernel, struct run *run) {
+    static struct measurement measurement; /* too large for a stack */
+    kernel->set_up(run);
+    measure_begin(&measurement, run);
+    report_header(kernel, &measurement, kernel->memory(run));
+    bool correct = run_sizes(kernel, run, &measurement);
+    return finish(kernel, run, &measurement, correct) ? 0 : 1;
+}
+
+int kernel_main(int argc, char **argv, const struct kernel *kernel) {
+    static struct run run;
+    MPI_Init(&argc, &argv);
+    topology_find(&run.topology);
+    int status = 0;
+    if (refused(kernel, &run, argc, argv))
+        status = 2;
+    else if (!run.options.help)
+        status = measure_kernel(kernel, &run);
+    else if (run.topology.rank == 0)
+        print_help(kernel->name, kernel->purpose, kernel->options);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Keys to merge: made, sorted, summed up. The key type is chosen at run time. No MPI. */
+#ifndef KEYS_H
+#define KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct key_type {
+    const char *name;
+    size_t size;
+    void (*make)(void *keys, size_t n, uint64_t seed); /* random, uniform over all values */
+    void (*merge)(const void *a, size_t na, const void *b, size_t nb, void *out);
+    bool (*is_sorted)(const void *keys, size_t n);
+    uint64_t (*value)(const void *keys, size_t i);
+};
+
+extern const struct key_type KEY_TYPES[];
+
+/* NULL when there is no such type. */
+const struct key_type *key_type_find(const char *name);
+
+/* Sorts n keys; scratch holds as many. */
+void keys_sort(const struct key_type *type, void *keys, void *scratch, size_t n);
+
+/* What a merge must preserve: the number of keys, their sum and the exclusive or of their hashes.
+ */
+struct key_digest {
+    uint64_t count, sum, mixed;
+};
+
+struct key_digest keys_digest(const struct key_type *type, const void *keys, size_t n);
+
+#endif

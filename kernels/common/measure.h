@@ -1,0 +1,47 @@
+/* Measures all operations at one size: blocks, warm-up, windows, adaptive stopping, levels. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include "kernel.h"
+#include "sync.h"
+
+enum {
+    MAX_SAMPLES = 10000, /* of one operation at one size */
+    WINDOW = 10,         /* samples between two looks at the clock and the statistics */
+    MIN_SAMPLES = 5,     /* also when the budget is spent */
+    MAX_PROBES = 9       /* looks at the levels */
+};
+
+#define BLOCK_SECONDS 10e-6   /* the least that one timed block takes */
+#define WARMUP_FRACTION 0.1   /* of the budget, at most */
+#define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
+
+/* The samples of one operation at one size. Figures are rank 0's; other ranks hold the decisions.
+ */
+struct series {
+    const struct operation *operation;
+    int block;          /* calls in one timed block */
+    int window;         /* samples in one window */
+    int warmup_samples; /* dropped */
+    bool settled;       /* the warm-up's windows agreed in time */
+    bool done, converged;
+    int samples;
+    double *seconds;      /* [MAX_SAMPLES]: of one call, in order of time */
+    struct level *levels; /* [MAX_LEVELS]: medians of this rank, of one call */
+};
+
+struct measurement {
+    const struct run *run;
+    struct sync sync;
+    int64_t deadline; /* of the whole run, rank 0's clock */
+    long late;        /* samples repeated because a rank was late for the agreed start */
+    struct series series[MAX_OPERATIONS];
+};
+
+/* Chooses the synchronisation and starts the budget. Collective. */
+void measure_begin(struct measurement *measurement, const struct run *run);
+
+/* Fills the series of all operations; sizes_left counts this size too. Collective. */
+void measure_size(struct measurement *measurement, int sizes_left);
+
+#endif

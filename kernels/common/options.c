@@ -1,0 +1,139 @@
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct common_options DEFAULTS = {
+    .min_size = 8, .max_size = (size_t)4 << 20, .budget = 10.0, .seed = 1};
+
+enum { COMMON_COUNT = 6 };
+
+static void common_table(struct common_options *to, struct option table[COMMON_COUNT + 1]) {
+    const struct option all[COMMON_COUNT + 1] = {
+        {"--min-size", "SIZE", "smallest block per rank, a power of two such as 64KiB (8)",
+         "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->min_size},
+        {"--max-size", "SIZE", "largest block per rank, a power of two (4MiB)",
+         "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->max_size},
+        {"--budget", "SECONDS", "time for the whole run, shared by sizes and operations (10)",
+         "a number of seconds above 0, at most 86400", parse_seconds, &to->budget},
+        {"--seed", "NUMBER", "seed of keys, patterns and the random tree (1)",
+         "a whole number below 2^64", parse_seed, &to->seed},
+        {"--no-baseline", NULL, "leave out MPI_Gather, measured at the same sizes", NULL, NULL,
+         &to->no_baseline},
+        {"--help", NULL, "show this text", NULL, NULL, &to->help},
+        {NULL, NULL, NULL, NULL, NULL, NULL}};
+    memcpy(table, all, sizeof all);
+}
+
+static bool parse_whole(const char *text, uint64_t *value, char **end) {
+    if (!isdigit((unsigned char)text[0]))
+        return false; /* strtoull would take a sign and spaces */
+    errno = 0;
+    *value = strtoull(text, end, 10);
+    return errno == 0;
+}
+
+static uint64_t unit_factor(const char *unit) {
+    static const struct {
+        const char *name;
+        uint64_t factor;
+    } units[] = {{"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            return units[i].factor;
+    return 0;
+}
+
+bool parse_size(const char *text, void *target) {
+    uint64_t value;
+    char *unit;
+    if (!parse_whole(text, &value, &unit))
+        return false;
+    uint64_t factor = unit_factor(unit);
+    if (value == 0 || factor == 0 || value > SIZE_MAX / factor)
+        return false;
+    value *= factor;
+    *(size_t *)target = (size_t)value;
+    return (value & (value - 1)) == 0;
+}
+
+bool parse_seconds(const char *text, void *target) {
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(value) || value <= 0 || value > 86400)
+        return false;
+    *(double *)target = value;
+    return true;
+}
+
+bool parse_seed(const char *text, void *target) {
+    char *end;
+    uint64_t value;
+    if (!parse_whole(text, &value, &end) || *end != '\0')
+        return false;
+    *(uint64_t *)target = value;
+    return true;
+}
+
+bool parse_text(const char *text, void *target) {
+    *(const char **)target = text;
+    return *text != '\0';
+}
+
+static const struct option *find_option(const struct option *table, const char *name) {
+    for (; table != NULL && table->name != NULL; table++)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    return NULL;
+}
+
+bool parse_options(int argc, char **argv, struct common_options *common,
+                   const struct option *further, char *why, size_t why_length) {
+    struct option table[COMMON_COUNT + 1];
+    *common = DEFAULTS;
+    common_table(common, table);
+    for (int i = 1; i < argc; i++) {
+        const struct option *option = find_option(table, argv[i]);
+        if (option == NULL)
+            option = find_option(further, argv[i]);
+        if (option == NULL) {
+            snprintf(why, why_length, "unknown option '%.80s'; --help lists the options", argv[i]);
+            return false;
+        }
+        if (option->argument == NULL) {
+            *(bool *)option->target = true;
+        } else if (i + 1 == argc) {
+            snprintf(why, why_length, "%s needs a value: %s", option->name, option->expected);
+            return false;
+        } else if (!option->parse(argv[++i], option->target)) {
+            snprintf(why, why_length, "%s: '%.80s' is not %s", option->name, argv[i],
+                     option->expected);
+            return false;
+        }
+    }
+    if (common->min_size > common->max_size)
+        snprintf(why, why_length, "--min-size is %zu B, larger than --max-size, %zu B",
+                 common->min_size, common->max_size);
+    return common->min_size <= common->max_size;
+}
+
+static void print_table(const struct option *table) {
+    for (; table != NULL && table->name != NULL; table++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", table->name, table->argument ? table->argument : "");
+        printf("  %-22s %s\n", left, table->help);
+    }
+}
+
+void print_help(const char *name, const char *purpose, const struct option *further) {
+    struct common_options unused;
+    struct option table[COMMON_COUNT + 1];
+    common_table(&unused, table);
+    printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", name, purpose);
+    print_table(further);
+    print_table(table);
+}

@@ -1,0 +1,41 @@
+/* Command line: a table of options that is parsed and explained (--help) from one place. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Converts text into *target; false when it is no such value. */
+typedef bool option_parser(const char *text, void *target);
+
+struct option {
+    const char *name;     /* "--min-size" */
+    const char *argument; /* "SIZE"; NULL for a flag, which sets the bool at target */
+    const char *help;
+    const char *expected; /* completes "'x' is not ..." */
+    option_parser *parse;
+    void *target;
+};
+
+struct common_options {
+    size_t min_size, max_size; /* bytes per rank, powers of two */
+    double budget;             /* seconds for the whole run */
+    uint64_t seed;
+    bool no_baseline;
+    bool help;
+};
+
+option_parser parse_size;    /* size_t: 1024, 64KiB, 4MiB, 1GiB */
+option_parser parse_seconds; /* double, > 0, at most a day */
+option_parser parse_seed;    /* uint64_t, decimal */
+option_parser parse_text;    /* const char *, not empty */
+
+/* Parses the command line; false and a reason when it is wrong. */
+bool parse_options(int argc, char **argv, struct common_options *common,
+                   const struct option *further, char *why, size_t why_length);
+
+/* Prints --help: usage, the common options with their defaults, the further ones. */
+void print_help(const char *name, const char *purpose, const struct option *further);
+
+#endif

@@ -1,0 +1,37 @@
+#include "output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static long rows;
+
+void output_begin(const char *kernel) {
+    printf("#mpicampaign-kernel 1\n");
+    output_header("kernel", "%s", kernel);
+}
+
+void output_header(const char *key, const char *format, ...) {
+    char value[3900]; /* readers need not take longer lines */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    for (char *c = value; *c; c++)
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
+    printf("#@%s=%s\n", key, value);
+}
+
+void output_row(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    rows++;
+}
+
+bool output_end(const char *status) {
+    printf("#@end rows=%ld status=%s\n", rows, status);
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

@@ -1,0 +1,19 @@
+/* The raw output: header lines, rows, end mark; written by rank 0 only. Format: docs/kernels.md. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include <stdbool.h>
+
+/* Starts the output. Nothing may be printed before. */
+void output_begin(const char *kernel);
+
+/* One header line, #@key=value; line breaks in the value become spaces. */
+void output_header(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* One row, counted. */
+void output_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The end mark. False when some of the output could not be written, such as on a full disk. */
+bool output_end(const char *status);
+
+#endif

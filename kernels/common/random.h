@@ -1,0 +1,20 @@
+/* Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood 2014). */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <stdint.h>
+
+static inline uint64_t mix64(uint64_t x) {
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+static inline uint64_t random_next(uint64_t *state) {
+    uint64_t value = mix64(*state);
+    *state += 0x9E3779B97F4A7C15u;
+    return value;
+}
+
+#endif

@@ -1,0 +1,170 @@
+#include "report.h"
+
+#include "buffers.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that keep the whole output under 300 kB. */
+enum { MAX_KEPT = 60, SAMPLE_ROWS = 2200, LEVEL_ROWS = 1000 };
+
+static int size_count(const struct run *run) {
+    int count = 1;
+    for (size_t size = run->options.min_size; size < run->options.max_size; size *= 2)
+        count++;
+    return count;
+}
+
+static int kept_samples(const struct run *run) {
+    int fitting = SAMPLE_ROWS / (size_count(run) * run->operation_count);
+    return fitting < MAX_KEPT ? fitting : MAX_KEPT;
+}
+
+/* For how many ranks level rows are printed: all, the root, or none. */
+static int level_ranks(const struct run *run) {
+    int levels = 0, edges = 0;
+    for (int i = 0; i < run->operation_count; i++) {
+        levels += run->operations[i].levels;
+        edges += run->operations[i].levels > 0 ? run->topology.ranks - 1 : 0;
+    }
+    if (edges * size_count(run) <= LEVEL_ROWS)
+        return run->topology.ranks;
+    return levels * size_count(run) <= LEVEL_ROWS ? 1 : 0;
+}
+
+static void report_hosts(const struct topology *topology) {
+    size_t capacity = (size_t)topology->nodes * (MPI_MAX_PROCESSOR_NAME + 16), length = 0;
+    char *hosts = allocate(capacity);
+    for (int node = 0; node < topology->nodes; node++)
+        length += (size_t)snprintf(hosts + length, capacity - length, "%s%s:%d", node ? "," : "",
+                                   topology_name(topology, node), topology->ranks_on[node]);
+    output_header("hosts", "%s", hosts);
+    free(hosts);
+}
+
+/* The first lines of the library's own words; MPICH goes on with how it was configured. */
+static void report_library(void) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, lines = 0;
+    MPI_Get_library_version(version, &length);
+    for (char *c = version; *c; c++) {
+        lines += *c == '\n';
+        if (*c == '\n' || *c == '\t')
+            *c = lines < 4 ? ' ' : '\0';
+    }
+    output_header("mpi_library", "%s", version);
+}
+
+static void report_launch(const struct run *run) {
+    const struct topology *topology = &run->topology;
+    output_header("version", "1");
+    report_library();
+    output_header("ranks", "%d", topology->ranks);
+    output_header("nodes", "%d", topology->nodes);
+    report_hosts(topology);
+    output_header("oversubscribed", "%s", topology->oversubscribed ? "yes" : "no");
+    output_header("seed", "%llu", (unsigned long long)run->options.seed);
+    output_header("min_size", "%zu", run->options.min_size);
+    output_header("max_size", "%zu", run->options.max_size);
+    output_header("budget_seconds", "%g", run->options.budget);
+    output_header("baseline", "%s", run->options.no_baseline ? "none" : "MPI_Gather");
+}
+
+static void report_method(const struct measurement *m) {
+    output_header("clock", "%s", m->sync.clock);
+    output_header("sync", "%s", m->sync.name);
+    output_header("seconds", "%s", m->sync.seconds);
+    output_header("block", "calls back to back, %g s or more", BLOCK_SECONDS);
+    output_header("warmup",
+                  "windows of up to %d samples until two agree within %g, at most %g of "
+                  "the budget",
+                  WINDOW, WARMUP_AGREEMENT, WARMUP_FRACTION);
+    output_header("stopping",
+                  "order-statistic interval of the median within 0.02 and halves agree, "
+                  "or budget spent");
+    output_header("samples_kept", "at most %d of each operation and size, evenly spaced",
+                  kept_samples(m->run));
+    int ranks = level_ranks(m->run);
+    output_header("levels_ranks", "%s", ranks > 1 ? "all" : ranks == 1 ? "root" : "none");
+}
+
+static void report_columns(const char *variant) {
+    output_header("columns.samples",
+                  "operation %s size sample block_messages seconds useful_bytes wire_bytes",
+                  variant);
+    output_header("columns.levels",
+                  "operation %s size rank level receive_seconds merge_seconds bytes", variant);
+    output_header("columns.sizes",
+                  "operation %s size samples warmup_samples warmup_settled converged verified",
+                  variant);
+}
+
+void report_header(const struct kernel *kernel, const struct measurement *m, uint64_t memory) {
+    uint64_t largest;
+    MPI_Reduce(&memory, &largest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (m->run->topology.rank != 0)
+        return;
+    output_begin(kernel->name);
+    report_launch(m->run);
+    output_header("memory_per_process_bytes", "%llu", (unsigned long long)largest);
+    kernel->describe(m->run);
+    report_method(m);
+    report_columns(kernel->variant_column);
+}
+
+static void report_samples(const struct series *s, int kept) {
+    const struct operation *operation = s->operation;
+    int shown = s->samples < kept ? s->samples : kept;
+    for (int i = 0; i < shown; i++) {
+        int sample = (int)((long)i * s->samples / shown);
+        output_row("samples %s %s %zu %d %d %.6e %llu %llu", operation->name, operation->variant,
+                   operation->size, sample, s->block, s->seconds[sample],
+                   (unsigned long long)operation->useful_bytes,
+                   (unsigned long long)operation->wire_bytes);
+    }
+}
+
+static void report_rank_levels(const struct operation *operation, int rank,
+                               const struct level *levels) {
+    for (int i = 0; i < operation->levels; i++)
+        if (levels[i].bytes > 0)
+            output_row("levels %s %s %zu %d %d %.6e %.6e %llu", operation->name, operation->variant,
+                       operation->size, rank, i, levels[i].receive_seconds, levels[i].merge_seconds,
+                       (unsigned long long)levels[i].bytes);
+}
+
+static void report_levels(const struct run *run, const struct series *s) {
+    int ranks = level_ranks(run), count = s->operation->levels;
+    if (run->topology.rank == 0 && ranks == 1)
+        report_rank_levels(s->operation, 0, s->levels);
+    if (ranks <= 1)
+        return;
+    size_t bytes = (size_t)count * sizeof(struct level);
+    struct level *all = allocate(bytes * (size_t)run->topology.ranks);
+    MPI_Gather(s->levels, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    for (int rank = 0; run->topology.rank == 0 && rank < ranks; rank++)
+        report_rank_levels(s->operation, rank, all + rank * count);
+    free(all);
+}
+
+void report_size(const struct measurement *m, bool correct) {
+    bool root = m->run->topology.rank == 0;
+    for (int i = 0; i < m->run->operation_count; i++) {
+        const struct series *s = &m->series[i];
+        if (root)
+            report_samples(s, kept_samples(m->run));
+        if (s->operation->levels > 0)
+            report_levels(m->run, s);
+        if (root)
+            output_row("sizes %s %s %zu %d %d %d %d %d", s->operation->name, s->operation->variant,
+                       s->operation->size, s->samples, s->warmup_samples, s->settled, s->converged,
+                       correct);
+    }
+}
+
+void report_late(const struct measurement *m) {
+    output_header("late_starts", "%ld", m->late);
+    output_header("start_margin_seconds", "%g", (double)m->sync.margin * 1e-9);
+}

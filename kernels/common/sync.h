@@ -1,0 +1,37 @@
+/* How ranks start a sample together: named modules, chosen by what the machine offers. */
+#ifndef SYNC_H
+#define SYNC_H
+
+#include "topology.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sync {
+    const char *name;
+    const char *clock;
+    const char *seconds; /* what one sample's seconds are, for the header */
+    bool shared_clock;   /* times of different ranks may be compared */
+    bool yield;          /* more ranks than processors: give the processor away while waiting */
+    int64_t margin;      /* nanoseconds between the agreement and the start; rank 0's counts */
+    /* Returns when this rank is to start; false where it was late. Collective. */
+    bool (*start)(const struct sync *sync);
+};
+
+/* Limits of the margin. Ranks that are late in spite of the largest were not running: waiting
+ * longer would not help. */
+#define SYNC_MIN_MARGIN ((int64_t)1000)
+#define SYNC_MAX_MARGIN ((int64_t)100000)
+
+/* Agreed start time: rank 0 names a moment of the shared clock, all ranks wait for it. */
+bool sync_clock_available(const struct topology *topology);
+void sync_clock(struct sync *sync, const struct topology *topology);
+
+/* Dissemination barrier of our own, the same with every MPI library; for ranks without a shared
+ * clock. */
+void sync_barrier(struct sync *sync);
+
+/* The best module for this launch. Collective. */
+void sync_choose(struct sync *sync, const struct topology *topology);
+
+#endif

@@ -1,0 +1,101 @@
+#include "tree_list.h"
+
+#include "output.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The name in TREE_NAMES of the given length; NULL for none. */
+static const char *known_name(const char *text, size_t length) {
+    for (const char *const *name = TREE_NAMES; *name != NULL; name++)
+        if (strlen(*name) == length && strncmp(*name, text, length) == 0)
+            return *name;
+    return NULL;
+}
+
+static bool has(const struct tree_list *list, const char *name) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->tree[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add(struct tree_list *list, const struct run *run, const char *name) {
+    const struct topology *topology = &run->topology;
+    int i = list->count++;
+    tree_make(&list->tree[i], name, topology->ranks, topology->node_of, topology->nodes,
+              run->options.seed);
+    tree_role(&list->tree[i], topology->rank, &list->role[i]);
+    if (list->role[i].blocks > list->blocks)
+        list->blocks = list->role[i].blocks;
+}
+
+static void add_all(struct tree_list *list, const struct run *run) {
+    for (const char *const *name = TREE_NAMES; *name != NULL; name++)
+        add(list, run, *name);
+}
+
+bool tree_list_make(struct tree_list *list, const struct run *run, char why[REASON_LENGTH]) {
+    if (list->names == NULL || strcmp(list->names, "all") == 0) {
+        add_all(list, run);
+        return true;
+    }
+    for (const char *text = list->names; text != NULL;) {
+        size_t length = strcspn(text, ",");
+        const char *name = known_name(text, length);
+        if (name == NULL || has(list, name)) {
+            snprintf(
+                why, REASON_LENGTH, "--tree: '%.*s' %s", (int)(length < 80 ? length : 80), text,
+                name != NULL
+                    ? "is named twice"
+                    : "is not a tree; there are max-inter, min-inter, natural, random, and all");
+            return false;
+        }
+        add(list, run, name);
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return true;
+}
+
+static int blocks_of(const struct tree *tree, int v) {
+    struct tree_role role;
+    tree_role(tree, tree->rank_of[v], &role);
+    return role.blocks;
+}
+
+uint64_t tree_wire_bytes(const struct tree *tree, size_t size) {
+    uint64_t blocks = 0;
+    for (int v = 1; v < tree->ranks; v++)
+        blocks += (uint64_t)blocks_of(tree, v);
+    return blocks * size;
+}
+
+/* The largest message holds the largest power of two of blocks below the number of ranks, or less.
+ */
+bool tree_list_countable(const struct run *run, char why[REASON_LENGTH]) {
+    uint64_t blocks = 1;
+    while (2 * blocks < (uint64_t)run->topology.ranks)
+        blocks *= 2;
+    bool countable = run->options.max_size <= (uint64_t)INT_MAX / blocks;
+    snprintf(why, REASON_LENGTH,
+             "--max-size %zu makes messages of up to %llu blocks, more than the 2147483647 B that "
+             "MPI counts; choose a smaller --max-size",
+             run->options.max_size, (unsigned long long)blocks);
+    return countable;
+}
+
+void tree_list_describe(const struct tree_list *list) {
+    char names[256] = "", crossing[512] = "";
+    for (int i = 0; i < list->count; i++) {
+        const struct tree *tree = &list->tree[i];
+        const char *separator = i > 0 ? "," : "";
+        size_t names_end = strlen(names), crossing_end = strlen(crossing);
+        snprintf(names + names_end, sizeof names - names_end, "%s%s", separator, tree->name);
+        snprintf(crossing + crossing_end, sizeof crossing - crossing_end, "%s%s:%d/%d", separator,
+                 tree->name, tree->crossing, tree->ranks - 1);
+    }
+    output_header("trees", "%s", names);
+    output_header("tree_levels", "%d", list->tree[0].levels);
+    output_header("tree_messages_between_nodes", "%s", crossing);
+}

@@ -1,0 +1,292 @@
+/* evidence.so: what a rank knows about itself right after MPI_Init and right before MPI_Finalize.
+ *
+ * Loaded by LD_PRELOAD into any MPI program. It needs no MPI headers and no MPI library of its own:
+ * of the interposed functions only the argument lists matter, and those hold no handles.
+ *
+ *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
+ *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended, "rank R start.KEY=VALUE", "rank R
+ * end.KEY=VALUE" MPICAMPAIGN_SYSFS          instead of /sys, for tests
+ *
+ * It must do no harm: nothing on stdout or stderr, errno kept, a value that cannot be read is left
+ * out. LD_PRELOAD stays set: the program may be started by a script that hands the environment on,
+ * and a process that never calls MPI_Init does nothing here. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_NODES = 256, PATH_LENGTH = 4096, TEXT_LENGTH = 16384 };
+
+/* The lines of one moment, written at once so that ranks sharing a file do not mix. */
+struct lines {
+    const char *rank, *moment;
+    size_t length;
+    char text[TEXT_LENGTH];
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct lines *lines, const char *key,
+                                                      const char *format, ...) {
+    char value[PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    if (length <= 0 || length >= (int)sizeof value)
+        return;
+    for (char *c = value; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?'; /* a value never starts a line of its own */
+    size_t room = sizeof lines->text - lines->length;
+    int written = snprintf(lines->text + lines->length, room, "rank %s %s.%s=%s\n", lines->rank,
+                           lines->moment, key, value);
+    if (written > 0 && (size_t)written < room)
+        lines->length += (size_t)written;
+}
+
+static void add_time(struct lines *lines) {
+    struct timespec now;
+    struct tm utc;
+    char text[32];
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0 || gmtime_r(&now.tv_sec, &utc) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc) == 0)
+        return;
+    add(lines, "time", "%s.%03ldZ", text, now.tv_nsec / 1000000);
+}
+
+static void add_host(struct lines *lines) {
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) == 0)
+        add(lines, "host", "%s", host);
+}
+
+static void add_allowed(struct lines *lines) {
+    static const char field[] = "Cpus_allowed_list:";
+    char line[PATH_LENGTH];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, field, sizeof field - 1) == 0) {
+            char *value = line + sizeof field - 1;
+            value += strspn(value, " \t");
+            value[strcspn(value, "\n")] = '\0';
+            add(lines, "allowed", "%s", value);
+        }
+    fclose(file);
+}
+
+static int cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
+    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
+    int length = snprintf(path, PATH_LENGTH, "%s/devices/system/cpu/cpu%d/%s",
+                          sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
+    return length > 0 && length < PATH_LENGTH;
+}
+
+static void add_topology(struct lines *lines, const char *key, int cpu, const char *inside) {
+    char path[PATH_LENGTH];
+    int value;
+    if (!cpu_path(path, cpu, inside))
+        return;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    /* a kernel without the knowledge says -1 */
+    if (fscanf(file, "%d", &value) == 1 && value >= 0)
+        add(lines, key, "%d", value);
+    fclose(file);
+}
+
+static void add_numa(struct lines *lines, int cpu) {
+    char path[PATH_LENGTH];
+    int node, end;
+    DIR *folder = cpu_path(path, cpu, "") ? opendir(path) : NULL;
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (sscanf(entry->d_name, "node%d%n", &node, &end) == 1 && entry->d_name[end] == '\0')
+            add(lines, "numa", "%d", node);
+    closedir(folder);
+}
+
+static void add_cpu(struct lines *lines) {
+    int cpu = sched_getcpu();
+    if (cpu < 0)
+        return;
+    add(lines, "cpu", "%d", cpu);
+    add_topology(lines, "socket", cpu, "topology/physical_package_id");
+    add_topology(lines, "core", cpu, "topology/core_id");
+    add_numa(lines, cpu);
+}
+
+/* Adds the N0=12 parts of one line; counts are in pages of kernelpagesize_kB. */
+static void count_pages(char *line, unsigned long long kilobytes[MAX_NODES], int *nodes) {
+    unsigned long long pages[MAX_NODES] = {0}, count, page_size = 4;
+    unsigned node;
+    for (char *rest, *word = strtok_r(line, " \n", &rest); word;
+         word = strtok_r(NULL, " \n", &rest))
+        if (sscanf(word, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
+            pages[node] += count;
+            *nodes = (int)node >= *nodes ? (int)node + 1 : *nodes;
+        } else {
+            sscanf(word, "kernelpagesize_kB=%llu", &page_size);
+        }
+    for (int i = 0; i < *nodes; i++)
+        kilobytes[i] += pages[i] * page_size;
+}
+
+/* Resident pages (of the base size) on each NUMA node. */
+static void add_memory(struct lines *lines) {
+    unsigned long long kilobytes[MAX_NODES] = {0};
+    unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
+    int nodes = 0;
+    char *line = NULL, text[PATH_LENGTH] = "";
+    size_t capacity = 0, length = 0;
+    FILE *file = fopen("/proc/self/numa_maps", "re");
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0)
+        count_pages(line, kilobytes, &nodes);
+    free(line);
+    fclose(file);
+    for (int i = 0; i < nodes && length < sizeof text - 32; i++)
+        length +=
+            (size_t)sprintf(text + length, "%sN%d=%llu", i ? "," : "", i, kilobytes[i] / page);
+    if (nodes > 0)
+        add(lines, "memory", "%s", text);
+}
+
+static void add_program(struct lines *lines) {
+    char path[PATH_LENGTH];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return;
+    path[length] = '\0';
+    add(lines, "program", "%s", path);
+}
+
+static void add_switches(struct lines *lines) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    add(lines, "voluntary_switches", "%ld", usage.ru_nvcsw);
+    add(lines, "involuntary_switches", "%ld", usage.ru_nivcsw);
+}
+
+static void add_library(struct lines *lines, const void *function) {
+    Dl_info info;
+    if (function != NULL && dladdr(function, &info) != 0 && info.dli_fname != NULL)
+        add(lines, "library", "%s", info.dli_fname);
+}
+
+static int is_number(const char *text) {
+    return text != NULL && *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static void append(const char *path, const struct lines *lines) {
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0)
+        return;
+    for (size_t done = 0; done < lines->length;) {
+        ssize_t n = write(file, lines->text + done, lines->length - done);
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    close(file);
+}
+
+static void record(const char *moment, const void *function) {
+    static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
+    if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)
+        return; /* a library that calls its own Init_thread from Init */
+    const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
+    int saved = errno;
+    if (!is_number(rank) || strlen(rank) > 9 || path == NULL || *path == '\0')
+        return;
+    lines.rank = rank;
+    lines.moment = moment;
+    lines.length = 0;
+    add_cpu(&lines);
+    add_time(&lines);
+    add_host(&lines);
+    add(&lines, "pid", "%ld", (long)getpid());
+    add_allowed(&lines);
+    add_memory(&lines);
+    add_program(&lines);
+    add_switches(&lines);
+    add_library(&lines, function);
+    append(path, &lines);
+    errno = saved;
+}
+
+/* Looks in every loaded library: one that a program opened privately is not in the global order. */
+static int search_object(struct dl_phdr_info *object, size_t size, void *search) {
+    void **found = ((void **)search) + 1;
+    (void)size;
+    if (object->dlpi_name == NULL || strstr(object->dlpi_name, "libmpi") == NULL)
+        return 0;
+    void *library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
+        return 0;
+    *found = dlsym(library, *(char **)search);
+    dlclose(library);
+    return *found != NULL;
+}
+
+/* The next library's function of this name, so that other tools that interpose still take part. */
+static void *next(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (function != NULL)
+        return function;
+    void *search[2] = {(void *)(size_t)name, NULL};
+    dl_iterate_phdr(search_object, search);
+    return search[1];
+}
+
+/* Where the MPI library itself is: PMPI_Init is not interposed by anyone. */
+static const void *library_function(const void *fallback) {
+    const void *function = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    return function != NULL ? function : fallback;
+}
+
+enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS */
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int MPI_Init(int *argc, char ***argv) {
+    int (*function)(int *, char ***);
+    *(void **)&function = next("MPI_Init");
+    int status = function != NULL ? function(argc, argv) : FAILED;
+    if (status == 0)
+        record("start", library_function(*(void **)&function));
+    return status;
+}
+
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int (*function)(int *, char ***, int, int *);
+    *(void **)&function = next("MPI_Init_thread");
+    int status = function != NULL ? function(argc, argv, required, provided) : FAILED;
+    if (status == 0)
+        record("start", library_function(*(void **)&function));
+    return status;
+}
+
+EXPORT int MPI_Finalize(void) {
+    int (*function)(void);
+    *(void **)&function = next("MPI_Finalize");
+    if (function == NULL)
+        return FAILED;
+    record("end", library_function(*(void **)&function));
+    return function();
+}

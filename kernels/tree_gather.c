@@ -1,0 +1,123 @@
+/* tree_gather: gathers one block of every rank at rank 0 along binomial trees.
+ *
+ * Purpose: the bandwidth of a gather as a function of where the tree's messages go: between nodes
+ *          as often as possible (max-inter), as seldom (min-inter), by rank number, at random.
+ * Usage:   mpirun -n RANKS tree_gather --tree max-inter,natural --max-size 4MiB --budget 10
+ * Figures: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
+ * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
+ */
+#include "baseline.h"
+#include "blocks.h"
+#include "buffers.h"
+#include "clock.h"
+#include "kernel.h"
+#include "tree_list.h"
+
+enum { TAG = 10 };
+
+static struct tree_list trees;
+static struct blocks blocks; /* own block first, then those of the next virtual ranks */
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    return tree_list_make(&trees, run, why) && tree_list_countable(run, why);
+}
+
+/* The root holds all blocks in every tree, as it must for MPI_Gather. */
+static uint64_t memory(const struct run *run) {
+    return bytes_product((uint64_t)trees.blocks, run->options.max_size);
+}
+
+static unsigned char *block(int position) { return blocks.bytes + (size_t)position * blocks.size; }
+
+static void receive(const struct tree_role *role, int i) {
+    MPI_Recv(block(role->receive[i].first), role->receive[i].blocks * (int)blocks.size, MPI_BYTE,
+             role->receive[i].peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void receive_timed(const struct tree_role *role, int i, struct level *levels) {
+    struct level *level = &levels[role->receive[i].level];
+    int64_t start = clock_now();
+    receive(role, i);
+    level->receive_seconds += (double)(clock_now() - start) * 1e-9;
+    level->bytes = (uint64_t)role->receive[i].blocks * blocks.size;
+}
+
+static void perform(const struct operation *operation, struct level *levels) {
+    const struct tree_role *role = operation->parameters;
+    for (int i = 0; i < role->receives; i++)
+        if (levels != NULL)
+            receive_timed(role, i, levels);
+        else
+            receive(role, i);
+    if (role->parent >= 0)
+        MPI_Send(blocks.bytes, role->blocks * (int)blocks.size, MPI_BYTE, role->parent, TAG,
+                 MPI_COMM_WORLD);
+}
+
+static void clear(const struct operation *operation) {
+    const struct tree_role *role = operation->parameters;
+    blocks_clear(&blocks, 1, role->blocks);
+}
+
+static const struct tree *tree_of(const struct operation *operation) {
+    return &trees.tree[(const struct tree_role *)operation->parameters - trees.role];
+}
+
+static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
+    const struct tree_role *role = operation->parameters;
+    const int *rank_of = tree_of(operation)->rank_of + role->virtual_rank;
+    for (int i = 0; i < role->blocks; i++)
+        if (!blocks_check(&blocks, i, rank_of[i], why, REASON_LENGTH))
+            return false;
+    return true;
+}
+
+static void set_up(struct run *run) {
+    blocks.bytes = allocate((size_t)memory(run));
+    blocks.seed = run->options.seed;
+    for (int i = 0; i < trees.count; i++) {
+        struct operation *operation = add_operation(run, "tree_gather", trees.tree[i].name);
+        operation->levels = trees.tree[i].levels;
+        operation->parameters = &trees.role[i];
+        operation->clear = clear;
+        operation->perform = perform;
+        operation->verify = verify;
+    }
+    baseline_add(run, &blocks);
+}
+
+static void set_size(struct run *run, size_t size) {
+    blocks.size = size;
+    blocks_fill(&blocks, 0, run->topology.rank);
+    for (int i = 0; i < trees.count; i++) {
+        run->operations[i].size = size;
+        run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
+        run->operations[i].wire_bytes = tree_wire_bytes(&trees.tree[i], size);
+    }
+    baseline_set_size(run, size);
+}
+
+static void describe(const struct run *run) {
+    (void)run;
+    tree_list_describe(&trees);
+}
+
+static const struct option options[] = {TREE_OPTION(trees), {NULL, NULL, NULL, NULL, NULL, NULL}};
+
+int main(int argc, char **argv) {
+    const struct kernel kernel = {
+        .name = "tree_gather",
+        .purpose =
+            "Gathers one block of every rank at rank 0 along binomial trees whose messages cross\n"
+            "between nodes as often as possible (max-inter), as seldom (min-inter), by rank\n"
+            "number (natural) or at random; MPI_Gather of the same blocks beside it.",
+        .variant_column = "tree",
+        .minimum_ranks = 2,
+        .options = options,
+        .accept = accept,
+        .memory = memory,
+        .set_up = set_up,
+        .set_size = set_size,
+        .describe = describe};
+    return kernel_main(argc, argv, &kernel);
+}

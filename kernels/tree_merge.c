@@ -1,0 +1,195 @@
+/* tree_merge: merge sort along binomial trees.
+ *
+ * Purpose: a gather in which every receiver works on what it received: each rank sorts its block
+ *          before timing; along the tree, receive, two-way merge, forward; rank 0 ends with all
+ * keys. Usage:   mpirun -n RANKS tree_merge --key uint64 --tree max-inter --max-size 4MiB --budget
+ * 10 Figures: useful = (P - 1) m bytes; wire = all message bytes; receive and merge seconds of each
+ *          level and rank.
+ * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
+ */
+#include "baseline.h"
+#include "blocks.h"
+#include "buffers.h"
+#include "clock.h"
+#include "kernel.h"
+#include "keys.h"
+#include "output.h"
+#include "tree_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TAG = 11 };
+
+static struct tree_list trees;
+static const struct key_type *key_type;
+static struct blocks gathered; /* of the baseline; scratch for the sort */
+static unsigned char *own, *received, *merged[2];
+static size_t keys_in_block;
+static struct key_digest expected; /* of all ranks' keys, the same on all ranks */
+
+static bool parse_key_type(const char *text, void *target) {
+    const struct key_type *type = key_type_find(text);
+    *(const struct key_type **)target = type;
+    return type != NULL;
+}
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    if (key_type == NULL)
+        key_type = key_type_find("uint32");
+    if (!tree_list_make(&trees, run, why) || !tree_list_countable(run, why))
+        return false;
+    snprintf(why, REASON_LENGTH, "--min-size %zu B is less than one key of %zu B",
+             run->options.min_size, key_type->size);
+    return run->options.min_size >= key_type->size;
+}
+
+/* own, received (the largest child has at most half of the blocks), two to merge between, gathered.
+ */
+static uint64_t memory(const struct run *run) {
+    uint64_t held = (uint64_t)trees.blocks;
+    return bytes_product(1 + held / 2 + 3 * held, run->options.max_size);
+}
+
+/* Returns the keys of this rank's part of the tree; they are in own or in one of merged. */
+static const unsigned char *merge_received(const struct tree_role *role, int i,
+                                           const unsigned char *keys) {
+    unsigned char *out = merged[i % 2];
+    key_type->merge(keys, (size_t)role->receive[i].first * keys_in_block, received,
+                    (size_t)role->receive[i].blocks * keys_in_block, out);
+    return out;
+}
+
+static void receive(const struct tree_role *role, int i) {
+    int bytes = (int)(keys_in_block * key_type->size) * role->receive[i].blocks;
+    MPI_Recv(received, bytes, MPI_BYTE, role->receive[i].peer, TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
+static const unsigned char *step_timed(const struct tree_role *role, int i,
+                                       const unsigned char *keys, struct level *levels) {
+    struct level *level = &levels[role->receive[i].level];
+    int64_t start = clock_now();
+    receive(role, i);
+    int64_t arrived = clock_now();
+    keys = merge_received(role, i, keys);
+    level->receive_seconds += (double)(arrived - start) * 1e-9;
+    level->merge_seconds += (double)(clock_now() - arrived) * 1e-9;
+    level->bytes = (uint64_t)role->receive[i].blocks * keys_in_block * key_type->size;
+    return keys;
+}
+
+static const unsigned char *step(const struct tree_role *role, int i, const unsigned char *keys) {
+    receive(role, i);
+    return merge_received(role, i, keys);
+}
+
+static void perform(const struct operation *operation, struct level *levels) {
+    const struct tree_role *role = operation->parameters;
+    const unsigned char *keys = own;
+    for (int i = 0; i < role->receives; i++)
+        keys = levels != NULL ? step_timed(role, i, keys, levels) : step(role, i, keys);
+    if (role->parent >= 0)
+        MPI_Send(keys, role->blocks * (int)operation->size, MPI_BYTE, role->parent, TAG,
+                 MPI_COMM_WORLD);
+}
+
+static void clear(const struct operation *operation) {
+    const struct tree_role *role = operation->parameters;
+    size_t held = (size_t)role->blocks, size = operation->size;
+    memset(received, 0xA5, held / 2 * size);
+    memset(merged[0], 0xA5, held * size);
+    memset(merged[1], 0xA5, held * size);
+}
+
+static struct key_digest add_over_ranks(struct key_digest digest) {
+    struct key_digest sum;
+    MPI_Allreduce(&digest, &sum, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD); /* count, sum */
+    MPI_Allreduce(&digest.mixed, &sum.mixed, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
+    return sum;
+}
+
+static const unsigned char *result(const struct tree_role *role) {
+    return role->receives == 0 ? own : merged[(role->receives - 1) % 2];
+}
+
+/* Every rank: its keys are in order. The root: they are all keys and no others. */
+static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
+    const struct tree_role *role = operation->parameters;
+    size_t n = (size_t)role->blocks * keys_in_block;
+    if (!key_type->is_sorted(result(role), n)) {
+        snprintf(why, REASON_LENGTH, "the merged keys are not in order");
+        return false;
+    }
+    struct key_digest found = keys_digest(key_type, result(role), n);
+    snprintf(why, REASON_LENGTH, "the merged keys are not those that the ranks had before");
+    return role->parent >= 0 || (found.count == expected.count && found.sum == expected.sum &&
+                                 found.mixed == expected.mixed);
+}
+
+static void set_up(struct run *run) {
+    size_t size = run->options.max_size, held = (size_t)trees.blocks;
+    own = allocate(size);
+    received = allocate(held / 2 * size);
+    merged[0] = allocate(held * size);
+    merged[1] = allocate(held * size);
+    gathered = (struct blocks){allocate(held * size), 0, run->options.seed};
+    for (int i = 0; i < trees.count; i++) {
+        struct operation *operation = add_operation(run, "tree_merge", trees.tree[i].name);
+        operation->levels = trees.tree[i].levels;
+        operation->parameters = &trees.role[i];
+        operation->clear = clear;
+        operation->perform = perform;
+        operation->verify = verify;
+    }
+    baseline_add(run, &gathered);
+}
+
+static void make_keys(const struct run *run) {
+    uint64_t seed = run->options.seed + ((uint64_t)run->topology.rank << 40);
+    key_type->make(own, keys_in_block, seed);
+    expected = add_over_ranks(keys_digest(key_type, own, keys_in_block));
+    keys_sort(key_type, own, gathered.bytes, keys_in_block);
+}
+
+static void set_size(struct run *run, size_t size) {
+    keys_in_block = size / key_type->size;
+    make_keys(run);
+    gathered.size = size;
+    blocks_fill(&gathered, 0, run->topology.rank);
+    for (int i = 0; i < trees.count; i++) {
+        run->operations[i].size = size;
+        run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
+        run->operations[i].wire_bytes = tree_wire_bytes(&trees.tree[i], size);
+    }
+    baseline_set_size(run, size);
+}
+
+static void describe(const struct run *run) {
+    (void)run;
+    tree_list_describe(&trees);
+    output_header("key", "%s", key_type->name);
+}
+
+static const struct option options[] = {TREE_OPTION(trees),
+                                        {"--key", "TYPE", "uint32 or uint64 (uint32)",
+                                         "a key type: uint32 or uint64", parse_key_type, &key_type},
+                                        {NULL, NULL, NULL, NULL, NULL, NULL}};
+
+int main(int argc, char **argv) {
+    const struct kernel kernel = {
+        .name = "tree_merge",
+        .purpose =
+            "Merge sort along binomial trees: every rank sorts its block before timing; then\n"
+            "receive, two-way merge, forward, until rank 0 holds all keys in order. MPI_Gather\n"
+            "of blocks of the same size beside it.",
+        .variant_column = "tree",
+        .minimum_ranks = 2,
+        .options = options,
+        .accept = accept,
+        .memory = memory,
+        .set_up = set_up,
+        .set_size = set_size,
+        .describe = describe};
+    return kernel_main(argc, argv, &kernel);
+}

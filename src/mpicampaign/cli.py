@@ -1,0 +1,150 @@
+"""The command line: mpicampaign check, plan, render, build, run, report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mpicampaign.prepare import Prepared
+
+EXIT_MISTAKE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one subcommand; mistakes of the user are told without a traceback."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.action(options))
+    except UserError as error:
+        print(_mistakes(error), file=sys.stderr)
+        return EXIT_MISTAKE
+    except BrokenPipeError:
+        return 0
+
+
+def _mistakes(error: UserError) -> str:
+    count = len(error.problems)
+    heading = "mpicampaign: " + ("" if count == 1 else f"{count} mistakes\n")
+    return heading + "\n".join(str(problem) for problem in error.problems)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="mpicampaign", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _command(commands, "check", _check, "check the campaign file and say what it holds")
+    _command(commands, "plan", _plan, "show the matrix of cases and the node-hours they may take")
+    _command(commands, "render", _render, "write all job scripts, submit nothing")
+    _command(commands, "build", _build, "build the bundled kernels for this system")
+    run = _command(commands, "run", _run, "run what is not done yet, then make tables and report")
+    run.add_argument("--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)")
+    run.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
+    _command(commands, "report", _report, "make records, tables, figures and report from what is there")
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    action: Callable[[argparse.Namespace], int],
+    words: str,
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=words, description=words)
+    parser.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
+    parser.add_argument("--system", default="", help="plan for this system, wherever this machine is")
+    parser.set_defaults(action=action)
+    return parser
+
+
+def _prepare(options: argparse.Namespace) -> Prepared:
+    from mpicampaign.prepare import prepare
+
+    return prepare(options.campaign, options.system)
+
+
+def _check(options: argparse.Namespace) -> int:
+    prepared = _prepare(options)
+    campaign = prepared.campaign
+    print(f"{options.campaign}: campaign {campaign.name}, no mistakes found")
+    print(f"  systems: {', '.join(campaign.systems)}; this machine: {prepared.plan.system or 'none of them'}")
+    return 0
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from mpicampaign.plan_text import plan_text
+
+    prepared = _prepare(options)
+    print(plan_text(prepared.plan, len(prepared.pending), prepared.campaign.node_hours_cap))
+    return 0
+
+
+def _render(options: argparse.Namespace) -> int:
+    from mpicampaign.prepare import write_scripts
+
+    prepared = _prepare(options)
+    write_scripts(prepared)
+    for script in prepared.scripts:
+        print(script.path)
+    return 0
+
+
+def _build(options: argparse.Namespace) -> int:
+    from mpicampaign.build import build
+
+    return build(_prepare(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    from mpicampaign.execute import run_snakemake
+    from mpicampaign.plan_text import pending_text
+    from mpicampaign.software import PROJECT
+
+    prepared = _prepare(options)
+    print(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title), flush=True)
+    config = ["--config", f"campaign={options.campaign.resolve()}", f"system={options.system}"]
+    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
+    quiet = [] if "-n" in options.snakemake else ["--quiet", "progress", "rules", "host", "reason"]
+    arguments = ["--snakefile", str(PROJECT / "Snakefile"), "--profile", options.profile, *config]
+    status = run_snakemake(PROJECT, [*arguments, *quiet, *options.snakemake])
+    _show(prepared)
+    if prepared.pending:
+        print(
+            f"{len(prepared.pending)} of {len(prepared.scripts)} runs are not done; the same command goes on"
+        )
+    return status
+
+
+def _show(prepared: Prepared) -> None:
+    """The comparison in the terminal, and where the rest is."""
+    table = prepared.folder / "tables" / "comparison.txt"
+    if table.is_file():
+        print(table.read_text(encoding="utf-8"))
+        print(f"report: {prepared.folder / 'report.html'}")
+        print(f"tables: {table.parent}   figures: {prepared.folder / 'figures'}")
+
+
+def _report(options: argparse.Namespace) -> int:
+    from mpicampaign.analyse import analyse
+    from mpicampaign.prepare import write_plan
+
+    prepared = _prepare(options)
+    write_plan(prepared)
+    campaign = prepared.campaign
+    sizes = {name: found.figure_sizes for name, found in campaign.benchmarks.items() if found.figure_sizes}
+    text = options.campaign.read_text(encoding="utf-8")
+    records = analyse(prepared.folder, campaign.title, campaign.table_sizes, sizes, text)
+    counts = Counter(record.status for record in records)
+    words = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
+    print(f"{len(records)} runs: {words}; {prepared.folder / 'report.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

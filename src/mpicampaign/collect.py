@@ -1,0 +1,148 @@
+"""From the folders of runs to records: reads raw outputs and evidence, writes nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mpicampaign.errors import UserError
+from mpicampaign.evidence import Evidence, read_evidence
+from mpicampaign.parsers import OutputError, parse
+from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Record
+from mpicampaign.verdict import judge
+
+FORMAT = "mpicampaign-plan"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Where a run of a case left its files, as the plan or the disk names it."""
+
+    path: Path
+    repeat: int
+    order: int | None = None
+
+
+def read_plan(path: Path) -> dict[str, Any]:
+    """The plan that the execution half wrote.
+
+    Raises
+    ------
+    UserError
+        when it is not there, damaged, or of another format.
+    """
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is not there: run the campaign, or 'mpicampaign render', first") from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged: {error}") from error
+    if not isinstance(plan, dict) or (plan.get("format"), plan.get("version")) != (FORMAT, VERSION):
+        raise UserError(f"{path} is no plan of version {VERSION} of this program")
+    return plan
+
+
+def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
+    """The records of all cases of a plan: of this system's runs, and of whatever other systems left here."""
+    records = []
+    for entry in plan["cases"]:
+        case = Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
+        if entry["not_available"]:
+            record = Record(case, entry["suite"], 1, NOT_AVAILABLE, entry["not_available"])
+            records += [replace(record, repeat=repeat) for repeat in range(1, entry["repeats"] + 1)]
+            continue
+        folders = _planned(entry, campaign_folder) or _found(entry, case, campaign_folder)
+        records += [read_run(case, entry["suite"], folder) for folder in folders]
+    return records
+
+
+def _planned(entry: dict[str, Any], campaign_folder: Path) -> list[RunFolder]:
+    return [RunFolder(campaign_folder / run["folder"], run["repeat"], run["order"]) for run in entry["runs"]]
+
+
+def _found(entry: dict[str, Any], case: Case, campaign_folder: Path) -> list[RunFolder]:
+    """Results of a system that this plan has no runs for: the newest of each repeat, or none yet."""
+    folder = campaign_folder / "runs" / case.host_group / case.placement / case.benchmark
+    found = []
+    for repeat in range(1, entry["repeats"] + 1):
+        results = list(folder.glob(f"r{repeat:02d}-*/result/output.txt"))
+        newest = max(results, key=lambda path: path.stat().st_mtime, default=None)
+        path = newest.parents[1] if newest else folder / f"r{repeat:02d}"
+        found.append(RunFolder(path, repeat))
+    return found
+
+
+def read_run(case: Case, suite: str, folder: RunFolder) -> Record:
+    """The record of one run, whatever state its folder is in."""
+    result = folder.path / "result"
+    record = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
+    record = replace(record, script_hash=folder.path.name.partition("-")[2])
+    if (result / "output.txt").is_file():
+        return _read_result(record, result)
+    attempts = sorted(path for path in (folder.path / "attempts").glob("*") if path.is_dir())
+    return _read_attempt(record, attempts[-1], len(attempts)) if attempts else record
+
+
+def _read_result(record: Record, result: Path) -> Record:
+    evidence = read_evidence(_text(result / "evidence.txt"))
+    record = _with_evidence(record, evidence, result)
+    if "not_available" in evidence.job:
+        return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
+    output = _text(result / "output.txt")
+    try:
+        parsed = parse(record.suite, output)
+    except OutputError as error:
+        return replace(record, status=FAILED, reason=f"output.txt: {error}")
+    verdict, reasons = judge(evidence, output + _text(result / "stderr.txt"), parsed.series)
+    metadata = {**record.metadata, **parsed.metadata, "version": parsed.version}
+    record = replace(record, status=OK, reason="", series=parsed.series, metadata=metadata)
+    return replace(record, verdict=verdict, verdict_reasons=reasons)
+
+
+def _read_attempt(record: Record, attempt: Path, count: int) -> Record:
+    evidence = read_evidence(_text(attempt / "evidence.txt"))
+    record = _with_evidence(record, evidence, attempt)
+    if not evidence.complete:
+        return replace(record, reason="started, but has not ended: running now, or killed")
+    reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
+    words = f"{reason} ({count} attempts)" if count > 1 else reason
+    return replace(record, status=FAILED, reason=words)
+
+
+def _with_evidence(record: Record, evidence: Evidence, folder: Path) -> Record:
+    status = evidence.job.get("exit_status", "")
+    files = {name: str(folder / f"{name}.txt") for name in ("output", "evidence", "stderr")}
+    files = {name: path for name, path in files.items() if Path(path).is_file()}
+    script = folder.parents[0 if folder.name == "result" else 1] / "job.sh"
+    if script.is_file():
+        files["script"] = str(script)
+    return replace(
+        record,
+        hosts=evidence.hosts or tuple(filter(None, [evidence.job.get("host", "")])),
+        job_id=evidence.job.get("id", ""),
+        started=evidence.job.get("started", ""),
+        ended=evidence.job.get("ended", ""),
+        exit_status=int(status) if status.isdecimal() else None,
+        files=files,
+        metadata=_metadata(evidence),
+    )
+
+
+def _metadata(evidence: Evidence) -> dict[str, str]:
+    facts = {}
+    for host, node in evidence.nodes.items():
+        for key in ("cpu_model", "kernel", "sockets", "cores", "governor", "frequency_mhz", "before.load"):
+            if key in node:
+                facts[f"{host}: {key}"] = node[key]
+    return facts
+
+
+def _text(path: Path) -> str:
+    """A file's text; what is no UTF-8 is kept visible; a file that is not there is empty."""
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,51 @@
+"""Mistakes of users, told so that a person can mend them: where, what, why, what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake. ``key`` is the path inside the file, such as ``host_groups.scarf10.select``."""
+
+    message: str
+    file: str = ""
+    line: int | None = None
+    key: str = ""
+    value: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = self.file + (f":{self.line}" if self.line is not None else "")
+        parts = [part for part in (place, self.key) if part]
+        text = ": ".join([*parts, self.message])
+        if self.value:
+            text += f" (found {self.value})"
+        if self.hint:
+            text += f"\n    {self.hint}"
+        return text
+
+
+class UserError(Exception):
+    """One or several mistakes of a user; reported together, never with a traceback."""
+
+    def __init__(self, problems: Problem | str | Sequence[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = Problem(problems)
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt word, or the list of the known ones where none is near."""
+    choices = sorted(known)
+    near = get_close_matches(word, choices, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return "known: " + ", ".join(choices) if choices else ""

@@ -1,0 +1,94 @@
+"""What a run recorded about itself: reading evidence.txt; format in docs/formats.md."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+HEADER = "#mpicampaign-evidence 1"
+END = "end of evidence"
+
+
+@dataclass(slots=True)
+class Evidence:
+    """The lines of one evidence file by scope; values are text as recorded.
+
+    ``repeated`` names what was recorded twice with different values, such as two ranks of one number.
+    """
+
+    claim: dict[str, str] = field(default_factory=dict)
+    job: dict[str, str] = field(default_factory=dict)
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    ranks: dict[int, dict[str, str]] = field(default_factory=dict)
+    repeated: list[str] = field(default_factory=list)
+    complete: bool = False
+
+    def host_of(self, rank: int) -> str:
+        """The host that the rank itself named when its program started."""
+        return self.ranks[rank].get("start.host", "")
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The distinct hosts of the ranks, in the order of the ranks."""
+        names = [self.host_of(rank) for rank in sorted(self.ranks)]
+        return tuple(dict.fromkeys(name for name in names if name))
+
+
+def read_evidence(text: str) -> Evidence:
+    """The evidence in a file's text; lines of no known form are passed over, nothing is invented."""
+    evidence = Evidence()
+    lines = text.splitlines()
+    if not lines or lines[0] != HEADER:
+        return evidence
+    for line in lines[1:]:
+        if line == END:
+            evidence.complete = True
+        else:
+            _take(evidence, line)
+    return evidence
+
+
+def _take(evidence: Evidence, line: str) -> None:
+    scope, _, rest = line.partition(" ")
+    if scope in ("claim", "job"):
+        target = evidence.claim if scope == "claim" else evidence.job
+    elif scope == "node":
+        host, _, rest = rest.partition(" ")
+        target = evidence.nodes.setdefault(host, {})
+    elif scope == "rank":
+        number, _, rest = rest.partition(" ")
+        if not number.isdecimal():
+            return
+        target = evidence.ranks.setdefault(int(number), {})
+    else:
+        return
+    key, equals, value = rest.partition("=")
+    if not equals:
+        return
+    if key in target and target[key] != value and scope != "job":
+        evidence.repeated.append(f"{scope} {key}" if scope == "claim" else line.partition("=")[0])
+    target[key] = value
+
+
+def unquoted(value: str) -> str:
+    """A value that bash wrote with ``printf %q``, as it was."""
+    try:
+        words = shlex.split(value)
+    except ValueError:
+        return value
+    return words[0] if len(words) == 1 else value
+
+
+def cpu_list(text: str) -> set[int]:
+    """The CPUs of a list such as ``0-3,8``.
+
+    Raises
+    ------
+    ValueError
+        where the text is no such list.
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found

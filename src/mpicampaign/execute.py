@@ -1,0 +1,59 @@
+"""The only place that starts processes: job scripts on this machine, and Snakemake itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+SECONDS_TO_CLEAN_UP = 20
+
+
+class LocalJob:
+    """One job script that runs on this machine, in a session of its own so that only we signal it."""
+
+    def __init__(self, script: Path) -> None:
+        self.script = script
+        self.log = script.parent / "job.log"
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                ["bash", str(script)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def wait(self) -> int:
+        """The script's exit status, when it has ended."""
+        return self._process.wait()
+
+    def stop(self) -> None:
+        """Ask the script to end; it stops its ranks and keeps what it has as a failed attempt."""
+        with suppress(ProcessLookupError):
+            self._process.terminate()
+        try:
+            self._process.wait(SECONDS_TO_CLEAN_UP)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def run_script(text: str) -> int:
+    """A shell script given as text, with our own output; its exit status."""
+    return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
+
+
+def run_snakemake(project: Path, arguments: list[str]) -> int:
+    """Snakemake of this very environment, in the project's folder; its exit status."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    process = subprocess.Popen(command, cwd=project)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            # Ctrl-C reached Snakemake as well; it stops the run in progress and ends by itself.
+            continue

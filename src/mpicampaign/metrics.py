@@ -1,0 +1,199 @@
+"""The figures that are taken from each run for comparison: which ones, and how they are read.
+
+One figure per run (launch): the samples inside a run are already summarised in its series.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+
+from mpicampaign.units import format_size
+from mpicampaign.wording import BANDWIDTH, FRACTION, MESSAGE_RATE, RATIO, TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.records import Series
+
+KERNEL = "kernel"
+BASELINE = "MPI_Gather"  # what the bundled kernels measure beside themselves, in the same run
+
+_DIMENSIONS = {
+    "time": TIME,
+    "bandwidth": BANDWIDTH,
+    "bandwidth_wire": BANDWIDTH,
+    "message_rate": MESSAGE_RATE,
+    "overlap": FRACTION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure of a run.
+
+    ``size``: the message size in B at which the column is read; ``None``: the column's maximum over
+    all sizes, or its only value where the benchmark has no sizes. ``group`` is what metrics shown side
+    by side have in common, ``part`` what tells them apart. ``baseline``: the figure is divided by that
+    of `BASELINE` in the same run. ``headline``: ranked in words.
+    """
+
+    name: str
+    column: str
+    size: int | None = None
+    group: str = ""
+    part: str = ""
+    baseline: bool = False
+    headline: bool = False
+
+    @property
+    def dimension(self) -> str:
+        """What it measures, a constant of `mpicampaign.wording`."""
+        return RATIO if self.baseline else _DIMENSIONS[self.column]
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Times are better when low, everything else when high."""
+        return self.dimension == TIME
+
+
+class Reading(NamedTuple):
+    """A figure, and the message size (B) at which it was found."""
+
+    value: float
+    size: int | None
+
+
+def printed_sizes(tables: Iterable[Series]) -> list[int]:
+    """All message sizes (B) that any of the series holds, ascending."""
+    sizes = (size for table in tables for size in table.columns.get("size", []))
+    return sorted({int(size) for size in sizes if size is not None})
+
+
+def chosen_sizes(wanted: Sequence[int], printed: Sequence[int]) -> tuple[int, ...]:
+    """The sizes to show: those wanted, or where none of them was printed smallest, middle and largest."""
+    positive = [size for size in printed if size > 0]
+    if not positive or set(wanted) & set(positive):
+        return tuple(wanted)
+    return tuple(sorted({positive[0], positive[len(positive) // 2], positive[-1]}))
+
+
+def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) -> tuple[Metric, ...]:
+    """The metrics for like series of several runs, in the order in which they are shown.
+
+    Parameters
+    ----------
+    suite : the benchmark's suite; kernels show useful and wire bandwidth side by side
+    tables : the same series of all runs
+    wanted : message sizes (B) at which bandwidth or time is shown
+    """
+    columns = {name for table in tables for name in table.columns if _holds(table, name)}
+    printed = printed_sizes(tables)
+    sizes = chosen_sizes(wanted, printed)
+    if suite == KERNEL and "bandwidth" in columns:
+        return _kernel_metrics(tables[0].benchmark, sizes, columns)
+    if not printed:
+        return tuple(Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns)
+    if "bandwidth" in columns:
+        return _transfer_metrics(sizes, printed, columns)
+    return _time_metrics(tables[0].benchmark, sizes, printed, columns)
+
+
+def _holds(table: Series, column: str) -> bool:
+    return any(value is not None for value in table.columns[column])
+
+
+def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
+    found = []
+    if "time" in columns:
+        found.append(_latency(printed[0]))
+    found += [_at("bandwidth", "bandwidth", size) for size in sizes]
+    found.append(Metric("maximum bandwidth", "bandwidth", group="maximum bandwidth", headline=True))
+    if "message_rate" in columns:
+        name = "maximum message rate"
+        found.append(Metric(name, "message_rate", group=name, headline="time" not in columns))
+    return tuple(found)
+
+
+def _time_metrics(
+    benchmark: str, sizes: Sequence[int], printed: Sequence[int], columns: set[str]
+) -> tuple[Metric, ...]:
+    """Collectives: an operation on 0 B does nothing, so its time is no latency and is not shown."""
+    if "latency" in benchmark.lower():
+        first = _latency(printed[0])
+    else:
+        smallest = next((size for size in printed if size > 0), printed[0])
+        first = _at("time", "time", smallest, headline=True)
+    others = [size for size in sizes if size != first.size]
+    last = max((size for size in others if size in printed), default=None)
+    found = [first, *(_at("time", "time", size, headline=size == last) for size in others)]
+    if "overlap" in columns:
+        found += [_at("overlap", "overlap", size) for size in sizes]
+    return tuple(found)
+
+
+def _kernel_metrics(benchmark: str, sizes: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
+    """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
+    found = []
+    for size in (*sizes, None):
+        group = "maximum" if size is None else f"at {format_size(size)} per rank"
+        named = "maximum {}" if size is None else f"{{}} {group}"
+        name = named.format("B_useful")
+        found.append(Metric(name, "bandwidth", size, group, "B_useful", headline=size is None))
+        if "bandwidth_wire" in columns and benchmark != BASELINE:  # nobody knows what MPI sends
+            found.append(Metric(named.format("B_wire"), "bandwidth_wire", size, group, "B_wire"))
+        if benchmark != BASELINE and size is not None:
+            name = named.format(f"B_useful / {BASELINE}")
+            found.append(Metric(name, "bandwidth", size, group, f"/ {BASELINE}", baseline=True))
+    return tuple(found)
+
+
+def _latency(size: int) -> Metric:
+    name = f"latency at {format_size(size)}"
+    return Metric(name, "time", size, name, headline=True)
+
+
+def _at(words: str, column: str, size: int, headline: bool = False) -> Metric:
+    name = f"{words} at {format_size(size)}"
+    return Metric(name, column, size, name, headline=headline)
+
+
+def read(metric: Metric, table: Series, run: Iterable[Series]) -> Reading | None:
+    """The metric's figure in one series of a run; ``run``: all series of that run, for the baseline."""
+    found = _maximum(table, metric.column) if metric.size is None else _value_at(table, metric)
+    if found is None or not metric.baseline:
+        return found
+    for other in run:
+        if other.benchmark == BASELINE:
+            base = _value_at(other, metric)
+            return Reading(found.value / base.value, found.size) if base and base.value else None
+    return None
+
+
+def curve(table: Series, column: str) -> dict[int, float]:
+    """The column over message size (B): only what was printed, is finite and not negative."""
+    sizes = table.columns.get("size", [])
+    values = table.columns.get(column, [])
+    if len(sizes) != len(values):
+        return {}
+    pairs = zip(sizes, values, strict=True)
+    return {int(size): value for size, value in pairs if size is not None and _usable(value)}
+
+
+def _value_at(table: Series, metric: Metric) -> Reading | None:
+    value = curve(table, metric.column).get(metric.size if metric.size is not None else -1)
+    return None if value is None else Reading(value, metric.size)
+
+
+def _maximum(table: Series, column: str) -> Reading | None:
+    points = curve(table, column)
+    if points:
+        size = max(points, key=points.__getitem__)
+        return Reading(points[size], size)
+    values = [value for value in table.columns.get(column, []) if _usable(value)]
+    return Reading(max(values), None) if values and not table.columns.get("size") else None
+
+
+def _usable(value: float | None) -> TypeGuard[float]:
+    return value is not None and math.isfinite(value) and value >= 0

@@ -1,0 +1,54 @@
+"""Parsers: text that a benchmark printed -> figures in SI units, or a reason why there are none.
+
+Pure functions of text. A truncated, empty or garbled output raises `OutputError`, never yields a number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import did_you_mean
+from mpicampaign.parsers.imb import parse_imb
+from mpicampaign.parsers.kernel import parse_kernel
+from mpicampaign.parsers.osu import parse_osu
+from mpicampaign.parsers.output import OutputError, ParsedOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["PARSERS", "OutputError", "ParsedOutput", "parse"]
+
+PARSERS: dict[str, Callable[[str], ParsedOutput]] = {
+    "imb": parse_imb,
+    "osu": parse_osu,
+    "kernel": parse_kernel,
+}
+
+
+def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
+    """Read the output of one program of a suite (``imb``, ``osu``, ``kernel``).
+
+    ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
+    an output cut exactly between two lines shows only against it; the other suites prove by themselves
+    that they are complete, and for them it is one more check.
+
+    Raises
+    ------
+    OutputError
+        when the output is incomplete, contradicts itself, or is not an output of that suite.
+    """
+    parser = PARSERS.get(suite)
+    if parser is None:
+        raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, PARSERS)}")
+    parsed = parser(text)
+    if expected_max is not None:
+        _check_largest_size(parsed, expected_max)
+    return parsed
+
+
+def _check_largest_size(parsed: ParsedOutput, expected: int) -> None:
+    sized = [series for series in parsed.series if "size" in series.columns]
+    for series in sized:
+        largest = max((size for size in series.columns["size"] if size is not None), default=0)
+        if largest != expected:
+            raise OutputError(f"{series.label} ends at {largest:.0f} B; {expected} B was asked for")

@@ -1,0 +1,198 @@
+"""Takes an IMB output apart, line by line: header, tables, closing line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from mpicampaign.parsers.imb_tables import Table
+from mpicampaign.parsers.output import (
+    OutputError,
+    check_column_count,
+    check_no_abort,
+    looks_like_row,
+    row_tokens,
+    shown,
+)
+
+_BANNER = re.compile(
+    r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) V?(.{1,40}?), (?:IMB-|MPI-)?(\w+) part"
+)
+_END = "# All processes entering MPI_Finalize"
+_BENCHMARKING = re.compile(r"# Benchmarking (\S+(?: \([0-9x ]+\))?)\s*$")
+_PROCESSES = re.compile(r"# #processes = ([0-9]{1,9})\b(?:.*\(threads: ([0-9]{1,6})\))?")
+_GROUPS = re.compile(r"# \( ([0-9]{1,9}) groups of ([0-9]{1,9}) processes each")
+_MODE = re.compile(r"#\s+MODE: (NON-AGGREGATE|AGGREGATE)\s*$")
+_WINDOW = re.compile(r"# window_size = ([0-9]{1,9})\s*$")
+_INVALID = re.compile(r"# !! Benchmark (\S+) (?:is )?invalid for ([0-9]+) processes !!")
+_LENGTH = re.compile(r"# (Minimum|Maximum) (?:message length|io portion) in bytes:\s+([0-9]{1,18})\s*$")
+_KEY = re.compile(r"# ([A-Z][A-Za-z_ ]{2,30}?)\s*: (.*)$")
+_NO_FIGURES = ("time-out", "out-of-mem", "int-overflow")
+_FAILURES = ("CHECK FAILURES", "Invalid benchmark name")
+NO_HEADER = "the header of the Intel MPI Benchmarks is missing: empty, cut or another program's"
+_HEADINGS = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
+_KEPT_KEYS = (
+    "Date",
+    "Machine",
+    "System",
+    "Release",
+    "MPI Version",
+    "MPI_Datatype",
+    "MPI_Datatype for reductions",
+)
+
+
+@dataclass(slots=True)
+class Reader:
+    """The state while the lines go by."""
+
+    version: str = ""
+    part: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    minimum: int | None = None
+    maximum: int | None = None
+    user_lengths: bool = False
+    section: str = ""  # "calling" or "list" while inside these parts of the header
+    calling: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    invalid: dict[str, str] = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    table: Table | None = None  # the one whose rows may follow
+    ended: bool = False
+
+    def read(self, number: int, line: str) -> None:
+        if not line or line.isspace():
+            self._blank()
+        elif _HEADINGS.match(line):
+            self._heading(number, line)
+        elif line.startswith("#"):
+            self._comment(number, line)
+        else:
+            self._other(number, line)
+
+    def _blank(self) -> None:
+        if self.table and self.table.rows:
+            self.table.closed = True
+
+    def _heading(self, number: int, line: str) -> None:
+        if not self.version:
+            raise OutputError(NO_HEADER)
+        if self.table is None or self.table.headings:
+            raise OutputError(f"line {number}: table without a benchmark's name above: garbled")
+        self.table.headings = tuple(row_tokens(line, number))
+        self.table.fixed_width = _joined(self.table.headings) == line.rstrip()
+
+    def _other(self, number: int, line: str) -> None:
+        if line.lstrip().startswith(_FAILURES):
+            raise OutputError(f"line {number}: {line.strip()[:80]}")
+        if not self.ended:
+            check_no_abort(line, number)
+        if self.table is None or not self.table.headings:
+            return
+        if looks_like_row(line):
+            self._row(self.table, number, line)
+        else:
+            self.table.foreign = self.table.foreign or number
+
+    def _row(self, table: Table, number: int, line: str) -> None:
+        tokens = row_tokens(line, number)
+        table.closed = False
+        for position, token in enumerate(tokens[1:3], start=1):
+            if token.startswith(_NO_FIGURES):
+                table.stopped[number] = (tokens[:position], " ".join(tokens[position:])[:100])
+                return
+        check_column_count(tokens, table.headings, number)
+        if table.fixed_width and _joined(tokens) != line.rstrip():
+            raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
+        table.rows.append((number, tokens))
+
+    def _comment(self, number: int, line: str) -> None:
+        if self._banner(number, line) or self._end(number, line) or self._begin_table(number, line):
+            return
+        if self.table is not None and not self.table.headings:
+            self._describe_table(self.table, line)
+        elif self.table is not None:
+            self.table.closed = True
+            self.table = None
+        else:
+            self._header(line)
+
+    def _banner(self, number: int, line: str) -> bool:
+        found = _BANNER.match(line)
+        if found and (self.version or self.tables):
+            raise OutputError(f"line {number}: a second header: two outputs in one file")
+        if found:
+            self.version, self.part = found[1].strip(), found[2]
+        return found is not None
+
+    def _end(self, number: int, line: str) -> bool:
+        if not line.startswith(_END):
+            return False
+        if self.ended:
+            raise OutputError(f"line {number}: a second closing line: two outputs in one file")
+        self.ended = True
+        self.table = None
+        return True
+
+    def _begin_table(self, number: int, line: str) -> bool:
+        invalid = _INVALID.match(line)
+        if invalid:
+            self.invalid[invalid[1]] = f"{invalid[1]} invalid for {invalid[2]} processes"
+            return True
+        if not self.version or not line.startswith("# Benchmarking"):
+            return False
+        found = _BENCHMARKING.match(line)
+        if not found:
+            raise OutputError(f"line {number}: {shown(line)} names no benchmark: garbled")
+        if self.ended:
+            raise OutputError(f"line {number}: a table after the closing line: two outputs in one file")
+        self.section = ""
+        self.table = Table(line=number, benchmark=found[1])
+        self.tables.append(self.table)
+        return True
+
+    def _describe_table(self, table: Table, line: str) -> None:
+        if found := _PROCESSES.match(line):
+            table.ranks = int(found[1])
+            if found[2]:
+                table.qualifiers["threads"] = found[2]
+        elif found := _GROUPS.match(line):
+            table.groups, table.ranks = int(found[1]), int(found[2])
+        elif found := _MODE.match(line):
+            table.qualifiers["mode"] = found[1].lower()
+        elif found := _WINDOW.match(line):
+            table.qualifiers["window_size"] = found[1]
+
+    def _header(self, line: str) -> None:
+        text = line[1:].strip()
+        if text.startswith("Calling sequence was"):
+            self.section = "calling"
+        elif text.startswith("List of Benchmarks to run"):
+            self.section = "list"
+        elif found := _LENGTH.match(line):
+            self.section = ""
+            self._length(found[1], int(found[2]))
+        elif text.endswith("lengths were user defined"):
+            self.section = ""
+            self.user_lengths = True
+        elif self.section == "calling" and text:
+            self.calling.append(text)
+        elif self.section == "list" and line.startswith("# ") and line[2:3].strip() and " " not in text:
+            self.listed.append(text)
+        elif found := _KEY.match(line):
+            self._key(found[1], found[2].strip())
+
+    def _length(self, which: str, size: int) -> None:
+        if which == "Minimum":
+            self.minimum = size
+        else:
+            self.maximum = size
+
+    def _key(self, key: str, value: str) -> None:
+        if key in _KEPT_KEYS and value:
+            self.metadata.setdefault(key.lower().replace(" ", "_"), value)
+
+
+def _joined(tokens: tuple[str, ...] | list[str]) -> str:
+    """The line as IMB lays it out: every column 13 wide, right-aligned."""
+    return "".join(f"{token:>13}" for token in tokens)

@@ -1,0 +1,224 @@
+"""Tables of the Intel MPI Benchmarks: columns, units, and what must hold between their figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mpicampaign.parsers.output import (
+    MEGABYTE,
+    MICROSECOND,
+    OutputError,
+    check_order,
+    decimal,
+    integer,
+    shown,
+)
+from mpicampaign.records import Series
+
+# heading -> column and factor to SI; the factor of bandwidth depends on the version
+_COLUMNS: dict[str, tuple[str, float]] = {
+    "#bytes": ("size", 1),
+    "#repetitions": ("repetitions", 1),
+    "t[usec]": ("time", MICROSECOND),
+    "t_min[usec]": ("time_min", MICROSECOND),
+    "t_max[usec]": ("time_max", MICROSECOND),
+    "t_avg[usec]": ("time", MICROSECOND),
+    "t_ovrl[usec]": ("time_overall", MICROSECOND),
+    "t_pure[usec]": ("time", MICROSECOND),
+    "t_CPU[usec]": ("time_compute", MICROSECOND),
+    "overlap[%]": ("overlap", 0.01),
+    "Mbytes/sec": ("bandwidth", MEGABYTE),
+    "Msg/sec": ("message_rate", 1),
+    "defects": ("defects", 1),
+}
+_COUNTS = ("#bytes", "#repetitions", "Group", "Msg/sec")
+
+_ONE_SIZE = ("Fetch_and_op", "Compare_and_swap")
+_ROUNDING = 0.011  # two figures printed with two decimals
+_REDUCTIONS = ("reduce", "accumulate")
+_LARGEST_ELEMENT = 16  # bytes of the largest data type
+
+
+@dataclass(slots=True)
+class Table:
+    """One table as printed. ``stopped``: line -> (row's first words, why there are no figures)."""
+
+    line: int
+    benchmark: str
+    ranks: int | None = None
+    groups: int = 1  # how many process groups ran it at the same time
+    qualifiers: dict[str, str] = field(default_factory=dict)
+    headings: tuple[str, ...] = ()
+    fixed_width: bool = False
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    stopped: dict[int, tuple[list[str], str]] = field(default_factory=dict)
+    foreign: int | None = None  # first line inside that is no row
+    closed: bool = False
+
+    @property
+    def base_name(self) -> str:
+        """The name as in the list of benchmarks: without ``Multi-`` and process grid."""
+        return self.benchmark.removeprefix("Multi-").split(" ")[0]
+
+    @property
+    def sized(self) -> bool:
+        return "#bytes" in self.headings
+
+    def column(self, heading: str) -> list[float]:
+        """The printed figures under a heading."""
+        position = self.headings.index(heading)
+        read = integer if heading in _COUNTS else decimal
+        return [read(tokens[position], number, heading) for number, tokens in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """The message sizes that the header announces: ``requested`` one by one, or doubling to ``maximum``.
+
+    ``first`` is the smallest asked for that is not 0. No message is smaller than one element:
+    ``element`` bytes, ``reduced_element`` in reductions; ``None`` where the data type is not known.
+    """
+
+    minimum: int
+    first: int
+    maximum: int | None
+    requested: tuple[int, ...] | None
+    element: int | None
+    reduced_element: int | None
+
+
+def check_sizes(table: Table, lengths: Lengths) -> None:
+    """Refuse a table with rows missing.
+
+    Raises
+    ------
+    OutputError
+        naming the line at which rows are missing.
+    """
+    groups = _groups(table)
+    if "Group" in table.headings and len(groups) != table.groups:
+        raise OutputError(f"line {table.line}: rows of {len(groups)} groups, not {table.groups}")
+    for group in groups:
+        lines, sizes = _sizes_of(table, group)
+        if not table.sized:
+            if len(lines) != 1:
+                raise OutputError(f"line {table.line}: {len(lines)} rows for {table.benchmark}, not one")
+        elif lengths.requested is not None:
+            _check_requested(table, sizes, lengths.requested)
+        elif lengths.maximum is not None and table.base_name not in _ONE_SIZE:
+            _check_doubling(lines, sizes)
+            _check_first(table, sizes, lengths)
+            _check_last(table, lines, sizes, lengths)
+
+
+def series_of(table: Table, unit: float | None) -> list[Series]:
+    """The table in SI units, one series for each process group.
+
+    Raises
+    ------
+    OutputError
+        at an unknown heading, a damaged figure, or figures that contradict each other.
+    """
+    for heading in table.headings:
+        if heading not in _COLUMNS and heading != "Group":
+            raise OutputError(f"line {table.line}: unknown heading {shown(heading)} of {table.benchmark}")
+    figures = {heading: table.column(heading) for heading in table.headings}
+    _check_rows(table, figures)
+    return [_series(table, group, figures, unit) for group in _groups(table)]
+
+
+def _series(table: Table, group: str, figures: dict[str, list[float]], unit: float | None) -> Series:
+    chosen = [k for k, (_, tokens) in enumerate(table.rows) if not group or tokens[0] == group]
+    columns: dict[str, list[float | None]] = {}
+    for heading in table.headings:
+        if heading == "Group":
+            continue
+        name, factor = _COLUMNS[heading]
+        if name == "bandwidth" and unit is not None:
+            factor = unit
+        columns[name] = [figures[heading][k] * factor for k in chosen]
+    for size in _stopped_sizes(table, group):
+        for name, values in columns.items():
+            values.append(size if name == "size" else None)
+    qualifiers = table.qualifiers | ({"group": group} if group else {})
+    return Series(table.benchmark, table.ranks, columns, qualifiers)
+
+
+def _groups(table: Table) -> list[str]:
+    """The process groups of a -multi 1 table; a single "" where there are none."""
+    if "Group" not in table.headings:
+        return [""]
+    words = [tokens for _, tokens in table.rows] + [where for where, _ in table.stopped.values()]
+    return list(dict.fromkeys(tokens[0] for tokens in words))
+
+
+def _stopped_sizes(table: Table, group: str) -> list[int]:
+    return [
+        integer(where[-1], number, "size")
+        for number, (where, _) in table.stopped.items()
+        if not group or where[0] == group
+    ]
+
+
+def _sizes_of(table: Table, group: str) -> tuple[list[int], list[int]]:
+    """Lines and sizes of a group's rows, those that say why there are no figures among them."""
+    rows = [(number, tokens) for number, tokens in table.rows if not group or tokens[0] == group]
+    lines = [number for number, _ in rows]
+    if not table.sized:
+        return lines, []
+    position = table.headings.index("#bytes")
+    sizes = [integer(tokens[position], number, "#bytes") for number, tokens in rows]
+    stops = [number for number, (where, _) in table.stopped.items() if not group or where[0] == group]
+    return lines + stops, sizes + _stopped_sizes(table, group)
+
+
+def _check_requested(table: Table, sizes: list[int], requested: tuple[int, ...]) -> None:
+    if len(sizes) != len(requested) and not table.stopped:
+        raise OutputError(f"line {table.line}: {len(sizes)} rows for {table.benchmark}, not {len(requested)}")
+
+
+def _check_doubling(lines: list[int], sizes: list[int]) -> None:
+    for number, before, size in zip(lines[1:], sizes, sizes[1:], strict=False):
+        follows = size == 2 * before if before else size > 0
+        if not follows:
+            raise OutputError(f"line {number}: {size} B follows {before} B: rows are missing")
+
+
+def _check_first(table: Table, sizes: list[int], lengths: Lengths) -> None:
+    if lengths.minimum == 0 and sizes[:1] != [0]:
+        raise OutputError(f"line {table.line}: the row of 0 B of {table.benchmark} is missing")
+    positive = [size for size in sizes if size]
+    element = _element(table, lengths)
+    earliest, latest = max(lengths.first, element or 1), max(lengths.first, element or _LARGEST_ELEMENT)
+    if positive and not earliest <= positive[0] <= latest:
+        raise OutputError(f"line {table.line}: {table.benchmark} starts at {positive[0]} B, not {earliest} B")
+
+
+def _check_last(table: Table, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
+    if table.stopped or (sizes and sizes[-1] == lengths.maximum):
+        return
+    element = _element(table, lengths) or _LARGEST_ELEMENT
+    if sizes == [0] and lengths.maximum is not None and lengths.maximum < element:
+        return
+    last = f"ends at {sizes[-1]} B" if sizes else "has no rows"
+    where = lines[-1] if lines else table.line
+    raise OutputError(f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B")
+
+
+def _element(table: Table, lengths: Lengths) -> int | None:
+    reduces = any(word in table.base_name.lower() for word in _REDUCTIONS)
+    return lengths.reduced_element if reduces else lengths.element
+
+
+def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
+    lines = [number for number, _ in table.rows]
+    if {"t_min[usec]", "t_avg[usec]", "t_max[usec]"} <= figures.keys():
+        ordered = zip(*(figures[f"t_{name}[usec]"] for name in ("min", "avg", "max")), lines, strict=True)
+        for low, middle, high, number in ordered:
+            check_order(low, middle, high, number, _ROUNDING)
+    for number, overlap in zip(lines, figures.get("overlap[%]", ()), strict=False):
+        if overlap > 100:
+            raise OutputError(f"line {number}: overlap of {overlap} %")
+    for number, defects in zip(lines, figures.get("defects", ()), strict=False):
+        if defects:
+            raise OutputError(f"line {number}: the data check found defects: {defects}")

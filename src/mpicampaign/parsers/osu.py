@@ -1,0 +1,177 @@
+"""Outputs of the OSU Micro-Benchmarks 5 to 7: point-to-point, collective, one-sided, start-up.
+
+An output is a title with the version, some remarks (pairs, window, datatype), and one table, or one for each
+datatype. There is no end mark: that the sizes double without a gap and that the last line is whole is all
+that an output proves of its completeness; the caller's ``expected_max`` proves the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from mpicampaign.parsers.osu_tables import Table, read_headings, series_of
+from mpicampaign.parsers.osu_windows import WindowProfile
+from mpicampaign.parsers.output import (
+    OutputError,
+    ParsedOutput,
+    check_column_count,
+    check_no_abort,
+    looks_like_row,
+    numbered_lines,
+    row_tokens,
+    word_ends,
+)
+from mpicampaign.records import Series
+
+SUITE = "osu"
+
+_MILLISECOND = 1e-3
+_TITLE = re.compile(r"# OSU (\S.{0,78}?) Test(?: v([0-9][0-9A-Za-z.\-]{0,20}))?\s*$")
+_PAIRS = re.compile(r"# \[ pairs: ([0-9]{1,9}) \] \[ window size: ([0-9]{1,9}|varied) \]")
+_DATATYPE = re.compile(r"# Datatype: (\w{1,40})\.?\s*$")
+_REMARK = re.compile(r"# (Window creation|Synchronization|Number of [A-Za-z ]+): (.{1,80}?)\s*$")
+_START_UP = re.compile(
+    r"nprocs: ([0-9]{1,9}), min: ([0-9]{1,12})(?: ms)?, max: ([0-9]{1,12})(?: ms)?, avg: ([0-9]{1,12})"
+)
+_HELLO = re.compile(r"This is a test with [0-9]+ processes")
+_INVALID_DATA = "DATA VALIDATION ERROR"
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The state while the lines go by."""
+
+    title: str = ""
+    version: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    datatype: str = ""
+    pairs: int | None = None
+    tables: list[Table] = field(default_factory=list)
+    start_up: Series | None = None
+    windows: WindowProfile | None = None
+    last: int = 0  # number of the last line that was a row
+
+    def read(self, number: int, line: str) -> None:
+        if not line or (line.startswith("#") and self._remark(number, line)):
+            return
+        if line.lstrip().startswith(_INVALID_DATA):
+            raise OutputError(f"line {number}: {line.strip()[:120]}")
+        check_no_abort(line, number)
+        if not self.title:
+            self._untitled(line)
+        elif self.windows is not None:
+            self._window_line(self.windows, number, line)
+        elif headings := read_headings(line, number):
+            self._begin_table(number, line, headings)
+        else:
+            self._row_or_other(number, line)
+
+    def _remark(self, number: int, line: str) -> bool:
+        if found := _TITLE.match(line):
+            self._title(number, found[1], found[2] or "")
+        elif found := _PAIRS.match(line):
+            self._pairs(int(found[1]), found[2])
+        elif found := _DATATYPE.match(line):
+            self.datatype = found[1]
+        elif found := _REMARK.match(line):
+            self.metadata[found[1].lower().replace(" ", "_")] = found[2]
+        else:
+            return False
+        return True
+
+    def _title(self, number: int, title: str, version: str) -> None:
+        if self.title:
+            raise OutputError(f"line {number}: a second title: two outputs in one file")
+        self.title, self.version = title, version
+
+    def _pairs(self, pairs: int, window: str) -> None:
+        self.pairs = pairs
+        self.metadata |= {"pairs": str(pairs), "window_size": window}
+        if window == "varied":
+            self.windows = WindowProfile(self.title, 2 * pairs)
+
+    def _untitled(self, line: str) -> None:
+        """osu_init of the 5 series prints its figures without a title."""
+        if _START_UP.match(line):
+            self.title = "MPI Init"
+            self._row_or_other(0, line)
+
+    def _window_line(self, windows: WindowProfile, number: int, line: str) -> None:
+        if windows.read(number, line):
+            self.last = number
+
+    def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
+        if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
+            raise OutputError(f"line {number}: a second header of one table: two outputs in one file")
+        self.tables.append(Table(number, headings, self.datatype, fixed_width="  " in line.strip()))
+
+    def _row_or_other(self, number: int, line: str) -> None:
+        if found := _START_UP.match(line):
+            self._start_up(number, *(int(figure) for figure in found.groups()))
+        elif _HELLO.match(line):
+            raise OutputError(f"OSU {self.title} prints no figures")
+        elif looks_like_row(line):
+            if not self.tables:
+                raise OutputError(f"line {number}: a row above the table's header: garbled")
+            self._row(self.tables[-1], number, line)
+
+    def _start_up(self, number: int, ranks: int, low: int, high: int, mean: int) -> None:
+        if self.start_up is not None:
+            raise OutputError(f"line {number}: a second line of figures: two outputs in one file")
+        if not low <= mean <= high:
+            raise OutputError(
+                f"line {number}: minimum {low}, average {mean}, maximum {high} contradict each other"
+            )
+        figures = {"time": mean, "time_min": low, "time_max": high}
+        columns: dict[str, list[float | None]] = {name: [ms * _MILLISECOND] for name, ms in figures.items()}
+        self.start_up = Series(self.title, ranks, columns)
+        self.last = number
+
+    def _row(self, table: Table, number: int, line: str) -> None:
+        tokens = row_tokens(line, number)
+        check_column_count(tokens, table.headings, number)
+        ends = word_ends(line)[1:] if table.sized else []
+        if table.fixed_width and table.rows and ends != table.ends:
+            raise OutputError(f"line {number}: the row's columns are not where those above are: garbled")
+        table.ends = ends
+        table.rows.append((number, tokens))
+        self.last = number
+
+
+def parse_osu(text: str) -> ParsedOutput:
+    """Read the output of one OSU program.
+
+    Raises
+    ------
+    OutputError
+        when rows are missing, validation failed, figures contradict each other, or it is none of OSU.
+    """
+    reader = _Reader()
+    number = 0
+    for number, line in numbered_lines(text):
+        reader.read(number, line)
+    if not reader.title:
+        raise OutputError("the title of an OSU benchmark is missing: empty, cut or another program's")
+    if reader.last == number and not text.endswith("\n"):
+        raise OutputError(f"ends inside line {number}: cut")
+    return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(_series(reader)))
+
+
+def _series(reader: _Reader) -> list[Series]:
+    if reader.start_up is not None:
+        return [reader.start_up]
+    if reader.windows is not None:
+        return reader.windows.series()
+    if not reader.tables:
+        raise OutputError(f"OSU {reader.title} printed no table")
+    several = len(reader.tables) > 1
+    ranks = 2 * reader.pairs if reader.pairs is not None else None
+    return [series_of(table, reader.title, ranks, with_datatype=several) for table in reader.tables]
+
+
+def _metadata(reader: _Reader) -> dict[str, str]:
+    metadata = dict(reader.metadata)
+    if len(reader.tables) == 1 and reader.datatype:
+        metadata["datatype"] = reader.datatype
+    return metadata

@@ -1,0 +1,159 @@
+"""Tables of the OSU Micro-Benchmarks: columns, units, and what must hold between their figures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from mpicampaign.parsers.output import (
+    MEGABYTE,
+    MICROSECOND,
+    OutputError,
+    check_order,
+    decimal,
+    integer,
+    shown,
+)
+from mpicampaign.records import Series
+
+# heading -> column and factor to SI
+_COLUMNS: dict[str, tuple[str, float]] = {
+    "Size": ("size", 1),
+    "Latency (us)": ("time", MICROSECOND),
+    "Latency(us)": ("time", MICROSECOND),
+    "Avg Latency(us)": ("time", MICROSECOND),
+    "Min Latency(us)": ("time_min", MICROSECOND),
+    "Max Latency(us)": ("time_max", MICROSECOND),
+    "Iterations": ("repetitions", 1),
+    "Bandwidth (MB/s)": ("bandwidth", MEGABYTE),
+    "Bi-Bandwidth (MB/s)": ("bandwidth", MEGABYTE),
+    "MB/s": ("bandwidth", MEGABYTE),
+    "Messages/s": ("message_rate", 1),
+    "Overall(us)": ("time_overall", MICROSECOND),
+    "Compute(us)": ("time_compute", MICROSECOND),
+    "Coll. Init(us)": ("time_init", MICROSECOND),
+    "MPI_Test(us)": ("time_test", MICROSECOND),
+    "MPI_Wait(us)": ("time_wait", MICROSECOND),
+    "Pure Comm.(us)": ("time", MICROSECOND),
+    "Min Comm.(us)": ("time_min", MICROSECOND),
+    "Max Comm.(us)": ("time_max", MICROSECOND),
+    "Overlap(%)": ("overlap", 0.01),
+    "Transmit Size": ("transmit_size", 1),
+}
+_VALIDATION = "Validation"
+_COUNTS = ("Size", "Iterations", "Transmit Size")
+_PERCENTILE = re.compile(r"P([0-9]{1,2}) Tail (?:Lat\((us)\)|BW\(MB/s\))")
+
+_KNOWN = "|".join(re.escape(heading) for heading in sorted((*_COLUMNS, _VALIDATION), key=len, reverse=True))
+_HEADING = re.compile(rf"(?:{_KNOWN}|{_PERCENTILE.pattern})(?!\S)|\S+")
+_FIRST_HEADING = re.compile(rf"#\s*(?:{_KNOWN})(?!\S)|\s*Overall\(us\)")
+
+_ROUNDING = 0.011  # two figures printed with two decimals
+
+
+@dataclass(slots=True)
+class Table:
+    """One table as printed; ``ends``: where the columns of the row before end."""
+
+    line: int
+    headings: tuple[str, ...]
+    datatype: str
+    fixed_width: bool
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    @property
+    def sized(self) -> bool:
+        return self.headings[0] == "Size"
+
+
+def read_headings(line: str, number: int) -> tuple[str, ...]:
+    """The column headings in a header line; () for any other line.
+
+    Raises
+    ------
+    OutputError
+        naming an unknown heading in a header line.
+    """
+    if not _FIRST_HEADING.match(line) or len(line) > 500:
+        return ()
+    headings = tuple(found[0] for found in _HEADING.finditer(line.lstrip("# ")))
+    for heading in headings:
+        if heading not in _COLUMNS and heading != _VALIDATION and not _PERCENTILE.fullmatch(heading):
+            raise OutputError(f"line {number}: unknown heading {shown(heading)}")
+    return headings
+
+
+def series_of(table: Table, title: str, ranks: int | None, *, with_datatype: bool) -> Series:
+    """The table in SI units.
+
+    Raises
+    ------
+    OutputError
+        when rows are missing, validation failed, or a figure is damaged or contradicts another.
+    """
+    if not table.rows:
+        raise OutputError(f"line {table.line}: no rows below the header")
+    if not table.sized and len(table.rows) != 1:
+        raise OutputError(f"line {table.line}: {len(table.rows)} rows below the header, not one")
+    figures = {
+        heading: _column(table, k) for k, heading in enumerate(table.headings) if heading != _VALIDATION
+    }
+    _check_validation(table)
+    _check_doubling(table, figures)
+    _check_rows(table, figures)
+    columns: dict[str, list[float | None]] = {}
+    for heading, values in figures.items():
+        name, factor = _meaning(heading)
+        columns[name] = [value * factor for value in values]
+    return Series(title, ranks, columns, {"datatype": table.datatype} if with_datatype else {})
+
+
+def _meaning(heading: str) -> tuple[str, float]:
+    found = _PERCENTILE.fullmatch(heading)
+    if not found:
+        return _COLUMNS[heading]
+    if found[2]:
+        return f"time_p{found[1]}", MICROSECOND
+    return f"bandwidth_p{found[1]}", MEGABYTE
+
+
+def _column(table: Table, position: int) -> list[float]:
+    heading = table.headings[position]
+    read = integer if heading in _COUNTS else decimal
+    return [read(tokens[position], number, heading) for number, tokens in table.rows]
+
+
+def _check_validation(table: Table) -> None:
+    if _VALIDATION not in table.headings:
+        return
+    position = table.headings.index(_VALIDATION)
+    for number, tokens in table.rows:
+        if tokens[position] != "Pass":
+            raise OutputError(f"line {number}: validation of {tokens[0]} B: {shown(tokens[position])}")
+
+
+def _check_doubling(table: Table, figures: dict[str, list[float]]) -> None:
+    sizes = figures.get("Size", [])
+    for (number, _), before, size in zip(table.rows[1:], sizes, sizes[1:], strict=False):
+        if size != (2 * before or 1):
+            raise OutputError(f"line {number}: {size} B follows {before} B: rows are missing")
+
+
+def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
+    for kind, average in (("Latency", "Avg Latency(us)"), ("Comm.", "Pure Comm.(us)")):
+        names = (f"Min {kind}(us)", average, f"Max {kind}(us)")
+        if all(name in figures for name in names):
+            ordered = zip(table.rows, *(figures[name] for name in names), strict=True)
+            for (number, _), low, middle, high in ordered:
+                check_order(low, middle, high, number, _ROUNDING)
+    if {"Size", "MB/s", "Messages/s"} <= figures.keys() and "Transmit Size" not in figures:
+        _check_rates(table, figures)
+
+
+def _check_rates(table: Table, figures: dict[str, list[float]]) -> None:
+    rows = zip(table.rows, figures["Size"], figures["MB/s"], figures["Messages/s"], strict=True)
+    for (number, _), size, bandwidth, rate in rows:
+        expected = rate * size / MEGABYTE
+        if abs(bandwidth - expected) > _ROUNDING * (1 + size / MEGABYTE) + expected * 1e-9:
+            raise OutputError(f"line {number}: {rate} messages/s of {size} B are not {bandwidth} MB/s")

@@ -1,0 +1,110 @@
+"""A row of a comparison: one series of one case, its figures, and what is to be said of its runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import CONTRADICTED, FAILED, MISSING, NOT_AVAILABLE, OK, UNVERIFIED, VERIFIED
+from mpicampaign.wording import repeats_words
+
+if TYPE_CHECKING:
+    from mpicampaign.metrics import Metric
+    from mpicampaign.records import Case, Record, Series
+    from mpicampaign.statistics import Summary
+
+# Kinds of notes beside the statuses and verdicts of records.
+NOT_PRINTED = "not_printed"
+NOT_CONVERGED = "not_converged"
+MODES = "modes"  # the repeats fall into bands
+
+KIND_WORDS = {
+    NOT_AVAILABLE: "n/a",
+    FAILED: "failed",
+    CONTRADICTED: "contradicted",
+    MISSING: "missing",
+    NOT_PRINTED: "not printed",
+    UNVERIFIED: "unverified",
+    NOT_CONVERGED: "not converged",
+    MODES: "several modes",
+}
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES)
+_WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric of one row: a figure per repeat that counts, in the units of `mpicampaign.records`.
+
+    ``sizes``: where each repeat reached its maximum (B), for maxima only.
+    """
+
+    metric: Metric
+    values: tuple[float, ...]
+    repeats: tuple[int, ...]
+    sizes: tuple[int, ...]
+    summary: Summary | None
+
+    @property
+    def n(self) -> int:
+        """How many repeats gave the figure."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Why runs are left out or doubted, or a finding: one reason and the repeats that it concerns."""
+
+    kind: str
+    reason: str
+    repeats: tuple[int, ...]
+
+    @property
+    def words(self) -> str:
+        """The note without its repeats."""
+        return KIND_WORDS[self.kind] + (f": {self.reason}" if self.reason else "")
+
+    def __str__(self) -> str:
+        return f"{self.words} ({repeats_words(self.repeats)})" if self.repeats else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One series of one case: all planned runs, and the figures of those that count."""
+
+    case: Case
+    label: str
+    ranks: int | None
+    records: tuple[Record, ...]
+    curves: tuple[tuple[Record, Series], ...]
+    cells: tuple[Cell, ...]
+    notes: tuple[Note, ...]
+
+    @property
+    def planned(self) -> int:
+        """How many repeats the campaign asks for."""
+        return len(self.records)
+
+    @property
+    def counted(self) -> int:
+        """How many runs enter the figures."""
+        return len(self.curves)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many complete runs have each verdict; those without any are unverified."""
+        found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
+        return {verdict: found[verdict] for verdict in (VERIFIED, UNVERIFIED, CONTRADICTED) if found[verdict]}
+
+    @property
+    def absence(self) -> str:
+        """Why the row has no figure at all; empty where it has."""
+        if self.counted:
+            return ""
+        reasons = [note for note in self.notes if note.kind in _WITHOUT_FIGURE]
+        return "; ".join(note.words if len(reasons) == 1 else str(note) for note in reasons)
+
+    def cell(self, metric: Metric) -> Cell:
+        """The row's cell of a metric of its table."""
+        return next(cell for cell in self.cells if cell.metric == metric)

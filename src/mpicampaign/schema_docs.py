@@ -1,0 +1,146 @@
+"""Writes docs/campaign.md from the JSON Schema: ``python -m mpicampaign.schema_docs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mpicampaign.campaign_file import BUILTIN
+from mpicampaign.campaign_shape import load_schema
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
+SECTIONS = (
+    "system",
+    "host_group",
+    "fabric",
+    "placement",
+    "benchmark",
+    "provider",
+    "matrix_entry",
+    "mpi",
+    "settings",
+)
+
+_TYPES = {
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "array": "list",
+    "object": "mapping",
+}
+_INTRODUCTION = """\
+<!-- Made from workflow/schemas/campaign.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+
+# The campaign file
+
+{description}
+It is YAML; `mpicampaign check --campaign FILE` finds every mistake in it before anything is run.
+Worked examples are in `campaigns/`.
+
+How a file is read:
+
+- Texts mean what they say: `off`, `no` and `0:45` are texts as in YAML 1.2; only `true` and `false` are truth
+  values.
+- A key that is given twice is a mistake, and so is an unknown one. Tags (`!name`) are not used.
+- Where a list is expected, a single value stands for a list of one.
+- Words of a command line (arguments, launcher options) are a list, or one text that is split into words as a
+  shell does. Nothing in them is expanded: `$HOME` and `$(date)` reach the program as they are.
+- What several definitions share is written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
+- `include:` lays the file over other campaign files, and every file lies over what is built in: mappings are
+  merged key by key, lists and single values are replaced.
+- Durations: `90 s`, `10 min`, `2 h`, `0:45` (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
+  Rates: `1 Gbit/s`, `100 MB/s`.
+"""
+
+
+def document_text() -> str:
+    """The documentation of the campaign file as Markdown."""
+    schema = load_schema()
+    parts = [_INTRODUCTION.format(description=schema["description"]), "## Keys of the file\n", _table(schema)]
+    for name in SECTIONS:
+        entry = schema["$defs"][name]
+        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _table(entry)]
+    return "\n".join([*parts, "## Built in\n", _builtin_text()])
+
+
+def main() -> None:
+    """Write the document."""
+    DOCUMENT.write_text(document_text(), encoding="utf-8")
+
+
+def _table(entry: dict[str, Any]) -> str:
+    required = entry.get("required", ())
+    rows = ["| key | meaning | type | default | example |", "|---|---|---|---|---|"]
+    for key, value in entry["properties"].items():
+        resolved = _resolved(value)
+        mark = " (required)" if key in required else ""
+        cells = [
+            f"`{key}`{mark}",
+            _meaning(resolved),
+            _type(resolved),
+            _default(resolved),
+            _examples(resolved),
+        ]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def _resolved(value: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in value:
+        return value
+    target: dict[str, Any] = load_schema()["$defs"][value["$ref"].rsplit("/", 1)[-1]]
+    words = ("title", "description")
+    return {key: each for key, each in target.items() if key not in words} | value
+
+
+def _meaning(value: dict[str, Any]) -> str:
+    return ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
+
+
+def _type(value: dict[str, Any]) -> str:
+    if "x-type" in value:
+        return str(value["x-type"])
+    if "enum" in value:
+        return ", ".join(f"`{choice}`" for choice in value["enum"])
+    types = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    text = " or ".join(_TYPES[each] for each in types)
+    return text + (f", at least {value['minimum']}" if "minimum" in value else "")
+
+
+def _default(value: dict[str, Any]) -> str:
+    return f"`{_written(value['default'])}`" if value.get("default") else ""
+
+
+def _examples(value: dict[str, Any]) -> str:
+    return "<br>".join(f"`{_written(example)}`" for example in value.get("examples", ()))
+
+
+def _written(value: Any) -> str:
+    """A value as it may stand in a campaign file, in one line."""
+    if isinstance(value, str):
+        return value
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1000, allow_unicode=True)
+    return text.strip().removesuffix("...").strip()
+
+
+def _builtin_text() -> str:
+    builtin = yaml.safe_load(BUILTIN.read_text(encoding="utf-8"))
+    rows = ["| placement | meaning |", "|---|---|"]
+    rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
+    lists = [
+        f"{words}: " + ", ".join(f"`{name}`" for name in builtin[section]) + "."
+        for section, words in (("benchmarks", "Benchmarks"), ("mpis", "MPI libraries"))
+    ]
+    return (
+        "\n".join(
+            [*rows, "", *lists, f"All of it is in `src/mpicampaign/{BUILTIN.name}`, in the same format."]
+        )
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

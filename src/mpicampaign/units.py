@@ -1,0 +1,165 @@
+"""Sizes, durations and rates: from what people write to B, s and B/s, and back to what people read."""
+
+from __future__ import annotations
+
+import math
+import re
+
+MB = 10**6
+MIB = 2**20
+
+_SIZE_UNITS: dict[str, int] = {
+    "": 1,
+    "B": 1,
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", start=1)},
+    "KB": 1000,
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", start=1)},
+}
+_BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_DURATION_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,  # micro sign
+    "μs": 1e-6,  # Greek mu
+    "ms": 1e-3,
+    **dict.fromkeys(("", "s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+}
+_PREFIXES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_PREFIXES |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+
+_QUANTITY = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([^\s0-9.]{0,12})\s*", re.ASCII)
+_CLOCK = re.compile(r"\s*([0-9]{1,6}):([0-9]{2})(?::([0-9]{2}))?\s*", re.ASCII)
+_RATE = re.compile(r"([kKMGT]?i?)(bit|b|B|byte|bytes)/s|([kKMGT]?)(bps)")
+
+
+def parse_size(text: str) -> int:
+    """A size in bytes: ``64KiB`` is 65536, ``64kB`` is 64000, ``64`` is 64.
+
+    Raises
+    ------
+    ValueError
+        when it is not a whole, non-negative number of bytes in a known unit.
+    """
+    number, unit = _quantity(text, "size", "64KiB")
+    if unit not in _SIZE_UNITS:
+        raise ValueError(f"{text!r} is not a size: unknown unit {unit!r}; known: {_listed(_SIZE_UNITS)}")
+    whole, _, digits = number.partition(".")
+    scale: int = 10 ** len(digits)
+    size, rest = divmod(int(whole + digits) * _SIZE_UNITS[unit], scale)
+    if rest:
+        raise ValueError(f"{text!r} is not a whole number of bytes")
+    return size
+
+
+def format_size(size: int) -> str:
+    """The size in the largest binary unit that divides it: 65536 is ``64 KiB``, 1000 is ``1000 B``."""
+    power = 0
+    while power + 1 < len(_BINARY_UNITS) and size and size % 1024 == 0:
+        size //= 1024
+        power += 1
+    return f"{size} {_BINARY_UNITS[power]}"
+
+
+def parse_duration(text: str) -> float:
+    """A duration in seconds: ``90 s``, ``1 min``, ``0:45`` (H:MM), ``1:30:00`` (H:MM:SS); no unit means s.
+
+    Raises
+    ------
+    ValueError
+        when it is neither.
+    """
+    clock = _CLOCK.fullmatch(text)
+    if clock:
+        return _clock_seconds(text, *(int(part or 0) for part in clock.groups()))
+    number, unit = _quantity(text, "duration", "90 s, 1 min or 0:45 (H:MM)")
+    if unit not in _DURATION_UNITS:
+        raise ValueError(f"{text!r} is not a duration: unknown unit {unit!r}; known: s, min, h, d, ms, us")
+    return float(number) * _DURATION_UNITS[unit]
+
+
+def format_duration(seconds: float) -> str:
+    """For people: ``450 ms``, ``90 s``, ``12 min 30 s``, ``3 h 5 min``, ``2 d 4 h``."""
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms" if seconds else "0 s"
+    if seconds < 10:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    if whole < 120:
+        return f"{whole} s"
+    if whole < 7200:
+        return _two_units(whole, 60, "min", "s")
+    if whole < 172800:
+        return _two_units(round(whole / 60), 60, "h", "min")
+    return _two_units(round(whole / 3600), 24, "d", "h")
+
+
+def parse_rate(text: str) -> float:
+    """A data rate in B/s: ``40 Gbit/s`` is 5e9, ``100 MB/s`` is 1e8, ``1 MiB/s`` is 1048576.
+
+    Raises
+    ------
+    ValueError
+        when it is not a number with a known unit; a rate without a unit is refused.
+    """
+    number, unit = _quantity(text, "rate", "40 Gbit/s or 100 MB/s")
+    known = _RATE.fullmatch(unit)
+    if not known:
+        raise ValueError(f"{text!r} is not a rate: unknown unit {unit!r}; use Gbit/s, MB/s or MiB/s")
+    prefix, name = known[1] or known[3] or "", known[2] or known[4]
+    if prefix == "i":
+        raise ValueError(f"{text!r} is not a rate: unknown unit {unit!r}; use Gbit/s, MB/s or MiB/s")
+    bits = name in ("bit", "b", "bps")
+    return float(number) * _PREFIXES[prefix] / (8 if bits else 1)
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """A link's rate in bits as networks are named: 5e9 B/s is ``40 Gbit/s``."""
+    bits = bytes_per_second * 8
+    for prefix in ("T", "G", "M", "k"):
+        if bits >= _PREFIXES[prefix]:
+            return f"{bits / _PREFIXES[prefix]:.4g} {prefix}bit/s"
+    return f"{bits:.4g} bit/s"
+
+
+def format_latency(seconds: float) -> str:
+    """Microseconds with three significant digits and at most three decimals: ``0.246``, ``1.23``, ``162``."""
+    return _significant(seconds * 1e6)
+
+
+def format_bandwidth(bytes_per_second: float, unit: str = "MB/s") -> str:
+    """In MB/s = 10^6 B/s or MiB/s = 2^20 B/s, the number alone, four significant digits."""
+    scale = {"MB/s": MB, "MiB/s": MIB}.get(unit)
+    if scale is None:
+        raise ValueError(f"unknown unit {unit!r} for bandwidth; known: MB/s, MiB/s")
+    return _significant(bytes_per_second / scale, digits=4)
+
+
+def _quantity(text: str, what: str, example: str) -> tuple[str, str]:
+    found = _QUANTITY.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is not a {what}; write it as {example}")
+    return found[1], found[2]
+
+
+def _clock_seconds(text: str, hours: int, minutes: int, seconds: int) -> float:
+    if minutes > 59 or seconds > 59:
+        raise ValueError(f"{text!r} is not a duration: minutes and seconds of H:MM:SS go to 59")
+    return float(hours * 3600 + minutes * 60 + seconds)
+
+
+def _two_units(amount: int, ratio: int, large: str, small: str) -> str:
+    many, few = divmod(amount, ratio)
+    return f"{many} {large} {few} {small}" if few else f"{many} {large}"
+
+
+def _significant(value: float, digits: int = 3) -> str:
+    magnitude = math.floor(math.log10(abs(value))) if value else 0
+    decimals = min(3, max(0, digits - 1 - magnitude))
+    return f"{value:.{decimals}f}"
+
+
+def _listed(names: dict[str, int]) -> str:
+    return ", ".join(name for name in names if name)

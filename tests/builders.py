@@ -1,0 +1,66 @@
+"""Campaigns made in code, for tests of what comes after the campaign file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mpicampaign.campaign import (
+    Benchmark,
+    Campaign,
+    HostGroup,
+    MatrixEntry,
+    Mpi,
+    Placement,
+    Provider,
+    System,
+    TransportSettings,
+)
+from mpicampaign.plan import Machine, Plan, make_plan
+from mpicampaign.software import Program
+
+INTEL_MPI = Mpi(
+    "intelmpi",
+    "hydra",
+    {
+        "shm": TransportSettings(environment={"I_MPI_FABRICS": "shm"}),
+        "tcp": TransportSettings(environment={"I_MPI_FABRICS": "ofi", "FI_TCP_IFACE": "{interface}"}),
+    },
+    environment={"I_MPI_DEBUG": "5"},
+    unbound=TransportSettings(environment={"I_MPI_PIN": "off"}),
+)
+PLACEMENTS = {
+    "SHM-1": Placement("SHM-1", 1, 2, "shm", sockets=1),
+    "SHM": Placement("SHM", 1, 2, "shm", binding="none"),
+}
+BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", ("PingPong",), Provider("path", "/apps/IMB-MPI1"))
+MACHINE = Machine(
+    lambda system, benchmark: Program(benchmark.provider.location or benchmark.program, "5" * 64),
+    lambda system: "/apps/evidence.so",
+    lambda: 8,
+)
+
+
+def campaign(
+    placements: dict[str, Placement] | None = None,
+    benchmark: Benchmark = BENCHMARK,
+    repeats: int = 3,
+    group: dict[str, Any] | None = None,
+    **system: Any,
+) -> Campaign:
+    """A campaign of one system and one host group; ``group`` and ``system`` override their fields."""
+    chosen = PLACEMENTS if placements is None else placements
+    here = replace(System("here", "none", INTEL_MPI, "hydra"), **system)
+    nodes = replace(HostGroup("blue", "here"), **(group or {}))
+    entry = MatrixEntry(("blue",), tuple(chosen), (benchmark.name,), repeats, 60)
+    benchmarks = {benchmark.name: benchmark}
+    return Campaign("c", "", 1, {"here": here}, {"blue": nodes}, chosen, benchmarks, (entry,))
+
+
+def plan(made: Campaign, machine: Machine = MACHINE) -> Plan:
+    """The plan of a campaign made by `campaign`."""
+    return make_plan(made, "here", machine)
+
+
+ROOT = Path("/results/c")

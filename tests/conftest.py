@@ -1,0 +1,73 @@
+"""Fixtures: a copy of the project to run campaigns in, and what the machine has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The same examples at each call, so that a red test means a changed program; other ones on demand.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("default" if os.environ.get("MPICAMPAIGN_NEW_EXAMPLES") else "repeatable")
+
+PROJECT = Path(__file__).resolve().parents[1]
+PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "campaign.yaml")
+
+
+@dataclass(frozen=True)
+class ProjectCopy:
+    """A copy of the project with its own results, and a way to call its command line."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mpicampaign.cli", *arguments]
+
+    def call(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def results(self, campaign: str) -> list[Path]:
+        return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> ProjectCopy:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for part in PARTS:
+        source = PROJECT / part
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        else:
+            shutil.copy(source, folder / part, follow_symlinks=False)
+    return ProjectCopy(folder)
+
+
+@pytest.fixture(scope="session")
+def imb() -> str:
+    """The real Intel MPI Benchmarks of the environment, or a skip that says why."""
+    program = Path(sys.prefix) / "bin/IMB-MPI1"
+    if not program.is_file():
+        pytest.skip("the environment holds no IMB-MPI1 (the impi-devel wheel exists for x86_64 only)")
+    if shutil.which("numactl") is None:
+        pytest.skip("numactl is not installed")
+    return str(program)

@@ -1,0 +1,417 @@
+"""Campaign files: what they become, and every kind of mistake with its line, key path, value and hint."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mpicampaign.campaign import Campaign, Fabric, MatrixEntry, Provider
+from mpicampaign.campaign_checks import _SELECTORS
+from mpicampaign.campaign_file import load_campaign
+from mpicampaign.campaign_shape import load_schema
+from mpicampaign.errors import Problem, UserError
+
+ROOT = Path(__file__).parents[1]
+SECTIONS = {
+    "campaign": "campaign: c",
+    "systems": """\
+systems:
+  here: {scheduler: none, mpi: intelmpi}
+  slurm: {scheduler: slurm, mpi: openmpi5}
+  lsf: {scheduler: lsf, mpi: platform}
+""",
+    "host_groups": """\
+host_groups:
+  local: {system: here}
+  blue:
+    system: slurm
+    partition: short
+    cores: 16
+    fabrics:
+      eth: {transport: tcp, interface: eth0, rate: 1 Gbit/s}
+      ib: {transport: ibv, device: mlx5_0}
+  old: {system: lsf, queue: normal, hosts: oldhosts}
+""",
+    "matrix": """\
+matrix:
+  - {host_groups: blue, placements: [SHM-1, TCP, IBV], benchmarks: PingPong}
+""",
+}
+
+
+def campaign_text(**sections: str) -> str:
+    """A campaign file without mistakes, some of its sections replaced or added."""
+    return "\n".join(dedent(text).strip("\n") for text in (SECTIONS | sections).values()) + "\n"
+
+
+def write(folder: Path, text: str, name: str = "campaign.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def load(folder: Path, **sections: str) -> Campaign:
+    return load_campaign(write(folder, campaign_text(**sections)))
+
+
+def problems(path: Path) -> list[Problem]:
+    with pytest.raises(UserError) as caught:
+        load_campaign(path)
+    return list(caught.value.problems)
+
+
+def test_the_default_campaign_loads() -> None:
+    campaign = load_campaign(ROOT / "campaign.yaml")
+    assert campaign.name == "this-machine"
+    assert campaign.systems["this-machine"].prefix == sys.prefix
+
+
+def test_a_campaign_is_complete(tmp_path: Path) -> None:
+    campaign = load(tmp_path)
+    assert campaign.title == "c"
+    assert (campaign.seed, campaign.node_hours_cap) == (1, None)
+    assert campaign.table_sizes == (1024, 8192, 32768)
+    assert campaign.matrix == (MatrixEntry(("blue",), ("SHM-1", "TCP", "IBV"), ("PingPong",), 5, 600),)
+    assert campaign.systems["slurm"].launcher == "openmpi"
+    assert campaign.systems["slurm"].hosts_from == "scheduler"
+    assert campaign.systems["here"].hosts_from == "list"
+    assert campaign.host_groups["blue"].fabrics["eth"] == Fabric("eth", "tcp", "eth0", "", 1.25e8)
+    assert campaign.host_groups["local"].cores is None
+    assert campaign.placements["SHM-1"].sockets == 1
+    assert campaign.placements["SHM-full"].ranks_per_node == "cores"
+    assert campaign.benchmarks["PingPong"].provider == Provider("wheel")
+
+
+def test_built_in_definitions_are_overridden_key_by_key(tmp_path: Path) -> None:
+    campaign = load(tmp_path, placements="placements: {SHM-2: {description: mine}}")
+    assert campaign.placements["SHM-2"].description == "mine"
+    assert campaign.placements["SHM-2"].sockets == 2
+
+
+def test_words_are_split_but_never_expanded(tmp_path: Path) -> None:
+    text = """
+        benchmarks:
+          PingPong: {arguments: -a 010 "b c" $(date) `x` $HOME '*' grün}
+          Gather: {arguments: [-n, 010, 1.50, true, "b c", "line\\nbreak", "a;b|c&d", ""]}
+        """
+    benchmarks = load(tmp_path, benchmarks=text).benchmarks
+    assert benchmarks["PingPong"].arguments == ("-a", "010", "b c", "$(date)", "`x`", "$HOME", "*", "grün")
+    words = ("-n", "010", "1.50", "true", "b c", "line\nbreak", "a;b|c&d", "")
+    assert benchmarks["Gather"].arguments == words
+
+
+def test_environment_values_are_texts_as_written(tmp_path: Path) -> None:
+    text = """
+        systems:
+          slurm:
+            scheduler: slurm
+            mpi: openmpi5
+            environment:
+              {A: off, B: 010, C: true, D: "two\\nlines $(x) 'q' \\"d\\" ü", E: 1e3, F: "", _g1: 0:45}
+          here: {scheduler: none, mpi: intelmpi}
+          lsf: {scheduler: lsf, mpi: platform}
+        """
+    values = {"A": "off", "B": "010", "C": "true", "D": "two\nlines $(x) 'q' \"d\" ü", "E": "1e3", "F": ""}
+    assert load(tmp_path, systems=text).systems["slurm"].environment == values | {"_g1": "0:45"}
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("0:45", 2700), ("90", 90), ("1.5 min", 90), ("10 min", 600), ("1.2", 2), ("1:30:00", 5400)],
+)
+def test_time_limits(tmp_path: Path, text: str, seconds: int) -> None:
+    assert load(tmp_path, time_limit=f"time_limit: {text}").matrix[0].time_limit == seconds
+
+
+def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
+    matrix = """
+        matrix:
+          - {host_groups: [blue], placements: SHM, benchmarks: PingPong, repeats: 3, time_limit: 90 s}
+        """
+    (entry,) = load(tmp_path, matrix=matrix).matrix
+    assert entry == MatrixEntry(("blue",), ("SHM",), ("PingPong",), 3, 90)
+
+
+def test_members_are_only_those_that_are_given(tmp_path: Path) -> None:
+    """Schedulers may have names of their own for hosts: evidence must not fail on these."""
+    groups = load(
+        tmp_path, host_groups=SECTIONS["host_groups"] + "  x: {system: lsf, members: x*}\n"
+    ).host_groups
+    assert (groups["old"].hosts, groups["old"].members) == (("oldhosts",), ())
+    assert groups["x"].members == ("x*",)
+
+
+def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
+    text = """
+        host_groups:
+          local: {system: here}
+          blue:
+            {system: slurm, partition: "short,long", constraint: "[rack1|rack2]&(a|b)*2", reservation: r_1,
+             account: p@x, qos: high, exclusive: true, directives: ["--mem=0", '--comment="a b"'],
+             members: "n*"}
+          old: {system: lsf, queue: normal}
+        """
+    matrix = "matrix: [{host_groups: blue, placements: SHM-1, benchmarks: PingPong}]"
+    group = load(tmp_path, host_groups=text, matrix=matrix).host_groups["blue"]
+    assert (group.partition, group.constraint) == ("short,long", "[rack1|rack2]&(a|b)*2")
+    assert (group.reservation, group.account, group.qos, group.exclusive) == ("r_1", "p@x", "high", True)
+    assert group.directives == ("--mem=0", '--comment="a b"')
+    assert group.members == ("n*",)
+
+
+FIXTURE = Path(__file__).parent / "fixtures" / "campaign_mistakes.yaml"
+MISTAKES = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["name"] for mistake in MISTAKES])
+def test_each_mistake_is_told_with_line_key_and_value(tmp_path: Path, mistake: dict[str, Any]) -> None:
+    text = campaign_text(**mistake.get("sections", {}))
+    for old, new in mistake.get("edits", {}).items():
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = write(tmp_path, text)
+    (problem,) = problems(path)
+    lines = [number for number, line in enumerate(path.read_text().splitlines(), 1) if line.endswith("# !")]
+    assert problem.file == str(path)
+    assert [problem.line] == (lines or [1])
+    assert (problem.key, problem.value) == (mistake["key"], mistake.get("value", ""))
+    assert mistake["words"] in f"{problem.message} {problem.hint}"
+
+
+def test_the_sections_of_these_tests_hold_no_mistake(tmp_path: Path) -> None:
+    load(tmp_path)
+
+
+def test_ten_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = campaign_text(
+        campaign="campaign: -c # !\nsead: 1 # !\nrepeats: 0 # !\ntime_limit: 1 eon # !\nseed: 1\nseed: 2 # !",
+        placements="placements:\n  SHM-2: {ranks_per_node: 1} # !\n  SHM: {bindig: none} # !",
+        host_groups=SECTIONS["host_groups"].replace("partition: short", "queue: short # !"),
+        matrix="""
+        matrix:
+          - host_groups: [blue, bleu] # !
+            placements: [SHM-1, TCP]
+            benchmarks: [PingPong, PingPang] # !
+          - {host_groups: old, placements: IBV, benchmarks: PingPong} # !
+        """,
+    )
+    path = write(tmp_path, text)
+    expected = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith("# !")]
+    assert len(expected) == 11
+    assert [problem.line for problem in problems(path)] == expected
+
+
+def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
+    """IBV needs a fabric, but the misspelt key probably gives it; SHM-full needs cores, which are wrong."""
+    host_groups = """
+        host_groups:
+          local: {system: here}
+          blue: {system: slurm, cores: lots, fabric: {ib: {transport: ibv, device: mlx5_0}}}
+        """
+    matrix = "matrix: [{host_groups: blue, placements: [IBV, SHM-full], benchmarks: PingPong}]"
+    path = write(tmp_path, campaign_text(host_groups=host_groups, matrix=matrix))
+    assert {problem.key for problem in problems(path)} == {
+        "host_groups.blue.fabric",
+        "host_groups.blue.cores",
+    }
+
+
+def test_full_nodes_of_this_machine_need_no_cores(tmp_path: Path) -> None:
+    matrix = "matrix: [{host_groups: local, placements: SHM-full, benchmarks: PingPong}]"
+    assert load(tmp_path, matrix=matrix).host_groups["local"].cores is None
+
+
+def test_platform_mpi_needs_no_interface(tmp_path: Path) -> None:
+    load(tmp_path, matrix="matrix: [{host_groups: old, placements: TCP, benchmarks: PingPong}]")
+
+
+def test_definitions_that_are_not_used_are_fine(tmp_path: Path) -> None:
+    load(tmp_path, placements="placements: {X: {nodes: 9, ranks_per_node: cores, transport: ibv}}")
+
+
+# ---- include
+
+
+def test_included_files_lie_below(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    write(
+        tmp_path / "site", "include: more.yaml\n" + campaign_text(campaign="repeats: 2\nseed: 7"), "site.yaml"
+    )
+    write(tmp_path / "site", "campaign: below\nrepeats: 9\ntitle: far below\n", "more.yaml")
+    campaign = load_campaign(write(tmp_path, "include: [site/site.yaml]\ncampaign: above\nseed: 8\n"))
+    assert (campaign.name, campaign.title, campaign.seed) == ("above", "far below", 8)
+    assert campaign.matrix[0].repeats == 2
+
+
+def test_mistakes_in_included_files_name_these(tmp_path: Path) -> None:
+    site = write(tmp_path, "\n\n" + campaign_text(campaign="repeats: 0"), "site.yaml")
+    path = write(tmp_path, "include: site.yaml\ncampaign: c\nsead: 1\n")
+    assert [(problem.file, problem.line) for problem in problems(path)] == [(str(path), 3), (str(site), 3)]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    path = write(tmp_path, "include:\n  - none.yaml\n" + campaign_text())
+    (problem,) = problems(path)
+    assert problem.file == str(tmp_path / "none.yaml")
+    assert "No such file" in problem.message
+    assert f"{path}:2" in problem.hint
+
+
+def test_circles_are_told(tmp_path: Path) -> None:
+    write(tmp_path, "include: b.yaml\n", "a.yaml")
+    write(tmp_path, "include: a.yaml\n", "b.yaml")
+    found = problems(write(tmp_path, "include: a.yaml\n" + campaign_text()))
+    assert ["circle" in problem.message for problem in found] == [True]
+
+
+def test_a_file_may_be_included_in_two_ways(tmp_path: Path) -> None:
+    write(tmp_path, "seed: 5\n", "base.yaml")
+    write(tmp_path, "include: base.yaml\n", "a.yaml")
+    write(tmp_path, "include: base.yaml\n", "b.yaml")
+    assert load_campaign(write(tmp_path, "include: [a.yaml, b.yaml]\n" + campaign_text())).seed == 5
+
+
+def test_too_many_included_files(tmp_path: Path) -> None:
+    for number in range(20):
+        write(tmp_path, f"include: [f{number + 1}.yaml, f{number + 1}.yaml]\n", f"f{number}.yaml")
+    write(tmp_path, "seed: 1\n", "f20.yaml")
+    found = problems(write(tmp_path, "include: f0.yaml\n" + campaign_text()))
+    assert any("files are included" in problem.message for problem in found)
+
+
+@pytest.mark.parametrize("value", ["5", "[5]", "{a: b}", "[[a]]", '""', '"a\\0b"', "[~x, 1.5]"])
+def test_include_takes_names(tmp_path: Path, value: str) -> None:
+    found = problems(write(tmp_path, f"include: {value}\n" + campaign_text()))
+    assert all(problem.line == 1 or problem.hint.endswith(":1") for problem in found)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "just a text", "5", "- campaign: c"])
+def test_files_that_are_no_campaign(tmp_path: Path, text: str) -> None:
+    assert problems(write(tmp_path, text))
+
+
+def test_a_very_large_matrix_is_refused_at_once(tmp_path: Path) -> None:
+    names = [f"g{number}" for number in range(2000)]
+    groups = "host_groups:\n" + "\n".join(f"  {name}: {{system: slurm}}" for name in names)
+    placements = "placements:\n" + "\n".join(
+        f"  p{n}: {{nodes: 1, ranks_per_node: 2, transport: shm}}" for n in range(100)
+    )
+    listed = ", ".join(f"p{number}" for number in range(100))
+    matrix = (
+        f"matrix:\n  - {{host_groups: [{', '.join(names)}], placements: [{listed}], benchmarks: PingPong}}"
+    )
+    (problem,) = problems(
+        write(tmp_path, campaign_text(host_groups=groups, placements=placements, matrix=matrix))
+    )
+    assert problem.value == "200000"
+
+
+# ---- the schema itself
+
+
+def test_every_pattern_is_whole_and_has_words() -> None:
+    def walk(node: object) -> None:
+        if isinstance(node, dict):
+            if isinstance(node.get("pattern"), str):
+                assert node["pattern"].startswith("^")
+                assert node["pattern"].endswith("$")
+                assert "x-message" in node
+            for each in node.values():
+                walk(each)
+        elif isinstance(node, list):
+            for each in node:
+                walk(each)
+
+    walk(load_schema())
+
+
+def test_defaults_of_the_schema_are_those_in_use(tmp_path: Path) -> None:
+    campaign = load(tmp_path, placements="placements: {X: {nodes: 1, ranks_per_node: 2, transport: shm}}")
+    schema = load_schema()
+    top = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
+    (entry,) = campaign.matrix
+    assert (top["seed"], top["repeats"], top["time_limit"]) == (campaign.seed, entry.repeats, "10 min")
+    assert top["table_sizes"] == ["1KiB", "8KiB", "32KiB"]
+    for section, made in (
+        ("placement", campaign.placements["X"]),
+        ("host_group", campaign.host_groups["local"]),
+    ):
+        for key, value in schema["$defs"][section]["properties"].items():
+            if "default" in value:
+                found = getattr(made, key)
+                assert (list(found) if isinstance(found, tuple) else found) == value["default"]
+
+
+def test_selectors_are_keys_of_host_groups() -> None:
+    assert set(_SELECTORS) <= set(load_schema()["$defs"]["host_group"]["properties"])
+
+
+# ---- whatever comes in, the answer is a campaign or a list of mistakes
+
+BASES = [(ROOT / "campaign.yaml").read_text(encoding="utf-8"), campaign_text()]
+BITS = ["", "\t", "\0", "\x1b", "\u2028", "\n", "- ", ": ", "<<: ", "&a ", "[" * 30, "ü", "🙂", "{a: b}"]
+BITS += ["~", "[]", "{}", "-1", "1e99", "99999999", "*a", "!x", "true", "'", '"', "#", "$(x)", "cores"]
+BITS += ["none", "slurm", "lsf", "srun", "ibv", "tcp", "SHM-1", "TCP"]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A campaign file with some of its words replaced and some lines repeated elsewhere."""
+    lines = draw(st.sampled_from(BASES)).split("\n")
+    known = sorted({word for base in BASES for word in base.split()})
+    for _ in range(draw(st.integers(1, 6))):
+        at, other = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
+        words = lines[at].split(" ")
+        word = draw(st.integers(0, len(words) - 1))
+        words[word] = draw(st.sampled_from(BITS) | st.sampled_from(known) | st.text(max_size=8))
+        lines[at] = " ".join(words)
+        if draw(st.booleans()):
+            lines.insert(other, lines[at])
+    return "\n".join(lines)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=mutated())
+def test_mutated_files_never_crash(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "campaign.yaml"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        campaign = load_campaign(path)
+    except UserError as error:
+        assert error.problems
+        assert "\x1b" not in str(error)
+        assert all(problem.message for problem in error.problems)
+    else:
+        assert isinstance(campaign, Campaign)
+        assert campaign.matrix
+
+
+@pytest.mark.parametrize(("machine", "mpi"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
+def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
+    code = (
+        "import platform; platform.machine = lambda: %r\n"
+        "from pathlib import Path; from mpicampaign.campaign_file import load_campaign\n"
+        "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
+    )
+    command = [sys.executable, "-c", code % (machine, str(ROOT / "campaign.yaml"))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == [mpi, sys.prefix]
+
+
+def test_programs_of_a_system(tmp_path: Path) -> None:
+    systems = "systems:\n  slurm: {scheduler: slurm, mpi: openmpi5, programs: {IMB-MPI1: /apps/IMB-MPI1}}\n"
+    groups = "host_groups:\n  blue: {system: slurm}\n"
+    matrix = "matrix:\n  - {host_groups: blue, placements: SHM-1, benchmarks: PingPong}\n"
+    made = load(tmp_path, systems=systems, host_groups=groups, matrix=matrix)
+    assert made.systems["slurm"].programs == {"IMB-MPI1": "/apps/IMB-MPI1"}
+    wrong = systems.replace("/apps/IMB-MPI1", "IMB-MPI1")
+    with pytest.raises(UserError, match="must be an absolute path"):
+        load(tmp_path, systems=wrong, host_groups=groups, matrix=matrix)

@@ -1,0 +1,129 @@
+"""Golden job scripts, kept as plain files: scheduler × launcher × placement, as an administrator sees them.
+
+After a change on purpose: MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_golden.py, then read the diff.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.campaign_file import load_campaign
+from mpicampaign.plan import Machine, make_plan
+from mpicampaign.render import script_text
+from mpicampaign.software import Program
+
+GOLDEN = Path(__file__).parent / "golden"
+ROOT = Path("/home/user/mpicampaign/results/golden")
+MACHINE = Machine(
+    lambda system, benchmark: Program(benchmark.provider.location, "0123456789abcdef" * 4),
+    lambda system: f"/home/user/mpicampaign/build/{system.name}/0123456789ab/evidence.so",
+    lambda: 8,
+)
+
+
+def rendered() -> dict[str, str]:
+    """The text of every script by its file's name."""
+    campaign = load_campaign(GOLDEN / "golden.yaml")
+    scripts = {}
+    for system in campaign.systems:
+        for run in make_plan(campaign, system, MACHINE).runs:
+            scripts[f"{system}.{run.case.placement}.sh"] = script_text(run, ROOT)[0]
+    return scripts
+
+
+SCRIPTS = rendered()
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_script_is_the_golden_one(name: str) -> None:
+    golden = GOLDEN / name
+    if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
+        golden.write_text(SCRIPTS[name])
+    assert golden.read_text() == SCRIPTS[name]
+
+
+def test_there_is_no_golden_file_without_a_script() -> None:
+    assert {path.name for path in GOLDEN.glob("*.sh")} == set(SCRIPTS)
+
+
+def test_bash_takes_them_all() -> None:
+    for path in GOLDEN.glob("*.sh"):
+        subprocess.run(["bash", "-n", path], check=True, timeout=20)
+
+
+@pytest.mark.slow
+def test_shellcheck_takes_them_all() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck is not installed")
+    command = ["shellcheck", *sorted(map(str, GOLDEN.glob("*.sh")))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[:2000]
+
+
+def directives(name: str) -> list[str]:
+    found = re.findall(r"^#BSUB (.*)$", SCRIPTS[name], re.MULTILINE)
+    return [re.sub(r"/\S*/", "", line) for line in found]
+
+
+def launch(name: str) -> list[str]:
+    """The words of the launch command, up to the per-rank wrapper, then the benchmark's arguments."""
+    text = SCRIPTS[name].split("timeout --kill-after=10 2700", 1)[1].split(">", 1)[0].replace("\\\n", " ")
+    return [word for word in text.split() if word not in ("bash", '"$attempt/rank.sh"', '"$program"')]
+
+
+IMB_ARGUMENTS = ["-iter", "1000", "-time", "200", "-msglog", "0:24", "-iter_policy", "off", "PingPong"]
+
+
+@pytest.mark.parametrize(
+    ("name", "tile", "flags"),
+    [
+        ("scarf.TCP.sh", 1, ["-TCP"]),  # the report's Code 4, between nodes
+        ("scarf.IBV.sh", 1, ["-IBV"]),
+        ("scarf.SHM.sh", 2, []),  # and on one node
+    ],
+)
+def test_scarf_as_in_the_stfc_report(name: str, tile: int, flags: list[str]) -> None:
+    job_name = next(line for line in directives(name) if line.startswith("-J"))
+    assert job_name.startswith("-J PingPong-")
+    others = [line for line in directives(name) if not line.startswith("-J")]
+    assert others == [
+        "-x",
+        "-n 2",
+        f'-R "span[ptile={tile}]"',
+        "-o %J.out",
+        "-e %J.err",
+        "-W 0:45",
+        "-m scarf10",
+    ]
+    assert launch(name) == ["mpirun", "-lsf", "-prot", *flags, *IMB_ARGUMENTS]
+
+
+def test_lotus_as_in_the_stfc_report() -> None:
+    """Codes 5 and 8: another queue, another command, the profile sourced, a variable handed on."""
+    text = SCRIPTS["lotus.TCP.sh"]
+    assert directives("lotus.TCP.sh")[:3] == ["-x", "-q par-multi", "-n 2"]
+    words = launch("lotus.TCP.sh")
+    assert words[:2] == ["mpirun.lotus", "-prot"]
+    assert words[2:4] == ["-e", "LD_LIBRARY_PATH=/apps/intel/lib"]
+    assert words[4:] == IMB_ARGUMENTS
+    assert text.index(". /etc/profile.modules") < text.index("module load intel/15.1")
+
+
+def test_cloud_as_in_the_stfc_report() -> None:
+    """Codes 6 and 9: plain Open MPI with a list of hosts, one rank on each."""
+    words = launch("cloud.TCP.sh")
+    assert words[:3] == ["mpirun", "-np", "2"]
+    for option, value in (
+        ("--prefix", "/usr/lib64/openmpi-1.10"),
+        ("--map-by", "ppr:1:node"),
+        ("--rank-by", "node"),
+        ("--host", "vm275.nubes.stfc.ac.uk:1,vm15.nubes.stfc.ac.uk:1"),
+    ):
+        assert words[words.index(option) + 1] == value
+    assert words[-len(IMB_ARGUMENTS) :] == IMB_ARGUMENTS

@@ -1,0 +1,566 @@
+"""The bundled kernels and the evidence library, built and run with the MPI library of this environment.
+
+More ranks than cores is fine here: nothing is claimed about speed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.parsers import parse
+
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"
+TREES = ["max-inter", "min-inter", "natural", "random"]
+QUICK = ("--budget", "0.1")
+LIMIT = ("timeout", "--kill-after=10", "120")  # its signal lets mpirun end the ranks of a run that hangs
+
+pytestmark = pytest.mark.mpi
+
+
+def mpi_environment() -> dict[str, str]:
+    """The environment in which mpicc and mpirun of this Python environment, or else the system's, work."""
+    prefix = Path(sys.prefix)
+    environment = {**os.environ, "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
+    if (prefix / "bin/mpiicc").exists():  # Intel MPI's wheels do not know where they were installed
+        environment |= {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": str(prefix / "lib")}
+    environment |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "off", "ASAN_OPTIONS": "detect_leaks=0"}
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        environment[name] = "1"
+    environment |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+    return environment
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What one mpirun did; ``statuses`` holds the exit status of each rank that ended."""
+
+    output: str
+    errors: str
+    status: int
+    statuses: list[int]
+
+    def rows(self, kind: str) -> list[dict[str, str]]:
+        """The output's rows of one kind, by the names that the header gives."""
+        lines = self.output.splitlines()
+        prefix = f"#@columns.{kind}="
+        columns = next(line.removeprefix(prefix) for line in lines if line.startswith(prefix)).split()
+        rows = [line.split()[1:] for line in lines if line.startswith(kind + " ")]
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def header(self, key: str) -> str:
+        prefix = f"#@{key}="
+        return next(line for line in self.output.splitlines() if line.startswith(prefix)).removeprefix(prefix)
+
+    @property
+    def end(self) -> str:
+        return self.output.splitlines()[-1] if self.output else ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A folder of built programs and how to start them."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def launch(
+        self,
+        ranks: int,
+        program: str,
+        *arguments: str,
+        preload: str = "",
+        before: tuple[str, ...] = (),
+        **environment: str,
+    ) -> Launch:
+        """Run a program of this folder; each rank notes its exit status in a file."""
+        statuses = self.folder / f"statuses-{os.urandom(6).hex()}"
+        note = 'env ${SHIM:+LD_PRELOAD="$SHIM"} "$@"; status=$?; echo $status >> "$STATUSES"; exit $status'
+        shim = str(self.folder / preload) if preload else ""
+        done = subprocess.run(
+            [
+                *LIMIT,
+                "mpirun",
+                "-n",
+                str(ranks),
+                "sh",
+                "-c",
+                note,
+                "sh",
+                *before,
+                self.folder / program,
+                *arguments,
+            ],
+            env={**self.environment, "STATUSES": str(statuses), "SHIM": shim, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        ended = [int(line) for line in statuses.read_text().split()] if statuses.exists() else []
+        return Launch(done.stdout, done.stderr, done.returncode, ended)
+
+    def unit(self, program: str, *arguments: str) -> str:
+        """Standard output of a test program that does without MPI; it must succeed."""
+        done = subprocess.run(
+            [self.folder / program, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+def make(folder: Path, *arguments: str) -> Build:
+    environment = mpi_environment()
+    for program in ("make", "cc", "mpicc", "mpirun", "timeout"):
+        if shutil.which(program, path=environment["PATH"]) is None:
+            pytest.skip(f"{program} is not installed")
+    command = ["make", "-j2", "-C", KERNELS, "MPICC=mpicc", f"BUILD={folder}", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Build(folder, environment)
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    return make(tmp_path_factory.mktemp("kernels"), "all", "tests")
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    folder = tmp_path_factory.mktemp("sanitized")
+    probe = ["cc", "-fsanitize=address,undefined", "-x", "c", "-", "-o", str(folder / "probe")]
+    if shutil.which("cc") is None:
+        pytest.skip("cc is not installed")
+    source = "int main(void) { return 0; }\n"
+    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this compiler has no address and undefined sanitizers")
+    return make(folder, "SANITIZE=1", "all", "tests")
+
+
+# --- building
+
+
+def test_the_same_source_gives_the_same_bytes(build: Build, tmp_path: Path) -> None:
+    again = make(tmp_path / "again", "all")
+    for program in ("tree_gather", "tree_merge", "evidence.so"):
+        assert (again.folder / program).read_bytes() == (build.folder / program).read_bytes()
+
+
+# --- right data
+
+
+def tree_blocks(ranks: int) -> int:
+    """Blocks in all messages of a binomial tree over this many ranks."""
+    return sum(min(v & -v, ranks - v) for v in range(1, ranks))
+
+
+def check_complete(launch: Launch, operation: str, ranks: int, sizes: list[int]) -> None:
+    assert launch.status == 0, launch.errors
+    assert launch.statuses == [0] * ranks
+    assert launch.header("ranks") == str(ranks)
+    rows = launch.rows("sizes")
+    expected = {(operation, tree, size) for tree in TREES for size in sizes}
+    expected |= {("MPI_Gather", "-", size) for size in sizes}
+    assert {(row["operation"], row["tree"], int(row["size"])) for row in rows} == expected
+    assert len(rows) == len(expected)
+    assert all(row["verified"] == "1" and int(row["samples"]) > 0 for row in rows)
+    assert parse("kernel", launch.output).series
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize(
+    ("kernel", "options", "sizes"),
+    [
+        ("tree_gather", (), [1, 2, 4, 8, 16]),
+        ("tree_merge", ("--key", "uint32"), [4, 8, 16, 32]),
+        ("tree_merge", ("--key", "uint64"), [8, 16, 32, 64]),
+    ],
+)
+def test_all_trees_deliver_the_right_data(
+    build: Build, ranks: int, kernel: str, options: tuple[str, ...], sizes: list[int]
+) -> None:
+    span = ("--min-size", f"{sizes[0]}", "--max-size", f"{sizes[-1]}B")
+    launch = build.launch(ranks, kernel, *options, *span, *QUICK)
+    check_complete(launch, kernel, ranks, sizes)
+    for row in launch.rows("samples"):
+        assert int(row["useful_bytes"]) == (ranks - 1) * int(row["size"])
+        blocks = ranks - 1 if row["operation"] == "MPI_Gather" else tree_blocks(ranks)
+        assert int(row["wire_bytes"]) == blocks * int(row["size"])
+        assert float(row["seconds"]) > 0
+    levels = launch.rows("levels")
+    assert Counter((row["tree"], int(row["size"])) for row in levels) == {
+        (tree, size): ranks - 1 for tree in TREES for size in sizes
+    }
+    merging = [float(row["merge_seconds"]) > 0 for row in levels]
+    assert all(merging) if kernel == "tree_merge" else not any(merging)
+    assert sum(int(row["bytes"]) for row in levels) == 4 * sum(sizes) * tree_blocks(ranks)
+
+
+def test_large_blocks_take_the_rendezvous_path(build: Build) -> None:
+    for kernel in ("tree_gather", "tree_merge"):
+        launch = build.launch(3, kernel, "--min-size", "1MiB", "--max-size", "2MiB", *QUICK)
+        check_complete(launch, kernel, 3, [1 << 20, 2 << 20])
+
+
+@pytest.mark.parametrize(("nodes", "ranks", "crossing"), [(2, 4, 3), (2, 6, 5), (3, 7, 6)])
+def test_several_nodes_synchronise_by_barrier_and_cross(
+    build: Build, nodes: int, ranks: int, crossing: int
+) -> None:
+    sizes = ("--min-size", "8", "--max-size", "8")
+    launch = build.launch(ranks, "tree_merge", *sizes, *QUICK, preload="pretend.so", PRETEND_NODES=str(nodes))
+    check_complete(launch, "tree_merge", ranks, [8])
+    assert launch.header("nodes") == str(nodes)
+    assert launch.header("sync") == "dissemination_barrier"
+    assert f"max-inter:{crossing}/{ranks - 1}," in launch.header("tree_messages_between_nodes")
+
+
+def test_one_node_synchronises_by_the_shared_clock(build: Build) -> None:
+    launch = build.launch(2, "tree_gather", "--max-size", "8", *QUICK)
+    assert launch.header("sync") == "agreed_start_time"
+    assert launch.header("seconds") == "latest end - earliest start over ranks"
+
+
+# --- the measurement
+
+
+def test_blocks_are_at_least_ten_microseconds_long(build: Build) -> None:
+    launch = build.launch(2, "tree_gather", "--max-size", "1KiB", "--budget", "1")
+    by_series: dict[tuple[str, str, str], list[float]] = {}
+    for row in launch.rows("samples"):
+        key = (row["operation"], row["tree"], row["size"])
+        by_series.setdefault(key, []).append(float(row["seconds"]) * int(row["block_messages"]))
+    for key, seconds in by_series.items():
+        assert sorted(seconds)[len(seconds) // 2] >= 9e-6, key  # the median over those kept
+
+
+def test_a_longer_budget_is_not_spent_once_converged_and_a_short_one_is_flagged(build: Build) -> None:
+    sizes = ("--min-size", "4MiB", "--max-size", "4MiB", "--tree", "natural")
+    short = build.launch(2, "tree_merge", *sizes, "--budget", "0.001")
+    assert {row["converged"] for row in short.rows("sizes")} == {"0"}
+    assert all(int(row["samples"]) >= 5 for row in short.rows("sizes"))
+
+
+def test_the_output_stays_small(build: Build) -> None:
+    launch = build.launch(7, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "2")
+    assert launch.status == 0, launch.errors
+    assert len(launch.output.encode()) < 300_000
+    assert launch.header("levels_ranks") == "all"
+
+
+def test_no_baseline_leaves_mpi_gather_out(build: Build) -> None:
+    sizes = ("--max-size", "8", "--tree", "natural,random")
+    launch = build.launch(2, "tree_gather", *sizes, "--no-baseline", *QUICK)
+    assert {row["tree"] for row in launch.rows("sizes")} == {"natural", "random"}
+    assert launch.header("baseline") == "none"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("median", "3", "1", "2"), "2"),
+        (("median", "4", "1", "2", "3"), "2.5"),
+        # 1.96 standard deviations of Binomial(n, 1/2) from the middle, rounded outwards
+        (("interval", "1", "2", "3", "4", "5"), "none"),
+        (("interval", *map(str, range(1, 11))), "1 10"),
+        (("interval", *map(str, range(1, 101))), "40 61"),
+        (("agree", "1", "1.04", "0.05"), "1"),
+        (("agree", "1", "1.06", "0.05"), "0"),
+        (("converged", *["1"] * 19), "0"),
+        (("converged", *["1"] * 20), "1"),
+        (("converged", *["1", "1.05"] * 50), "0"),  # two modes: the interval spans both
+        (("converged", *["0.985"] * 50, *["1.015"] * 50), "0"),  # the halves disagree
+        (("converged", *["1"] * 60, *["9"] * 10, *["1"] * 30), "1"),  # outliers do not matter
+    ],
+)
+def test_stopping_rules(build: Build, arguments: tuple[str, ...], expected: str) -> None:
+    assert build.unit("test_sampling", *arguments).strip() == expected
+
+
+# --- trees and merges
+
+
+def tree_shapes(build: Build, tree: str, nodes: int, last: int = 88) -> list[tuple[int, ...]]:
+    lines = build.unit("test_tree", tree, str(nodes), str(last)).splitlines()
+    shapes = [tuple(map(int, line.split())) for line in lines]
+    assert [shape[0] for shape in shapes] == list(range(2, last + 1))
+    return shapes
+
+
+def test_max_inter_on_two_nodes_crosses_with_every_message(build: Build) -> None:
+    shapes = tree_shapes(build, "max-inter", 2)
+    assert shapes[-1] == (88, 7, 87, 44, 1)
+    for ranks, levels, crossing, on_node_0, _ in shapes:
+        assert levels == (ranks - 1).bit_length()
+        # with every message crossing, node 0 holds the virtual ranks of even parity
+        even = sum(v.bit_count() % 2 == 0 for v in range(ranks))
+        assert crossing == ranks - 1 - (abs(even - on_node_0)), ranks
+
+
+@pytest.mark.parametrize(("nodes", "most_missing"), [(3, 1), (4, 1), (5, 1), (8, 2)])
+def test_max_inter_on_more_nodes_misses_few_crossings(build: Build, nodes: int, most_missing: int) -> None:
+    for ranks, _, crossing, _, _ in tree_shapes(build, "max-inter", nodes):
+        if ranks >= nodes:
+            assert ranks - 1 - crossing <= most_missing, ranks
+
+
+def test_min_inter_crosses_once_on_powers_of_two_and_seldom_elsewhere(build: Build) -> None:
+    for ranks, levels, crossing, _, _ in tree_shapes(build, "min-inter", 2):
+        assert crossing == 1 if ranks & (ranks - 1) == 0 else 1 <= crossing <= levels
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("nodes", [1, 2, 3, 5])
+def test_every_tree_brings_each_block_to_the_root_once(build: Build, tree: str, nodes: int) -> None:
+    assert all(is_tree for *_, is_tree in tree_shapes(build, tree, nodes, last=200))
+
+
+def test_merges_and_sort_agree_with_qsort(build: Build) -> None:
+    assert build.unit("test_merge") == ""
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "message"),
+    [
+        ("tree_gather", ("--min-size", "3"), "'3' is not a power of two"),
+        ("tree_gather", ("--min-size", "-8"), "'-8' is not a power of two"),
+        ("tree_gather", ("--min-size", "0"), "'0' is not"),
+        ("tree_gather", ("--max-size", "64kB"), "'64kB' is not"),
+        ("tree_gather", ("--max-size", "99999999999999999999"), "is not a power of two"),
+        ("tree_gather", ("--max-size", "17179869184GiB"), "is not a power of two"),
+        ("tree_gather", ("--max-size", "2GiB"), "more than the 2147483647 B that MPI counts"),
+        ("tree_gather", ("--min-size", "64", "--max-size", "8"), "larger than --max-size"),
+        ("tree_gather", ("--budget", "0"), "--budget: '0' is not"),
+        ("tree_gather", ("--budget", "nan"), "--budget: 'nan' is not"),
+        ("tree_gather", ("--budget", "1s"), "--budget: '1s' is not"),
+        ("tree_gather", ("--seed", "-1"), "--seed: '-1' is not"),
+        ("tree_gather", ("--tree", "maxinter"), "'maxinter' is not a tree; there are max-inter"),
+        ("tree_gather", ("--tree", ""), "--tree: '' is not"),
+        ("tree_gather", ("--tree", "natural,"), "'' is not a tree"),
+        ("tree_gather", ("--tree", "natural,natural"), "'natural' is named twice"),
+        ("tree_gather", ("--key", "uint32"), "unknown option '--key'"),
+        ("tree_gather", ("--max-size",), "--max-size needs a value"),
+        ("tree_merge", ("--key", "float"), "--key: 'float' is not a key type: uint32 or uint64"),
+        ("tree_merge", ("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
+    ],
+)
+def test_wrong_options_are_refused_by_all_ranks(
+    build: Build, kernel: str, options: tuple[str, ...], message: str
+) -> None:
+    launch = build.launch(2, kernel, *options)
+    assert launch.status != 0
+    assert launch.statuses == [2, 2]
+    assert launch.errors.count(f"{kernel}: ") == 1, launch.errors
+    assert message in launch.errors
+    assert launch.output == ""
+
+
+def test_one_rank_is_refused(build: Build) -> None:
+    launch = build.launch(1, "tree_gather")
+    assert launch.statuses == [2]
+    assert "needs at least 2 ranks, was started with 1" in launch.errors
+
+
+def test_more_than_half_of_the_memory_is_refused(build: Build) -> None:
+    pages = 2 * 3 * 1024 * 1024 // os.sysconf("SC_PAGESIZE")  # half of it: three blocks of 1 MiB
+    fits = ("--min-size", "8", "--max-size", "1MiB", *QUICK)
+    memory = {"preload": "pretend.so", "PRETEND_PAGES": str(pages)}
+    assert build.launch(2, "tree_gather", *fits, **memory).status == 0
+    launch = build.launch(2, "tree_gather", "--max-size", "2MiB", **memory)
+    assert launch.statuses == [2, 2]
+    assert "more than half of its memory" in launch.errors
+
+
+def test_help_names_every_option(build: Build) -> None:
+    launch = build.launch(2, "tree_merge", "--help")
+    assert launch.statuses == [0, 0]
+    assert launch.output.count("usage:") == 1
+    for option in ("--tree", "--key", "--min-size", "--max-size", "--budget", "--seed", "--no-baseline"):
+        assert option in launch.output
+
+
+# --- wrong data
+
+
+@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge"])
+@pytest.mark.parametrize(
+    ("damage", "victim"), [("byte", 0), ("tail", 0), ("unsort", 0), ("gather", 0), ("byte", 2)]
+)
+def test_damaged_data_fail_the_run_on_all_ranks(build: Build, kernel: str, damage: str, victim: int) -> None:
+    sizes = ("--min-size", "1KiB", "--max-size", "4KiB", "--tree", "natural", *QUICK)
+    shim = {"preload": "damage.so", "DAMAGE": damage, "DAMAGE_RANK": str(victim)}
+    launch = build.launch(4, kernel, *sizes, **shim)
+    assert launch.status != 0
+    assert launch.statuses == [1] * 4
+    operation = "MPI_Gather" if damage == "gather" else kernel
+    assert f"{kernel}: wrong data in {operation}" in launch.errors
+    assert "status=failed" in launch.end
+    assert {row["verified"] for row in launch.rows("sizes")} == {"0"}
+
+
+def test_without_damage_the_same_run_succeeds(build: Build) -> None:
+    sizes = ("--min-size", "1KiB", "--max-size", "4KiB", "--tree", "natural", *QUICK)
+    assert build.launch(4, "tree_merge", *sizes, preload="damage.so").statuses == [0] * 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_lost_output_fails_the_run(build: Build) -> None:
+    launch = build.launch(
+        2, "tree_gather", "--max-size", "8", *QUICK, before=("sh", "-c", '"$@" >/dev/full', "sh")
+    )
+    assert launch.statuses == [1, 1]
+    assert "the output could not be written completely" in launch.errors
+
+
+# --- sanitizers
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge"])
+def test_sanitizers_find_nothing(sanitized: Build, kernel: str, ranks: int) -> None:
+    launch = sanitized.launch(ranks, kernel, "--min-size", "8", "--max-size", "1KiB", *QUICK)
+    assert launch.statuses == [0] * ranks, launch.errors
+    assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
+
+
+def test_sanitizers_find_nothing_in_merges_and_trees(sanitized: Build) -> None:
+    assert sanitized.unit("test_merge") == ""
+    for tree in TREES:
+        sanitized.unit("test_tree", tree, "3", "88")
+
+
+# --- evidence
+
+
+def read_evidence(path: Path) -> dict[str, dict[str, str]]:
+    """Moment -> key -> value; every line must belong to rank 3."""
+    found: dict[str, dict[str, str]] = {"start": {}, "end": {}}
+    for line in path.read_text().splitlines():
+        name, _, value = line.partition("=")
+        word, rank, place = name.split(" ")
+        moment, _, key = place.partition(".")
+        assert (word, rank) == ("rank", "3")
+        assert key not in found[moment], line
+        found[moment][key] = value
+    return found
+
+
+def run_with_evidence(build: Build, path: Path, *before: str, **environment: str) -> Launch:
+    """Two ranks, of which the first alone has a rank for its evidence."""
+    first = (
+        'case "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" in 0) ;; *) unset MPICAMPAIGN_RANK ;; esac; exec "$@"'
+    )
+    return build.launch(
+        2,
+        "tree_gather",
+        *("--max-size", "8", *QUICK),
+        preload="evidence.so",
+        before=("sh", "-c", first, "sh", *before),
+        MPICAMPAIGN_RANK="3",
+        MPICAMPAIGN_EVIDENCE_FILE=str(path),
+        **environment,
+    )
+
+
+ALWAYS = {
+    "time",
+    "host",
+    "pid",
+    "cpu",
+    "allowed",
+    "program",
+    "library",
+    "voluntary_switches",
+    "involuntary_switches",
+}
+
+
+def test_evidence_names_the_processor_that_numactl_chose(build: Build, tmp_path: Path) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    if shutil.which("numactl") is None:
+        pytest.skip("numactl is not installed")
+    launch = run_with_evidence(build, tmp_path / "evidence", "numactl", f"--physcpubind={cpu}")
+    assert launch.statuses == [0, 0], launch.errors
+    found = read_evidence(tmp_path / "evidence")
+    for moment in ("start", "end"):
+        values = found[moment]
+        assert values.keys() >= ALWAYS
+        assert (values["cpu"], values["allowed"]) == (str(cpu), str(cpu))
+        assert values["program"] == str(build.folder / "tree_gather")
+        assert "libmpi" in values["library"]
+        assert datetime.fromisoformat(values["time"]).utcoffset() is not None
+        if Path("/proc/self/numa_maps").exists():
+            pages = [int(part.partition("=")[2]) for part in values["memory"].split(",")]
+            assert sum(pages) > 100
+    assert found["start"]["time"] < found["end"]["time"]
+
+
+def test_evidence_reads_the_topology_of_another_sysfs(build: Build, tmp_path: Path) -> None:
+    for cpu in os.sched_getaffinity(0):
+        folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}"
+        (folder / "topology").mkdir(parents=True)
+        (folder / "topology/physical_package_id").write_text("5\n")
+        (folder / "topology/core_id").write_text("-1\n")  # what a kernel says that does not know
+        (folder / "node7").mkdir()
+        (folder / "nodes").mkdir()
+    run_with_evidence(build, tmp_path / "evidence", MPICAMPAIGN_SYSFS=str(tmp_path / "sys"))
+    start = read_evidence(tmp_path / "evidence")["start"]
+    assert (start["socket"], start["numa"]) == ("5", "7")
+    assert "core" not in start
+
+
+def test_evidence_leaves_out_what_cannot_be_read(build: Build, tmp_path: Path) -> None:
+    launch = run_with_evidence(build, tmp_path / "evidence", MPICAMPAIGN_SYSFS=str(tmp_path / "nothing"))
+    assert launch.statuses == [0, 0]
+    start = read_evidence(tmp_path / "evidence")["start"]
+    assert start.keys() >= ALWAYS
+    assert not start.keys() & {"socket", "core", "numa"}
+
+
+@pytest.mark.parametrize("rank", ["", "x", "1\nrank 0 start.cpu=9", "0 start.cpu=9"])
+def test_evidence_writes_nothing_without_a_rank(build: Build, tmp_path: Path, rank: str) -> None:
+    path = tmp_path / "evidence"
+    launch = build.launch(
+        2,
+        "tree_gather",
+        *("--max-size", "8", *QUICK),
+        preload="evidence.so",
+        MPICAMPAIGN_RANK=rank,
+        MPICAMPAIGN_EVIDENCE_FILE=str(path),
+    )
+    assert launch.statuses == [0, 0]
+    assert not path.exists()
+
+
+def test_evidence_does_no_harm_where_it_cannot_write(build: Build, tmp_path: Path) -> None:
+    launch = run_with_evidence(build, tmp_path / "no/such/folder/evidence")
+    assert launch.statuses == [0, 0]
+    assert launch.errors == ""
+
+
+def test_evidence_leaves_programs_without_mpi_alone(build: Build, tmp_path: Path) -> None:
+    path = tmp_path / "evidence"
+    environment = {"LD_PRELOAD": str(build.folder / "evidence.so"), "MPICAMPAIGN_RANK": "0"}
+    done = subprocess.run(
+        ["sh", "-c", "echo $LD_PRELOAD"],
+        env={**os.environ, **environment, "MPICAMPAIGN_EVIDENCE_FILE": str(path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout.strip(), done.stderr) == (environment["LD_PRELOAD"], "")
+    assert not path.exists()

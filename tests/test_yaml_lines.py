@@ -1,0 +1,200 @@
+"""Reading YAML with lines: what values mean, where they stand, and files that are not what they seem."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.yaml_lines import MAX_BYTES, Document, dotted, read_yaml, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def read(folder: Path, text: str | bytes) -> Document:
+    path = folder / "file.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_yaml(path, "file.yaml")
+
+
+def failure(folder: Path, text: str | bytes) -> Problem:
+    with pytest.raises(UserError) as caught:
+        read(folder, text)
+    return caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("off", "off"),
+        ("no", "no"),
+        ("yes", "yes"),
+        ("y", "y"),
+        ("0:45", "0:45"),
+        ("1_000", "1_000"),
+        ("2018-10-01", "2018-10-01"),
+        ("true", True),
+        ("false", False),
+        ("'true'", "true"),
+        ("12", 12),
+        ("-12", -12),
+        ("010", 10),
+        ("0o10", 8),
+        ("0x1F", 31),
+        ("1.5", 1.5),
+        ("1e3", 1000.0),
+        ("1e999", "1e999"),
+        (".inf", ".inf"),
+        (".nan", ".nan"),
+        ("9" * 5000, "9" * 5000),
+        ('"12"', "12"),
+        ("~", None),
+        ("null", None),
+        ("", None),
+        ("''", ""),
+        ("=", "="),
+        ("grün $(x) 'q'", "grün $(x) 'q'"),
+        ('"\\0"', "\0"),
+    ],
+)
+def test_scalars_mean_what_they_say(tmp_path: Path, text: str, value: Any) -> None:
+    found = read(tmp_path, f"key: {text}\n").data["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_marks_hold_lines_and_texts_as_written(tmp_path: Path) -> None:
+    document = read(tmp_path, "# comment\na:\n  b: 010\n  c:\n    - x\n    - {d: 1.50}\n")
+    assert document.data == {"a": {"b": 10, "c": ["x", {"d": 1.5}]}}
+    assert {dotted(key): (mark.line, mark.text) for key, mark in document.marks.items()} == {
+        "": (1, None),
+        "a": (2, None),
+        "a.b": (3, "010"),
+        "a.c": (4, None),
+        "a.c[0]": (5, "x"),
+        "a.c[1]": (6, None),
+        "a.c[1].d": (6, "1.50"),
+    }
+
+
+def test_merged_keys_keep_their_line_and_own_keys_win(tmp_path: Path) -> None:
+    text = "a: &a\n  x: 1\n  y: 2\nb: &b\n  y: 3\nc:\n  <<: [*a, *b]\n  x: 9\n"
+    document = read(tmp_path, text)
+    assert document.data["c"] == {"x": 9, "y": 2}
+    assert document.mark(("c", "x")).line == 8
+    assert document.mark(("c", "y")).line == 3
+
+
+def test_quoted_merge_sign_is_a_plain_key(tmp_path: Path) -> None:
+    assert read(tmp_path, '"<<": 1\n').data == {"<<": 1}
+
+
+def test_merging_what_is_no_mapping(tmp_path: Path) -> None:
+    document = read(tmp_path, "a: 1\nb:\n  <<: 5\n")
+    assert [(problem.line, problem.key) for problem in document.problems] == [(3, "b.<<")]
+
+
+def test_a_key_given_twice(tmp_path: Path) -> None:
+    document = read(tmp_path, "a:\n  x: 1\n  y: 2\n  x: 3\n")
+    (problem,) = document.problems
+    assert (problem.line, problem.key) == (4, "a.x")
+    assert "twice" in problem.message
+    assert "line 2" in problem.hint
+
+
+@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system", "!!str", "!own", "!"])
+def test_tags_are_refused(tmp_path: Path, tag: str) -> None:
+    (problem,) = read(tmp_path, f"a: 1\nb: {tag} [x]\n").problems
+    assert (problem.line, problem.value) == (2, f"tag {tag.replace('!!', 'tag:yaml.org,2002:')!r}")
+
+
+def test_only_texts_are_keys(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, "a: 1\n? [x, y]\n: 2\n").problems
+    assert (problem.line, problem.message) == (2, "a key must be a single text")
+
+
+@pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b""])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_byte_order_mark_and_line_ends(tmp_path: Path, start: bytes, end: bytes) -> None:
+    document = read(tmp_path, start + end.join([b"a: 1", b"b: x", b""]))
+    assert document.data == {"a": 1, "b": "x"}
+    assert document.mark(("b",)).line == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"a: 1\nb: caf\xe9\n", 2, "not UTF-8"),
+        ("a: 1".encode("utf-16"), None, "UTF-16"),
+        (b"a: 1\nb: \x00\n", 2, "a character that YAML does not allow"),
+        (b"a: 1\nb: \x1b[31m\n", 2, "a character that YAML does not allow"),
+        (b"a:\n\tb: 1\n", 2, "not valid YAML"),
+        (b"a: [1,\nb: 2\n", 3, "not valid YAML"),
+        (b"a: 1\nb: c: d\n", 2, "not valid YAML"),
+        (b"a: 1\nb: *nowhere\n", 2, "not valid YAML"),
+        (b"a: 1\n---\nb: 2\n", 2, "not valid YAML"),
+        (b'a: 1\nb: "\\ud800"\n', 2, "not valid YAML"),
+        (b"a: " + b"[" * 100_000, 1, "nested deeper"),
+        (b"a: &a [*a]\n", 1, "levels, aliases expanded"),
+        (b"a: &a {<<: *a}\n", 1, "levels, aliases expanded"),
+        (b"#" * (MAX_BYTES + 1), None, "larger than"),
+    ],
+)
+def test_unreadable_files_are_told_with_their_line(
+    tmp_path: Path, content: bytes, line: int | None, message: str
+) -> None:
+    problem = failure(tmp_path, content)
+    assert problem.file == "file.yaml"
+    assert problem.line == line
+    assert message in problem.message
+
+
+def test_the_beginning_of_what_is_not_closed_is_named(tmp_path: Path) -> None:
+    assert "line 1" in failure(tmp_path, "a: [1,\nb: 2\n").hint
+
+
+def test_tabs_are_named(tmp_path: Path) -> None:
+    assert "tabs" in failure(tmp_path, "a:\n\tb: 1\n").hint
+
+
+@pytest.mark.parametrize("form", ["[{}]", "{{<<: [{}], k{}: 1}}"])
+def test_alias_bombs_are_stopped(tmp_path: Path, form: str) -> None:
+    lines = ["a0: &a0 {x: 1, y: 2}"]
+    for level in range(1, 15):
+        aliases = ", ".join([f"*a{level - 1}"] * 10)
+        lines.append(f"a{level}: &a{level} " + form.format(aliases, level))
+    assert "aliases expanded" in failure(tmp_path, "\n".join(lines)).message
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.yaml", tmp_path, tmp_path / "a\0b", tmp_path / ("x" * 300)):
+        with pytest.raises(UserError):
+            read_yaml(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero is there on Linux")
+def test_endless_files_are_not_read(tmp_path: Path) -> None:
+    from pathlib import Path
+
+    with pytest.raises(UserError, match="not a file"):
+        read_yaml(Path("/dev/zero"))
+
+
+def test_documents_are_merged_mapping_by_mapping(tmp_path: Path) -> None:
+    below = read(tmp_path, "a: {x: 1, y: {p: 1, q: [1, 2, 3]}}\nb: 1\n")
+    above = read(tmp_path, "\n\n\na:\n  y:\n    q: [9]\n  z: new\nb: {c: 1}\n")
+    below.merge(above)
+    assert below.data == {"a": {"x": 1, "y": {"p": 1, "q": [9]}, "z": "new"}, "b": {"c": 1}}
+    assert below.mark(("a", "x")).line == 1
+    assert below.mark(("a", "y", "q", 0)).line == 6
+    assert ("a", "y", "q", 1) not in below.marks
+    assert below.mark(("b", "c")).line == 8
+
+
+def test_values_in_messages_are_harmless() -> None:
+    assert shown("a\x1b[31m\n") == r"'a\x1b[31m\n'"
+    assert len(shown("x" * 10_000)) < 100
+    assert "\x1b" not in dotted(("a", "\x1b[31m", 3))
