@@ -8,12 +8,15 @@ from snakemake.exceptions import WorkflowError
 
 from mpicampaign.errors import UserError
 from mpicampaign.prepare import lock_campaign, prepare, write_scripts
+from mpicampaign.set_aside import set_aside_unusable
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 try:
     prepared = prepare(campaign_file, config.get("system", ""))
 except UserError as error:
     raise SystemExit(str(error)) from None
+for line in set_aside_unusable(prepared.scripts):
+    print(line, file=sys.stderr)
 # Our own command line, whether or not it is on the PATH, and the options that every call gets.
 mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
 options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])

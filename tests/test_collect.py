@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines
 
-from mpicampaign.collect import RunFolder, collect, read_plan, read_run
+from mpicampaign.collect import RunFolder, collect, read_plan, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
 
@@ -96,6 +96,7 @@ def plan_of(*cases: dict[str, Any]) -> dict[str, Any]:
         "placement": "SHM-1",
         "suite": "imb",
         "not_available": "",
+        "recipe": "0123",
     }
     return {
         "cases": [{**common, "benchmark": "PingPong", "repeats": 1, "runs": [], **case} for case in cases]
@@ -117,12 +118,74 @@ def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> Non
     assert [r.status for r in collect(plan_of({"runs": [run]}), tmp_path)] == [MISSING]
 
 
-def test_results_of_another_system_are_found_where_they_are(tmp_path: Path) -> None:
-    there = tmp_path / "runs/blue/SHM-1/PingPong/r02-abc/result"
+def elsewhere(tmp_path: Path, name: str, recipe: str) -> None:
+    there = tmp_path / "runs/blue/SHM-1/PingPong" / name / "result"
     there.mkdir(parents=True)
     (there / "output.txt").write_text(OUTPUT)
+    (there / "evidence.txt").write_text(evidence_text(CLAIM, f"claim recipe={recipe}\n"))
+
+
+def test_results_of_another_system_are_found_where_they_are(tmp_path: Path) -> None:
+    elsewhere(tmp_path, "r02-abc", "0123")
     records = collect(plan_of({"repeats": 2, "system": "away"}), tmp_path)
     assert [(r.repeat, r.status) for r in records] == [(1, MISSING), (2, OK)]
+
+
+def test_another_systems_results_of_an_older_campaign_file_are_not_taken(tmp_path: Path) -> None:
+    elsewhere(tmp_path, "r01-0ld", "4567")
+    elsewhere(tmp_path, "r02-0ld", "4567")
+    elsewhere(tmp_path, "r02-new", "0123")
+    records = collect(plan_of({"repeats": 2, "system": "away"}), tmp_path)
+    assert [(r.status, r.script_hash) for r in records] == [(MISSING, ""), (OK, "new")]
+    assert "older campaign file" in records[0].reason
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"repeat": 2},
+        {"case": Case("here", "blue", "SHM-2", "tree_gather")},
+        {"case": Case("there", "blue", "SHM-1", "tree_gather")},
+        {"case": Case("here", "blue", "SHM-1", "PingPong")},
+        {"name": "r01-ffffff"},
+    ],
+)
+def test_a_result_that_was_copied_into_another_runs_folder_is_contradicted(
+    tmp_path: Path, other: dict[str, Any]
+) -> None:
+    folder = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
+    folder = folder.rename(tmp_path / other.get("name", folder.name))
+    record = read_run(other.get("case", CASE), "imb", RunFolder(folder, other.get("repeat", 1)))
+    assert (record.status, record.verdict) == (OK, "contradicted")
+    assert "another run" in record.verdict_reasons[0]
+
+
+@pytest.mark.parametrize(("kind", "again"), [("cores", False), ("network", True), ("program", True)])
+def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, again: bool) -> None:
+    lines = f"job not_available_kind={kind}\njob not_available=why\njob exit"
+    folder = run_folder(tmp_path, "result", output="", evidence=EVIDENCE.replace("job exit", lines))
+    assert unusable("imb", folder / "result") == ("was not available: why" if again else "")
+    (folder / "attempts").mkdir()
+    (folder / "result").rename(folder / "attempts/20260101T000000Z-1")
+    assert (read(folder).status, read(folder).reason) == (NOT_AVAILABLE, "why")
+
+
+def test_output_that_says_nothing_is_not_kept_as_a_result(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path, "result", output="# nothing\n", evidence=EVIDENCE)
+    assert unusable("imb", folder / "result").startswith("output.txt: ")
+    (folder / "attempts").mkdir()
+    (folder / "result").rename(folder / "attempts/20260101T000000Z-1")
+    assert read(folder).status == FAILED
+    assert read(folder).reason.startswith("output.txt: ")
+
+
+def test_osu_output_that_ends_before_its_largest_size_is_cut(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "fixtures/osu/latency.out").read_text()
+    last = text.splitlines()[-1].split()[0]
+    for largest, status in ((last, OK), (str(2 * int(last)), FAILED)):
+        claim = EVIDENCE.replace("claim members", f"claim largest_size={largest}\nclaim members")
+        folder = run_folder(tmp_path / largest, "result", output=text, evidence=claim)
+        assert read_run(CASE, "osu", RunFolder(folder, 1)).status == status
 
 
 def test_records_survive_being_written_and_read(tmp_path: Path) -> None:

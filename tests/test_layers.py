@@ -16,20 +16,22 @@ FOUNDATION = [
 EXECUTION = [
     {"host_ranges", "campaign_shape", "campaign_build"},
     {"campaign_checks", "campaign_combinations", "campaign_notes"},
-    {"campaign_file", "schema_docs", "launchers", "schedulers"},
+    {"campaign_file", "schema_docs", "launchers", "schedulers", "osu_sizes"},
     {"software", "plan", "plan_text"},
     {"render"},
     {"prepare"},
 ]
 ANALYSIS = [
-    {"parsers", "statistics", "evidence", "wording"},
-    {"transport_reports", "verdict", "metrics", "figure_style", "rows"},
+    {"parsers", "statistics", "evidence", "wording", "findings"},
+    {"transport_reports", "metrics", "figure_style", "rows"},
+    {"traffic"},
+    {"verdict"},
     {"ranking", "collect"},
     {"comparison"},
     {"tables", "figures", "report"},
     {"analyse"},
 ]
-TOP = [{"execute"}, {"build", "progress"}, {"cli"}]
+TOP = [{"execute"}, {"build", "progress", "set_aside"}, {"cli"}]
 
 
 def modules() -> set[str]:

@@ -14,8 +14,9 @@ from builders import BENCHMARK, INTEL_MPI, PLACEMENTS, ROOT, campaign, plan
 
 from mpicampaign.campaign import Campaign, Placement
 from mpicampaign.errors import UserError
+from mpicampaign.parsers import OutputError, parse
 from mpicampaign.plan import Run
-from mpicampaign.render import HASH_MARK, run_folder, script_text
+from mpicampaign.render import COMPLETE, HASH_MARK, REFUSED, run_folder, script_text
 from mpicampaign.schedulers import hours_minutes
 
 HOSTILE = [
@@ -183,3 +184,26 @@ def test_intel_mpi_under_a_prefix_gets_its_root() -> None:
     assert "export I_MPI_ROOT='/opt/my mpi'\n" in text
     assert "export PATH='/opt/my mpi'/bin:\"$PATH\"\n" in text
     assert INTEL_MPI.name == "intelmpi"
+
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def is_taken(suite: str, path: Path) -> bool:
+    try:
+        return bool(parse(suite, path.read_text()).series)
+    except OutputError:
+        return False
+
+
+@pytest.mark.parametrize("suite", ["imb", "osu"])
+def test_whole_outputs_pass_the_scripts_own_check(suite: str) -> None:
+    """The check of the script must never refuse an output that the parser takes."""
+    found = [path for path in FIXTURES.glob(f"{suite}/*.out") if is_taken(suite, path)]
+    assert len(found) > 10
+    for path in found:
+        for pattern in COMPLETE[suite]:
+            done = subprocess.run(["grep", "-Eq", pattern, path], check=False)
+            assert done.returncode == 0, (path.name, pattern)
+        for pattern in REFUSED[suite]:
+            assert subprocess.run(["grep", "-Eq", pattern, path], check=False).returncode == 1

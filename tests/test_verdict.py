@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines
 
-from mpicampaign.evidence import cpu_list, read_evidence, unquoted
-from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.evidence import cpu_list, read_evidence
+from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.traffic import payload
 from mpicampaign.transport_reports import reported_transports
-from mpicampaign.verdict import judge, payload
+from mpicampaign.verdict import judge
 
 SERIES = (
     Series("PingPong", 2, {"size": [0.0, 1048576.0], "repetitions": [1000.0, 100.0], "time": [2e-7, 1e-4]}),
@@ -68,6 +69,15 @@ REMOVALS = [
     ("binding", "rank 0 start.allowed=0\n"),
     ("sockets", "rank 0 end.socket=0\n"),
     ("ranks", "rank 1 end.cpu=1\n"),
+    ("program", "job program_sha256=5555\n"),
+    ("settings", "job env.I_MPI_FABRICS=shm\n"),
+    ("hosts", "rank 1 start.host=blue1\n"),
+    ("hosts", "rank 1 launch.host=blue1\n"),
+    ("memory", "rank 1 end.memory=N0=900,N1=100\n"),
+    ("memory", "rank 0 end.numa=0\n"),
+    ("counters", "node blue1 after.net.eth0.tx_bytes=2000\n"),
+    ("counters", "node blue1 before.net.eth0.tx_bytes=1000\n"),
+    *(("claim", line + "\n") for line in CLAIM.splitlines()),
 ]
 
 
@@ -76,6 +86,39 @@ def test_one_missing_value_leaves_it_unverified(kind: str, line: str) -> None:
     verdict, reasons = verdict_of(altered(HONEST, line, ""))
     assert verdict == UNVERIFIED
     assert any(reason.startswith(kind) for reason in reasons), reasons
+
+
+def test_without_any_counter_nothing_is_verified() -> None:
+    text = "\n".join(line for line in HONEST.split("\n") if ".net." not in line)
+    verdict, reasons = verdict_of(text)
+    assert verdict == UNVERIFIED
+    assert any("no interface counters" in reason for reason in reasons), reasons
+
+
+def test_a_kernel_that_does_not_tell_where_memory_is() -> None:
+    lines = [line for line in HONEST.split("\n") if ".memory=" not in line]
+    assert verdict_of("\n".join(lines))[0] == UNVERIFIED
+    assert verdict_of("\n".join(lines).replace("numa_maps=yes", "numa_maps=no"))[0] == VERIFIED
+
+
+@pytest.mark.parametrize("key", ["system", "placement", "repeat", "script_hash"])
+def test_the_result_of_another_run_is_contradicted(key: str) -> None:
+    claim = dict(line.removeprefix("claim ").split("=", 1) for line in CLAIM.splitlines())
+    expected = {name: claim[name] for name in ("system", "placement", "repeat", "script_hash")}
+    evidence = read_evidence(HONEST)
+    assert judge(evidence, INTEL_SHM, SERIES, expected)[0] == VERIFIED
+    verdict, reasons = judge(evidence, INTEL_SHM, SERIES, {**expected, key: "other"})
+    assert verdict == CONTRADICTED
+    assert f"{key} {claim[key]}, not other" in reasons[0]
+
+
+def test_a_setting_is_compared_as_it_is() -> None:
+    """Spaces, quotes and what bash would quote; a line's end in a value was recorded as a space."""
+    for value in ("self,tcp", "a b 'c' $(d)", "ü\u2028ü", "a\x85b", r"back\slash"):
+        text = HONEST.replace("setting.I_MPI_FABRICS=shm", f"setting.I_MPI_FABRICS={value}")
+        same = text.replace("env.I_MPI_FABRICS=shm", f"env.I_MPI_FABRICS={value}")
+        assert verdict_of(same)[0] == VERIFIED, value
+        assert verdict_of(text)[0] == CONTRADICTED
 
 
 def test_without_the_evidence_library_nothing_is_verified() -> None:
@@ -139,7 +182,7 @@ TCP_CLAIM = (
     .replace("ranks_per_node=2", "ranks_per_node=1")
     .replace("sockets=1", "sockets=")
     .replace("transport=shm", "transport=tcp")
-    .replace("interface=", "interface=eth0")
+    .replace("interface=\n", "interface=eth0\n")
     .replace("FABRICS=shm", "FABRICS=ofi")
 )
 TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
@@ -202,7 +245,8 @@ def test_infiniband_counters_count_four_bytes() -> None:
 def test_traffic_over_another_infiniband_device_is_contradicted() -> None:
     claim = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
     port = "node blue1 before.ib.{0}.port_xmit_data=0\nnode blue1 after.ib.{0}.port_xmit_data=30000000\n"
-    quiet = TCP_RUN.replace("220000000", "2000") + "claim device=mlx5_0\n"
+    claim = claim.replace("device=\n", "device=mlx5_0\n")
+    quiet = TCP_RUN.replace("220000000", "2000")
     provider = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
     for device, expected in (("mlx5_0", VERIFIED), ("mlx5_1", CONTRADICTED)):
         text = evidence_text(claim, quiet, port.format(device), *rank_pair())
@@ -229,12 +273,58 @@ def test_declared_topology_is_never_plainly_verified() -> None:
     declared = "node blue1 declared_topology=/recorded\n"
     text = evidence_text(CLAIM, RUN, declared, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
     verdict, reasons = verdict_of(text)
-    assert verdict == VERIFIED
-    assert "declared topology" in reasons[0]
+    assert verdict == DECLARED != VERIFIED
+    assert "declared by /recorded" in reasons[0]
+    lie = altered(text, "rank 1 start.socket=0", "rank 1 start.socket=1")
+    assert verdict_of(lie)[0] == CONTRADICTED
 
 
 def test_payload_counts_repetitions() -> None:
-    assert payload(SERIES) == 104857600.0
+    found = payload(read_evidence(TCP), SERIES)
+    assert (found.moved, found.close) == (104857600.0, True)
+    assert found.least == {"blue1": 104857600.0, "blue2": 104857600.0}
+
+
+def table(benchmark: str, ranks: int, repetitions: bool = True) -> tuple[Series, ...]:
+    columns: dict[str, list[float | None]] = {"size": [1048576.0, 4194304.0], "time": [1e-4, 4e-4]}
+    if repetitions:
+        columns["repetitions"] = [100.0, 20.0]
+    return (Series(benchmark, ranks, columns),)
+
+
+def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> None:
+    """Reduce_scatter of two ranks sends half of each size: 94 of 189 MB."""
+    half = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=96000000")
+    assert judge(read_evidence(half), INTEL_TCP, table("Reduce_scatter", 2))[0] == VERIFIED
+    assert judge(read_evidence(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
+
+
+def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
+    claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
+    ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
+    quiet = TCP_RUN.replace("220000000", "2000")
+    text = evidence_text(claim, quiet, *ranks)
+    assert judge(read_evidence(text), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
+    assert judge(read_evidence(text), INTEL_TCP, table("Sendrecv", 4))[0] == CONTRADICTED
+
+
+def test_a_host_without_active_ranks_carries_nothing() -> None:
+    """Of four nodes only those of ranks 0 and 1 take part in a ping-pong."""
+    claim = TCP_CLAIM.replace("nodes=2", "nodes=4").replace("ranks=2", "ranks=4")
+    ranks = [rank_lines(rank, f"blue{host}", 0) for rank, host in enumerate((2, 3, 0, 1))]
+    quiet = evidence_text(claim, TCP_RUN.replace("220000000", "2000"), *ranks)
+    assert judge(read_evidence(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
+
+
+def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
+    """OSU prints no repetitions: 5 MB of payload are known of, and NFS may have moved as much."""
+    busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")
+    osu = table("osu_latency", 2, repetitions=False)
+    assert judge(read_evidence(busy), INTEL_SHM, osu)[0] == VERIFIED
+    verdict, reasons = judge(read_evidence(busy), "", osu)
+    assert verdict == UNVERIFIED
+    assert any("other traffic" in reason for reason in reasons), reasons
+    assert judge(read_evidence(HONEST), "", osu)[0] == VERIFIED
 
 
 PROT = " Prot -  All Intra-node communication is: SHM\n"
@@ -270,8 +360,3 @@ def test_cpu_lists() -> None:
     assert cpu_list("0-2,8") == {0, 1, 2, 8}
     with pytest.raises(ValueError, match="invalid literal"):
         cpu_list("none")
-
-
-def test_values_quoted_by_bash() -> None:
-    assert unquoted(r"self\,tcp") == "self,tcp"
-    assert unquoted("plain") == "plain"

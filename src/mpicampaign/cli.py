@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mpicampaign.prepare import Prepared
 
 EXIT_MISTAKE = 2
+EXIT_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_MISTAKE
     except BrokenPipeError:
         return 0
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
 
 
 def _mistakes(error: UserError) -> str:
@@ -102,11 +105,17 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from mpicampaign.execute import run_snakemake
-    from mpicampaign.plan_text import pending_text
+    from mpicampaign.execute import run_snakemake, wait_for_measurement
+    from mpicampaign.plan_text import pending_text, waiting_text
+    from mpicampaign.set_aside import set_aside_unusable
     from mpicampaign.software import PROJECT
 
     prepared = _prepare(options)
+    for line in set_aside_unusable(prepared.scripts):
+        print(line)
+    if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
+        # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
+        wait_for_measurement(prepared.measuring_lock, lambda owner: print(waiting_text(owner), flush=True))
     print(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title), flush=True)
     config = ["--config", f"campaign={options.campaign.resolve()}", f"system={options.system}"]
     # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mpicampaign.errors import UserError
 from mpicampaign.evidence import Evidence, read_evidence
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Record
 from mpicampaign.verdict import judge
 
@@ -24,6 +24,7 @@ class RunFolder:
     path: Path
     repeat: int
     order: int | None = None
+    nothing: str = "not run yet"  # why there is no result, where there is none
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -64,21 +65,31 @@ def _planned(entry: dict[str, Any], campaign_folder: Path) -> list[RunFolder]:
 
 
 def _found(entry: dict[str, Any], case: Case, campaign_folder: Path) -> list[RunFolder]:
-    """Results of a system that this plan has no runs for: the newest of each repeat, or none yet."""
+    """Results of a system that this plan has no runs for.
+
+    Of each repeat the newest that was made as the campaign file says now; those of older ones are not
+    taken, just as on the system itself.
+    """
     folder = campaign_folder / "runs" / case.host_group / case.placement / case.benchmark
     found = []
     for repeat in range(1, entry["repeats"] + 1):
-        results = list(folder.glob(f"r{repeat:02d}-*/result/output.txt"))
-        newest = max(results, key=lambda path: path.stat().st_mtime, default=None)
-        path = newest.parents[1] if newest else folder / f"r{repeat:02d}"
-        found.append(RunFolder(path, repeat))
+        results = [path.parent for path in folder.glob(f"r{repeat:02d}-*/result/output.txt")]
+        current = [path for path in results if _recipe(path) == entry["recipe"]]
+        newest = max(current, key=lambda path: (path / "output.txt").stat().st_mtime, default=None)
+        path = newest.parent if newest else folder / f"r{repeat:02d}"
+        nothing = "only results of an older campaign file are there" if results else "not run yet"
+        found.append(RunFolder(path, repeat, nothing=nothing))
     return found
+
+
+def _recipe(result: Path) -> str | None:
+    return read_evidence(_text(result / "evidence.txt")).claim.get("recipe")
 
 
 def read_run(case: Case, suite: str, folder: RunFolder) -> Record:
     """The record of one run, whatever state its folder is in."""
     result = folder.path / "result"
-    record = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
+    record = Record(case, suite, folder.repeat, MISSING, folder.nothing, order=folder.order)
     record = replace(record, script_hash=folder.path.name.partition("-")[2])
     if (result / "output.txt").is_file():
         return _read_result(record, result)
@@ -86,20 +97,47 @@ def read_run(case: Case, suite: str, folder: RunFolder) -> Record:
     return _read_attempt(record, attempts[-1], len(attempts)) if attempts else record
 
 
+def unusable(suite: str, result: Path) -> str:
+    """Why the run of a result is to be made again; empty where the result stands.
+
+    An output that can't be read is none, whatever its exit status; a program or network that was not
+    there may be there by now. Sockets and cores do not change.
+    """
+    evidence = read_evidence(_text(result / "evidence.txt"))
+    if "not_available" in evidence.job:
+        changes = evidence.job.get("not_available_kind") != "cores"
+        return f"was not available: {evidence.job['not_available']}" if changes else ""
+    parsed = _parsed(suite, evidence, result)
+    return parsed if isinstance(parsed, str) else ""
+
+
+def _parsed(suite: str, evidence: Evidence, folder: Path) -> ParsedOutput | str:
+    """What the output says, or why it can't be used."""
+    largest = evidence.claim.get("largest_size", "")
+    try:
+        return parse(suite, _text(folder / "output.txt"), int(largest) if largest.isdecimal() else None)
+    except OutputError as error:
+        return f"output.txt: {error}"
+
+
 def _read_result(record: Record, result: Path) -> Record:
     evidence = read_evidence(_text(result / "evidence.txt"))
     record = _with_evidence(record, evidence, result)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
-    output = _text(result / "output.txt")
-    try:
-        parsed = parse(record.suite, output)
-    except OutputError as error:
-        return replace(record, status=FAILED, reason=f"output.txt: {error}")
-    verdict, reasons = judge(evidence, output + _text(result / "stderr.txt"), parsed.series)
+    parsed = _parsed(record.suite, evidence, result)
+    if isinstance(parsed, str):
+        return replace(record, status=FAILED, reason=parsed)
+    said = _text(result / "output.txt") + _text(result / "stderr.txt")
+    verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record))
     metadata = {**record.metadata, **parsed.metadata, "version": parsed.version}
     record = replace(record, status=OK, reason="", series=parsed.series, metadata=metadata)
     return replace(record, verdict=verdict, verdict_reasons=reasons)
+
+
+def _expected_claims(record: Record) -> dict[str, str]:
+    """What a result in this run's folder must claim to be."""
+    return {**asdict(record.case), "repeat": str(record.repeat), "script_hash": record.script_hash}
 
 
 def _read_attempt(record: Record, attempt: Path, count: int) -> Record:
@@ -107,8 +145,12 @@ def _read_attempt(record: Record, attempt: Path, count: int) -> Record:
     record = _with_evidence(record, evidence, attempt)
     if not evidence.complete:
         return replace(record, reason="started, but has not ended: running now, or killed")
-    reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
-    words = f"{reason} ({count} attempts)" if count > 1 else reason
+    if "not_available" in evidence.job:
+        return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
+    words = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
+    if record.exit_status == 0 and isinstance(parsed := _parsed(record.suite, evidence, attempt), str):
+        words = parsed
+    words += f" ({count} attempts)" if count > 1 else ""
     return replace(record, status=FAILED, reason=words)
 
 

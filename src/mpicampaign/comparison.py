@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mpicampaign.metrics import BASELINE, Metric, Reading, choose_metrics, curve, read
 from mpicampaign.ranking import Ranking, rank_host_groups, rank_placements
-from mpicampaign.records import CONTRADICTED, OK, UNVERIFIED, VERIFIED
+from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 from mpicampaign.rows import KIND_WORDS, MODES, NOT_CONVERGED, NOT_PRINTED, OF_ONE_SERIES, Cell, Note, Row
 from mpicampaign.statistics import modes, summarise
 from mpicampaign.units import format_size
@@ -176,6 +176,8 @@ def _doubts(run: Record, has_figures: bool) -> list[tuple[str, str]]:
     if run.verdict == CONTRADICTED:
         return [(CONTRADICTED, reasons)]
     found = [] if has_figures else [(NOT_PRINTED, "the output has no such series")]
+    if run.verdict == DECLARED:
+        return [*found, (DECLARED, run.verdict_reasons[0])]
     return found + ([(UNVERIFIED, reasons)] if run.verdict != VERIFIED else [])
 
 

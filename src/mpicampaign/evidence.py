@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 
 HEADER = "#mpicampaign-evidence 1"
@@ -37,7 +36,7 @@ class Evidence:
 def read_evidence(text: str) -> Evidence:
     """The evidence in a file's text; lines of no known form are passed over, nothing is invented."""
     evidence = Evidence()
-    lines = text.splitlines()
+    lines = text.split("\n")  # a value may hold what else Python takes for a line's end
     if not lines or lines[0] != HEADER:
         return evidence
     for line in lines[1:]:
@@ -68,15 +67,6 @@ def _take(evidence: Evidence, line: str) -> None:
     if key in target and target[key] != value and scope != "job":
         evidence.repeated.append(f"{scope} {key}" if scope == "claim" else line.partition("=")[0])
     target[key] = value
-
-
-def unquoted(value: str) -> str:
-    """A value that bash wrote with ``printf %q``, as it was."""
-    try:
-        words = shlex.split(value)
-    except ValueError:
-        return value
-    return words[0] if len(words) == 1 else value
 
 
 def cpu_list(text: str) -> set[int]:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECONDS_TO_CLEAN_UP = 20
+SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class LocalJob:
@@ -42,15 +49,49 @@ class LocalJob:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
 
+def wait_for_measurement(
+    lock: Path, say: Callable[[str], None], stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Return when no job script holds the machine; before a wait, ``say`` is told whom it is for."""
+    told = False
+    while _is_held(lock) and not stop():
+        if not told:
+            say(lock.read_text(encoding="utf-8", errors="replace").strip())
+            told = True
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _is_held(lock: Path) -> bool:
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
 def run_script(text: str) -> int:
     """A shell script given as text, with our own output; its exit status."""
     return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
 
 
 def run_snakemake(project: Path, arguments: list[str]) -> int:
-    """Snakemake of this very environment, in the project's folder; its exit status."""
+    """Snakemake of this very environment, in the project's folder; its exit status.
+
+    A signal that ends this process is handed on, and Snakemake waited for: a call that follows must
+    not meet one that is still ending.
+    """
     command = [sys.executable, "-m", "snakemake", *arguments]
     process = subprocess.Popen(command, cwd=project)
+
+    def hand_on(number: int, _: object) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, hand_on)
     while True:
         try:
             return process.wait()

@@ -24,6 +24,7 @@ from mpicampaign.figure_style import (
     plain_numbers,
 )
 from mpicampaign.metrics import BASELINE, KERNEL, curve
+from mpicampaign.records import VERIFIED
 from mpicampaign.statistics import median
 from mpicampaign.units import MB, MIB, format_size
 from mpicampaign.wording import BANDWIDTH, TIME, clip, quantity, visible
@@ -103,7 +104,7 @@ class _Drawing:
         self._latency_axes(axes, table, metric.name)
         title = f"{table.title}: {metric.name} by placement"
         caption = "Each point is one repeat; the bar spans minimum to maximum, the stroke is the median. "
-        caption += "Hollow points: the placement of that run is unverified. Logarithmic axis."
+        caption += "Hollow points: the run is not plainly verified. Logarithmic axis."
         said = "; ".join(_row_words(self._name(table, row), row.cell(metric)) for row in table.rows)
         self._save(figure, title, caption + self._left_out(table.rows), f"{metric.name}: {said}")
 
@@ -116,7 +117,7 @@ class _Drawing:
         look = self.looks[_label(table, row)]
         low, high = cell.summary.minimum * 1e6, cell.summary.maximum * 1e6
         axes.plot([low, high], [position, position], color=look.colour, linewidth=5, alpha=0.25)
-        verified = {run.repeat for run, _ in row.curves if run.verdict == "verified"}
+        verified = {run.repeat for run, _ in row.curves if run.verdict == VERIFIED}
         for index, (value, repeat) in enumerate(zip(cell.values, cell.repeats, strict=True)):
             face = look.colour if repeat in verified else "white"
             height = position + 0.11 * (index % 3 - 1)  # apart, so that equal values are all seen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -36,16 +37,22 @@ class Run:
     program: str
     program_sha256: str
     evidence_library: str
+    recipe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of the campaign, on this system or another; with the reason where it can't be run."""
+    """A case of the campaign, on this system or another; with the reason where it can't be run.
+
+    ``recipe``: a hash of what the campaign file says of the case. It holds nothing of a machine, unlike
+    the script's hash, so that it tells results of another system from those of an older campaign file.
+    """
 
     case: Case
     suite: str
     repeats: int
     not_available: str = ""
+    recipe: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,8 @@ def _plan_case(
     campaign: Campaign, entry: MatrixEntry, case: Case, system: str, machine: Machine
 ) -> tuple[PlannedCase, Run | None]:
     benchmark = campaign.benchmarks[case.benchmark]
-    planned = PlannedCase(case, benchmark.suite, entry.repeats)
+    recipe = _recipe(campaign, entry, case)
+    planned = PlannedCase(case, benchmark.suite, entry.repeats, recipe=recipe)
     if case.system != system:
         return planned, None
     program = machine.find_program(campaign.systems[system], benchmark)
@@ -138,8 +146,17 @@ def _plan_case(
         return replace(planned, not_available=program.not_available), None
     job = _job(campaign, case, machine)
     library = machine.evidence_library(job.system)
-    details = (benchmark, entry.time_limit, program.command, program.sha256, library)
+    details = (benchmark, entry.time_limit, program.command, program.sha256, library, recipe)
     return planned, Run(campaign.name, case, 0, 0, job, *details)
+
+
+def _recipe(campaign: Campaign, entry: MatrixEntry, case: Case) -> str:
+    system = replace(campaign.systems[case.system], login_hosts=(), programs={})
+    placement = replace(campaign.placements[case.placement], description="")
+    benchmark = replace(campaign.benchmarks[case.benchmark], figure_sizes=())
+    group = campaign.host_groups[case.host_group]
+    text = repr((campaign.name, system, group, placement, benchmark, entry.time_limit))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
@@ -195,6 +212,7 @@ def plan_to_json(plan: Plan, folders: dict[int, str]) -> dict[str, Any]:
             "suite": planned.suite,
             "repeats": planned.repeats,
             "not_available": planned.not_available,
+            "recipe": planned.recipe,
             "runs": sorted(runs.get(planned.case, []), key=lambda entry: entry["repeat"]),
         }
         for planned in plan.cases

@@ -53,3 +53,8 @@ def pending_text(plan: Plan, pending: int, title: str) -> str:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there"
     limit = format_duration(plan.node_seconds) if plan.runs else ""
     return f"{name}: {pending} of {len(plan.runs)} runs to do, at most {limit} in all"
+
+
+def waiting_text(owner: str) -> str:
+    """What is said while another measurement holds this machine; ``owner`` as its script wrote it."""
+    return f"waiting for another measurement on this machine to end: {owner or 'unknown'}"

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.campaign_file import load_campaign
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import write_whole
+from mpicampaign.files import same_text, write_whole
 from mpicampaign.plan import Machine, Plan, Run, check_cap, choose_system, make_plan, plan_to_json
-from mpicampaign.render import run_folder, script_text
+from mpicampaign.render import measuring_lock, run_folder, script_text
 from mpicampaign.software import PROJECT, build_folder, find_program, physical_cores
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Script:
     text: str
     script_hash: str
     folder: Path
+    measuring_lock: Path
 
     @property
     def path(self) -> Path:
@@ -62,12 +63,23 @@ class Prepared:
     def folder(self) -> Path:
         return self.results / self.campaign.name
 
+    @property
+    def measuring_lock(self) -> Path:
+        """The file by which the job scripts of this machine measure one after the other."""
+        return measuring_lock(self.folder)
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether the runs are made on this very machine, not by a scheduler."""
+        return bool(self.plan.runs) and self.plan.runs[0].job.system.scheduler == "none"
+
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
         found = []
         for run in self.plan.runs:
             text, digest = script_text(run, self.folder)
-            found.append(Script(run, text, digest, run_folder(run, self.folder, digest)))
+            folder = run_folder(run, self.folder, digest)
+            found.append(Script(run, text, digest, folder, self.measuring_lock))
         return tuple(found)
 
     @property
@@ -135,11 +147,15 @@ def lock_campaign(prepared: Prepared) -> TextIO:
 
 
 def write_scripts(prepared: Prepared) -> None:
-    """Write all job scripts and the plan; a script that is there already is left alone."""
+    """Write all job scripts and the plan.
+
+    A script that was edited by hand is restored, unless it has a result: that one's verdict tells.
+    """
     for script in prepared.scripts:
-        if not script.path.exists():
-            script.folder.mkdir(parents=True, exist_ok=True)
-            write_whole(script.path, script.text)
+        if script.output.exists() or same_text(script.path, script.text):
+            continue
+        script.folder.mkdir(parents=True, exist_ok=True)
+        write_whole(script.path, script.text)
     write_plan(prepared)
 
 
@@ -147,5 +163,6 @@ def write_plan(prepared: Prepared) -> None:
     """Write plan.json, from which the analysis knows what was to be run."""
     folders = {s.run.order: str(s.folder.relative_to(prepared.folder)) for s in prepared.scripts}
     prepared.folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plan_to_json(prepared.plan, folders), indent=1, ensure_ascii=False)
-    write_whole(prepared.folder / "plan.json", text + "\n")
+    text = json.dumps(plan_to_json(prepared.plan, folders), indent=1, ensure_ascii=False) + "\n"
+    if not same_text(prepared.folder / "plan.json", text):
+        write_whole(prepared.folder / "plan.json", text)

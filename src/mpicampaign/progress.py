@@ -7,15 +7,12 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from mpicampaign.collect import RunFolder, read_run
 from mpicampaign.metrics import choose_metrics, read
-from mpicampaign.records import OK, Case
+from mpicampaign.records import OK, VERIFIED
 from mpicampaign.units import format_duration
 from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mpicampaign.records import Record
 
 
@@ -37,10 +34,13 @@ class Progress:
         if self._terminal:
             self._print(f"[{self._done + 1}/{self._expected}] running {label} {self._left()}", end="")
 
-    def finished(self, label: str, case: Case, suite: str, folder: Path, status: int) -> None:
+    def waiting(self, words: str) -> None:
+        """Say why nothing runs."""
+        self._print(words, end="\n")
+
+    def finished(self, label: str, record: Record, status: int) -> None:
         """Print the run's headline figure and verdict, as its own files tell them."""
         self._done += 1
-        record = read_run(case, suite, RunFolder(folder, 0))
         words = describe(record, status)
         left = "" if self._terminal else self._left()
         self._print(f"[{self._done}/{self._expected}] {label}: {words} {left}".rstrip(), end="\n")
@@ -76,7 +76,7 @@ def headline(record: Record) -> str:
 def describe(record: Record, status: int) -> str:
     """A finished run in a few words: its headline figure and verdict, or why it has none."""
     if record.status == OK:
-        reason = f" ({record.verdict_reasons[0]})" if record.verdict != "verified" else ""
+        reason = f" ({record.verdict_reasons[0]})" if record.verdict != VERIFIED else ""
         return f"{headline(record)}, {record.verdict}{reason}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"

@@ -28,6 +28,7 @@ MISSING = "missing"
 
 # verdict
 VERIFIED = "verified"
+DECLARED = "verified against the declared topology"  # a folder stood for the node's own /sys
 CONTRADICTED = "contradicted"
 UNVERIFIED = "unverified"
 

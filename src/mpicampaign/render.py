@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
 from mpicampaign.launchers import LAUNCHERS, command_tokens, environment, transport_settings
+from mpicampaign.osu_sizes import largest_size
 from mpicampaign.schedulers import SCHEDULERS, hours_minutes
 
 if TYPE_CHECKING:
@@ -30,10 +31,13 @@ HASH_LENGTH = 12
 
 # Lines of the output without which a benchmark did not end properly, whatever its exit status.
 COMPLETE = {
-    "imb": ("^ +[0-9]+ ", "^# All processes entering MPI_Finalize"),
-    "osu": ("^ *[0-9.]+ *", "^# *OSU"),
+    "imb": ("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),  # IMB-MT has no such line
+    "osu": ("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
     "kernel": ("^#@end .*status=ok",),
 }
+
+# Lines by which a benchmark says, with exit status 0, that it did something else than it was asked for.
+REFUSED = {"imb": ("^Invalid benchmark name",), "osu": (), "kernel": ()}
 
 
 class ShellText(str):
@@ -112,6 +116,11 @@ def run_folder(run: Run, campaign_folder: Path, script_hash: str) -> Path:
     return campaign_folder / "runs" / case.host_group / case.placement / case.benchmark / name
 
 
+def measuring_lock(campaign_folder: Path) -> Path:
+    """The lock that every job script of a machine without a scheduler holds while it measures."""
+    return campaign_folder.parent / "measuring.lock"
+
+
 def _render(run: Run, campaign_folder: Path) -> str:
     scheduler = SCHEDULERS[run.job.system.scheduler]
     template = _environment().get_template(scheduler.template)
@@ -129,7 +138,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "group": group,
         "how_to_run": scheduler.how_to_run,
         "run_folder": folder,
-        "lock_file": str(campaign_folder.parent / "measuring.lock"),
+        "lock_file": str(measuring_lock(campaign_folder)),
         "script_hash": ShellText(HASH_MARK),
         "hash_length": ShellText(str(HASH_LENGTH)),
         "script_path": ShellText(scheduler.script),
@@ -142,6 +151,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "group_options": scheduler.group_options(group),
         "directives": [*system.directives, *group.directives],
         "claim": claim_lines(run),
+        "settings": list(claimed_settings(job)),
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
         "environment": prefix_environment(system) | environment(job),
@@ -151,6 +161,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "launch": ShellText(launch),
         "time_limit": run.time_limit,
         "complete": COMPLETE[run.benchmark.suite],
+        "refused": REFUSED[run.benchmark.suite],
         **wrapper_values(run),
     }
 
@@ -203,9 +214,24 @@ def claim_lines(run: Run) -> list[str]:
         "members": " ".join(_members(job)),
         "program_sha256": run.program_sha256,
         "time_limit": run.time_limit,
+        "recipe": run.recipe,
+        "largest_size": _largest_size(run) or "",
     }
-    settings = {f"setting.{key}": value for key, value in transport_settings(job).items()}
-    return [f"claim {key}={value}" for key, value in {**claims, **settings}.items()]
+    settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
+    claims |= {"settings": len(settings), **settings}
+    return [f"claim {key}={value}" for key, value in claims.items()]
+
+
+def _largest_size(run: Run) -> int | None:
+    if run.benchmark.suite != "osu":
+        return None
+    return largest_size(run.benchmark.program, run.benchmark.arguments, run.job.ranks)
+
+
+def claimed_settings(job: Job) -> dict[str, str]:
+    """The variables that steer the MPI library, with the values that the script exports in the end."""
+    exported = environment(job)
+    return {name: exported[name] for name in transport_settings(job)}
 
 
 def build_script_text(system: System, folder: Path, kernels: Path, targets: list[str]) -> str:

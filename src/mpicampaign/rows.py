@@ -6,7 +6,16 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import CONTRADICTED, FAILED, MISSING, NOT_AVAILABLE, OK, UNVERIFIED, VERIFIED
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    FAILED,
+    MISSING,
+    NOT_AVAILABLE,
+    OK,
+    UNVERIFIED,
+    VERIFIED,
+)
 from mpicampaign.wording import repeats_words
 
 if TYPE_CHECKING:
@@ -26,6 +35,7 @@ KIND_WORDS = {
     MISSING: "missing",
     NOT_PRINTED: "not printed",
     UNVERIFIED: "unverified",
+    DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",
     MODES: "several modes",
 }
@@ -95,7 +105,8 @@ class Row:
     def verdicts(self) -> dict[str, int]:
         """How many complete runs have each verdict; those without any are unverified."""
         found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
-        return {verdict: found[verdict] for verdict in (VERIFIED, UNVERIFIED, CONTRADICTED) if found[verdict]}
+        order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
+        return {verdict: found[verdict] for verdict in order if found[verdict]}
 
     @property
     def absence(self) -> str:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.metrics import BASELINE
+from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
 from mpicampaign.rows import OF_ONE_SERIES
 from mpicampaign.wording import (
     SI_UNITS,
@@ -58,6 +59,7 @@ CSV_COLUMNS = (
     "minimum [unit]",
     "maximum [unit]",
     "runs_verified",
+    "runs_verified_against_declared_topology",
     "runs_unverified",
     "runs_contradicted",
     "notes",
@@ -218,7 +220,9 @@ def _csv_line(table: Table, row: Row, cell: Cell | None) -> list[str]:
     case = row.case
     names = [case.system, case.host_group, case.placement, case.benchmark, row.label]
     ranks = "" if row.ranks is None else str(row.ranks)
-    verdicts = [str(row.verdicts.get(verdict, 0)) for verdict in ("verified", "unverified", "contradicted")]
+    verdicts = [
+        str(row.verdicts.get(verdict, 0)) for verdict in (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
+    ]
     notes = "; ".join(str(note) for note in row.notes)
     return [
         *(_csv_text(name) for name in names),

@@ -7,6 +7,7 @@ script runs at a time, in the plan's order, since two measurements would disturb
 from __future__ import annotations
 
 import queue
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,12 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
 
-from mpicampaign.execute import LocalJob
+from mpicampaign.collect import RunFolder, read_run
+from mpicampaign.execute import LocalJob, wait_for_measurement
+from mpicampaign.plan_text import waiting_text
 from mpicampaign.progress import Progress
+from mpicampaign.records import FAILED
+from mpicampaign.set_aside import set_aside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +45,20 @@ common_settings = CommonSettings(
 )
 
 
+def end_as_by_ctrl_c() -> None:
+    """Let SIGTERM and SIGHUP end Snakemake as Ctrl-C does.
+
+    Its own answer to SIGTERM is to finish all jobs that it handed over, which here are all there are.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        # nohup ignores SIGHUP; only the main thread may set handlers
+        if (
+            signal.getsignal(number) is not signal.SIG_IGN
+            and threading.current_thread() is threading.main_thread()
+        ):
+            signal.signal(number, signal.default_int_handler)
+
+
 class Executor(RealExecutor):  # type: ignore[misc]
     """Runs jobs of the rule ``run``: ``params.script`` is a `prepare.Script`."""
 
@@ -53,6 +72,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
+        end_as_by_ctrl_c()
         self._progress.expect(len(jobs))
         for job in sorted(jobs, key=lambda job: job.params.script.run.order):
             self.run_job_pre(job)
@@ -80,17 +100,23 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def _execute(self, info: SubmittedJobInfo) -> None:
         script = info.job.params.script
         self._progress.started(script.label)
+        wait_for_measurement(script.measuring_lock, self._say_waiting, self._stopping.is_set)
         # A result that appeared meanwhile, made by hand or by an orphan of a killed call, is taken.
-        status = 0 if script.output.exists() else self._run(script.path)
+        status = 0 if script.output.exists() or self._stopping.is_set() else self._run(script.path)
         if self._stopping.is_set() and not script.output.exists():
             return  # interrupted: Snakemake is ending, the run is made again next time
-        self._progress.finished(
-            script.label, script.run.case, script.run.benchmark.suite, script.folder, status
-        )
+        run = script.run
+        record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
+        if record.status == FAILED and script.output.exists():
+            set_aside(script)  # its exit status was 0, but its output says nothing
+        self._progress.finished(script.label, record, status)
         if script.output.exists():
             self.report_job_success(info)
         else:
             self.report_job_error(info)
+
+    def _say_waiting(self, owner: str) -> None:
+        self._progress.waiting(waiting_text(owner))
 
     def _run(self, script: Path) -> int:
         self._current = LocalJob(script)
