@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -165,6 +166,48 @@ def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
     assert (group.reservation, group.account, group.qos, group.exclusive) == ("r_1", "p@x", "high", True)
     assert group.directives == ("--mem=0", '--comment="a b"')
     assert group.members == ("n*",)
+
+
+@pytest.mark.parametrize(
+    ("system", "directive", "option"),
+    [
+        ("slurm", "--mem=0 --nodes=7", "--nodes"),
+        ("slurm", "--mem=0 --nodes 7", "--nodes"),
+        ("slurm", "--mem=0 --job=mine", "--job-name"),
+        ("slurm", "--mem=0 -N 7", "-N"),
+        ("slurm", "--mem=0 -N7", "-N"),
+        ("slurm", "--mem=0 -HN7", "-N"),
+        ("slurm", "--mem=0 '-N' 7", "-N"),
+        ("slurm", "--mem=0 \\--nodes=7", "--nodes"),
+        ("lsf", "-x -n 4", "-n"),
+        ("lsf", "-x -W0:45", "-W"),
+        ("lsf", '-R "select[mem>1]" -n 4', "-n"),
+        ("lsf", "-x -oo %J.txt", "-oo"),
+    ],
+)
+def test_a_second_option_in_a_directive_is_checked_like_the_first(
+    tmp_path: Path, system: str, directive: str, option: str
+) -> None:
+    added = f"  more: {{system: {system}, directives: {json.dumps([directive])}}}\n"
+    (problem,) = problems(write(tmp_path, campaign_text(host_groups=SECTIONS["host_groups"] + added)))
+    assert (problem.key, problem.value) == ("host_groups.more.directives[0]", repr(directive))
+    assert f"sets {option} by itself" in problem.message
+
+
+@pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
+def test_a_directive_with_malformed_quoting_is_told(tmp_path: Path, directive: str) -> None:
+    own = SECTIONS["host_groups"].replace("cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}")
+    (problem,) = problems(write(tmp_path, campaign_text(host_groups=own)))
+    assert (problem.key, problem.value) == ("host_groups.blue.directives", repr(directive))
+    assert "cannot split this line into words: no " in problem.message
+
+
+def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path) -> None:
+    directives = ["--mem=0 --hint=nomultithread", "--comment='-N 7'", "--time-min=5", "-C a", "--nodelist=n1"]
+    systems = SECTIONS["systems"].replace("openmpi5}", f"openmpi5, directives: {json.dumps(directives)}}}")
+    lsf = '-R "select[type==any]" -Jd "a -n 4"'
+    systems = systems.replace("platform}", f"platform, directives: {json.dumps(lsf)}}}")
+    assert load(tmp_path, systems=systems).systems["slurm"].directives == tuple(directives)
 
 
 FIXTURE = Path(__file__).parent / "fixtures" / "campaign_mistakes.yaml"
