@@ -267,6 +267,46 @@ def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("scheduler: slurm", "scheduler: slrum", "systems.slurm.scheduler"),
+        ("mpi: openmpi5", "mpi: openmpi6", "systems.slurm.mpi"),
+        ("mpi: openmpi5", "mpi: openmpi5, launcher: hydra", "systems.slurm.launcher"),
+        ("slurm: {scheduler: slurm, mpi: openmpi5}", "slurm: 5", "systems.slurm"),
+        ("system: slurm", "system: slrum", "host_groups.blue.system"),
+    ],
+)
+def test_what_depends_on_no_mistake_of_the_system_is_told_with_it(
+    tmp_path: Path, old: str, new: str, key: str
+) -> None:
+    """Fabrics, cores, hosts and ranks are the host group's own; settings for tcp are the MPI library's."""
+    host_groups = "host_groups:\n  blue: {system: slurm, cores: 4, hosts: [n1, n1]}\n"
+    placements = """
+        placements:
+          many: {nodes: 1, ranks_per_node: 5, transport: any}
+          one: {nodes: 1, ranks_per_node: 1, transport: any}
+        """
+    matrix = "matrix: [{host_groups: blue, placements: [IBV, TCP, many, one], benchmarks: PingPong}]"
+    text = campaign_text(host_groups=host_groups, matrix=matrix, placements=placements)
+    assert text.count(old) == 1
+    found = {problem.key: problem.message for problem in problems(write(tmp_path, text.replace(old, new)))}
+    tcp = found.pop("matrix[0].placements[1]", None)
+    assert (tcp is not None) == key.endswith(("launcher", "scheduler"))
+    assert set(found) == {key, "host_groups.blue.hosts[1]"} | {
+        f"matrix[0].{each}" for each in ("placements[0]", "placements[2]", "benchmarks")
+    }
+    assert "no fabric for transport ibv" in found["matrix[0].placements[0]"]
+
+
+def test_settings_of_a_faulty_mpi_library_are_not_missed(tmp_path: Path) -> None:
+    mpis = "mpis: {own: {launcher: hydra, transports: {shm: {}, tpc: {}}}}"
+    systems = SECTIONS["systems"].replace("openmpi5", "own")
+    matrix = "matrix: [{host_groups: blue, placements: TCP, benchmarks: PingPong}]"
+    path = write(tmp_path, campaign_text(mpis=mpis, systems=systems, matrix=matrix))
+    assert [problem.key for problem in problems(path)] == ["mpis.own.transports.tpc"]
+
+
 def test_full_nodes_of_this_machine_need_no_cores(tmp_path: Path) -> None:
     matrix = "matrix: [{host_groups: local, placements: SHM-full, benchmarks: PingPong}]"
     assert load(tmp_path, matrix=matrix).host_groups["local"].cores is None

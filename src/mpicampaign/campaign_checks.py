@@ -152,6 +152,7 @@ def _own_option(word: str, scheduler: str) -> str:
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
     key: Key = ("host_groups", group.name)
+    _check_hosts_twice(group, notes)
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
@@ -166,13 +167,16 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
     _check_hosts(group, system, notes)
 
 
-def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
-    key: Key = ("host_groups", group.name, "hosts")
+def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:
     seen: set[str] = set()
-    for item, host in notes.document.items(key):
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
         if host in seen:
             notes.add(item, "this host is named twice", shown(host))
         seen.add(host)
+
+
+def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
         if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
             message = "a list of hosts that is named to the launcher takes single hosts, not ranges"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])
