@@ -2,11 +2,13 @@
 # The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME.
 import shlex
 import sys
+from os.path import relpath
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import contains_wildcard
 
-from mpicampaign.errors import UserError
+from mpicampaign.errors import Problem, UserError
 from mpicampaign.prepare import lock_campaign, prepare, write_scripts
 from mpicampaign.set_aside import set_aside_unusable
 
@@ -20,8 +22,14 @@ for line in set_aside_unusable(prepared.scripts):
 # Our own command line, whether or not it is on the PATH, and the options that every call gets.
 mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
 options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])
-scripts = {str(script.output): script for script in prepared.scripts}
-results = prepared.folder
+# From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
+campaign_input = relpath(campaign_file)
+if contains_wildcard(campaign_input):
+    message = "Snakemake takes a word in braces in a path for a wildcard"
+    raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
+scripts = {relpath(script.output): script for script in prepared.scripts}
+binaries = [relpath(binary) for binary in prepared.binaries]
+results = Path(relpath(prepared.folder))
 
 
 include: "workflow/rules/build.smk"

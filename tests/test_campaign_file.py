@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -167,6 +168,48 @@ def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
     assert group.members == ("n*",)
 
 
+@pytest.mark.parametrize(
+    ("system", "directive", "option"),
+    [
+        ("slurm", "--mem=0 --nodes=7", "--nodes"),
+        ("slurm", "--mem=0 --nodes 7", "--nodes"),
+        ("slurm", "--mem=0 --job=mine", "--job-name"),
+        ("slurm", "--mem=0 -N 7", "-N"),
+        ("slurm", "--mem=0 -N7", "-N"),
+        ("slurm", "--mem=0 -HN7", "-N"),
+        ("slurm", "--mem=0 '-N' 7", "-N"),
+        ("slurm", "--mem=0 \\--nodes=7", "--nodes"),
+        ("lsf", "-x -n 4", "-n"),
+        ("lsf", "-x -W0:45", "-W"),
+        ("lsf", '-R "select[mem>1]" -n 4', "-n"),
+        ("lsf", "-x -oo %J.txt", "-oo"),
+    ],
+)
+def test_a_second_option_in_a_directive_is_checked_like_the_first(
+    tmp_path: Path, system: str, directive: str, option: str
+) -> None:
+    added = f"  more: {{system: {system}, directives: {json.dumps([directive])}}}\n"
+    (problem,) = problems(write(tmp_path, campaign_text(host_groups=SECTIONS["host_groups"] + added)))
+    assert (problem.key, problem.value) == ("host_groups.more.directives[0]", repr(directive))
+    assert f"sets {option} by itself" in problem.message
+
+
+@pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
+def test_a_directive_with_malformed_quoting_is_told(tmp_path: Path, directive: str) -> None:
+    own = SECTIONS["host_groups"].replace("cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}")
+    (problem,) = problems(write(tmp_path, campaign_text(host_groups=own)))
+    assert (problem.key, problem.value) == ("host_groups.blue.directives", repr(directive))
+    assert "cannot split this line into words: no " in problem.message
+
+
+def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path) -> None:
+    directives = ["--mem=0 --hint=nomultithread", "--comment='-N 7'", "--time-min=5", "-C a", "--nodelist=n1"]
+    systems = SECTIONS["systems"].replace("openmpi5}", f"openmpi5, directives: {json.dumps(directives)}}}")
+    lsf = '-R "select[type==any]" -Jd "a -n 4"'
+    systems = systems.replace("platform}", f"platform, directives: {json.dumps(lsf)}}}")
+    assert load(tmp_path, systems=systems).systems["slurm"].directives == tuple(directives)
+
+
 FIXTURE = Path(__file__).parent / "fixtures" / "campaign_mistakes.yaml"
 MISTAKES = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
 
@@ -222,6 +265,46 @@ def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
         "host_groups.blue.fabric",
         "host_groups.blue.cores",
     }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("scheduler: slurm", "scheduler: slrum", "systems.slurm.scheduler"),
+        ("mpi: openmpi5", "mpi: openmpi6", "systems.slurm.mpi"),
+        ("mpi: openmpi5", "mpi: openmpi5, launcher: hydra", "systems.slurm.launcher"),
+        ("slurm: {scheduler: slurm, mpi: openmpi5}", "slurm: 5", "systems.slurm"),
+        ("system: slurm", "system: slrum", "host_groups.blue.system"),
+    ],
+)
+def test_what_depends_on_no_mistake_of_the_system_is_told_with_it(
+    tmp_path: Path, old: str, new: str, key: str
+) -> None:
+    """Fabrics, cores, hosts and ranks are the host group's own; settings for tcp are the MPI library's."""
+    host_groups = "host_groups:\n  blue: {system: slurm, cores: 4, hosts: [n1, n1]}\n"
+    placements = """
+        placements:
+          many: {nodes: 1, ranks_per_node: 5, transport: any}
+          one: {nodes: 1, ranks_per_node: 1, transport: any}
+        """
+    matrix = "matrix: [{host_groups: blue, placements: [IBV, TCP, many, one], benchmarks: PingPong}]"
+    text = campaign_text(host_groups=host_groups, matrix=matrix, placements=placements)
+    assert text.count(old) == 1
+    found = {problem.key: problem.message for problem in problems(write(tmp_path, text.replace(old, new)))}
+    tcp = found.pop("matrix[0].placements[1]", None)
+    assert (tcp is not None) == key.endswith(("launcher", "scheduler"))
+    assert set(found) == {key, "host_groups.blue.hosts[1]"} | {
+        f"matrix[0].{each}" for each in ("placements[0]", "placements[2]", "benchmarks")
+    }
+    assert "no fabric for transport ibv" in found["matrix[0].placements[0]"]
+
+
+def test_settings_of_a_faulty_mpi_library_are_not_missed(tmp_path: Path) -> None:
+    mpis = "mpis: {own: {launcher: hydra, transports: {shm: {}, tpc: {}}}}"
+    systems = SECTIONS["systems"].replace("openmpi5", "own")
+    matrix = "matrix: [{host_groups: blue, placements: TCP, benchmarks: PingPong}]"
+    path = write(tmp_path, campaign_text(mpis=mpis, systems=systems, matrix=matrix))
+    assert [problem.key for problem in problems(path)] == ["mpis.own.transports.tpc"]
 
 
 def test_full_nodes_of_this_machine_need_no_cores(tmp_path: Path) -> None:

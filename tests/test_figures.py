@@ -14,7 +14,7 @@ import synthetic
 
 from mpicampaign.comparison import compare
 from mpicampaign.figure_style import spread
-from mpicampaign.figures import Figure, draw_all
+from mpicampaign.figures import MADE, Figure, draw_all
 from mpicampaign.records import Case
 
 PNG = b"\x89PNG\r\n"
@@ -98,6 +98,41 @@ def test_no_figures_without_data(tmp_path: Path) -> None:
     absent = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
     assert draw_all(compare(absent), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_that_are_no_longer_drawn_are_removed_and_nothing_else_is(tmp_path: Path) -> None:
+    folder = tmp_path / "figures"
+    cases = [Case("s", "g", "SHM", name) for name in ("PingPong", "Exchange")]
+    first, second = (synthetic.case_runs(case, 1e-6, 1e9, repeats=2) for case in cases)
+    both = draw_all(compare(first + second), folder)
+    foreign = folder / "my-own-figure.svg"
+    foreign.write_text("mine")
+    outside = tmp_path / "outside.svg"
+    outside.write_text("not in the folder")
+    with (folder / MADE).open("a") as listed:
+        listed.write("../outside.svg\nnotes.txt\n")
+    (folder / "notes.txt").write_text("mine, too")
+    kept = draw_all(compare(second), folder)
+    assert 0 < len(kept) < len(both)
+    named = {path.name for figure in kept for path in (figure.svg, figure.png)}
+    assert {path.name for path in folder.iterdir()} == named | {foreign.name, "notes.txt", MADE}
+    assert outside.read_text() == "not in the folder"
+    assert set((folder / MADE).read_text().split()) == named
+
+
+def test_an_interrupted_drawing_leaves_no_file_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("mpicampaign.figures._Drawing.curves", interrupt)
+        draw_all(compare(synthetic.campaign()), tmp_path)
+    assert len(list(tmp_path.glob("*.svg"))) == 1
+    assert draw_all(compare([]), tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == [MADE]
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_times_are_drawn_where_there_is_no_bandwidth(tmp_path: Path) -> None:

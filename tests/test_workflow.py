@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import PROJECT, ProjectCopy
@@ -58,10 +60,16 @@ matrix:
 """
 
 
-def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
+def trivial_launcher(project: ProjectCopy) -> Path:
+    """A launcher that starts nothing and leaves the shortest output that is valid."""
     launcher = project.folder / "launcher"
     launcher.write_text('#!/bin/sh\necho "#@end rows=0 status=ok"\n')
     launcher.chmod(0o755)
+    return launcher
+
+
+def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
+    launcher = trivial_launcher(project)
     (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
     done = snakemake(project, "--profile", "cluster")
     assert done.returncode == 0, done.stderr
@@ -117,3 +125,33 @@ def test_a_clone_in_a_folder_with_spaces_builds(project: ProjectCopy) -> None:
     done = spaced.call("build")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(list((spaced.folder / "build").glob("*/*/evidence.so"))) == 1
+
+
+def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
+    braced = ProjectCopy(project.folder.rename(project.folder.with_name("a {folder} {1,2}")))
+    launcher = trivial_launcher(braced)
+    text = TRIVIAL.replace("repeats: 35", "repeats: 1").format(launcher=json.dumps(str(launcher)))
+    campaign = braced.folder / "trivial.yaml"
+    campaign.write_text(text)
+    done = snakemake(braced, "--profile", "cluster", "--config", f"campaign={campaign.name}")
+    assert done.returncode == 0, done.stderr
+    assert len(braced.results("trivial")) == 4
+    report = braced.folder / "results/trivial/report.html"
+    made = report.stat().st_mtime_ns
+    campaign.write_text(text.replace("campaign: trivial", "campaign: trivial\ntitle: A new title"))
+    done = braced.call("run", "--campaign", campaign.name)
+    assert done.returncode == 0, done.stderr
+    assert report.stat().st_mtime_ns > made
+    assert "A new title" in report.read_text()
+
+
+def test_a_campaign_file_named_like_a_wildcard_is_refused_in_words(project: ProjectCopy) -> None:
+    """Snakemake has no escape for it; a brace without its fellow, or around no word, is no wildcard."""
+    for name in ("a{b}.yaml", "{a.yaml", "a{}.yaml", "a{b-c}.yaml"):
+        shutil.copy(project.folder / "campaign.yaml", project.folder / name)
+        done = snakemake(project, "--profile", "cluster", "-n", "--config", f"campaign='{name}'")
+        refused = name == "a{b}.yaml"
+        assert (done.returncode != 0) == refused, done.stderr
+        assert ("a{b}.yaml: Snakemake takes a word in braces" in done.stderr) == refused
+        assert "rename the file" in done.stderr or not refused
+        assert "Traceback" not in done.stderr

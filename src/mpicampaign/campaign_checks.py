@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign import CORES
@@ -40,6 +41,9 @@ _OWN_OPTIONS = {
     },
     "lsf": {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"},
 }
+# sbatch takes letters without a value, then one with its value, in one word: -HN7 is -H -N 7.
+_SLURM_SHORT = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
+_LSF_OPTION = re.compile(r"-([A-Za-z]+)")
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
@@ -120,16 +124,35 @@ def _check_launcher(system: System, notes: Notes) -> None:
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
+    if scheduler not in _OWN_OPTIONS:
+        return
     for item, directive in notes.document.items(key):
-        words = re.split(r"[=\s]", directive)
-        option = words[0][:2] if scheduler == "slurm" and not directive.startswith("--") else words[0]
-        if option in _OWN_OPTIONS.get(scheduler, ()):
-            message = f"each job script sets {option} by itself, as its placement says"
+        try:
+            words = shlex.split(directive)  # schedulers, too, take several options of a line
+        except ValueError as error:
+            message = f"the scheduler cannot split this line into words: {str(error).lower()}"
             notes.add(item, message, shown(directive))
+            continue
+        for option in dict.fromkeys(_own_option(word, scheduler) for word in words):
+            if option:
+                message = f"each job script sets {option} by itself, as its placement says"
+                notes.add(item, message, shown(directive))
+
+
+def _own_option(word: str, scheduler: str) -> str:
+    """The option among those of the job script that a word of a directive sets; empty where it sets none."""
+    own = _OWN_OPTIONS[scheduler]
+    name = word.split("=")[0]
+    if name.startswith("--"):  # its first letters are enough for sbatch
+        return min((option for option in own if len(name) > 2 and option.startswith(name)), default="")
+    short = _SLURM_SHORT.match(word) if scheduler == "slurm" else _LSF_OPTION.match(word)
+    option = f"-{short[1]}" if short else ""
+    return option if option in own else ""
 
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
     key: Key = ("host_groups", group.name)
+    _check_hosts_twice(group, notes)
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
@@ -144,13 +167,16 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
     _check_hosts(group, system, notes)
 
 
-def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
-    key: Key = ("host_groups", group.name, "hosts")
+def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:
     seen: set[str] = set()
-    for item, host in notes.document.items(key):
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
         if host in seen:
             notes.add(item, "this host is named twice", shown(host))
         seen.add(host)
+
+
+def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
         if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
             message = "a list of hosts that is named to the launcher takes single hosts, not ranges"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])

@@ -13,6 +13,8 @@ from mpicampaign.errors import did_you_mean
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpicampaign.campaign import Benchmark, Campaign, Fabric, HostGroup, Mpi, Placement, System
     from mpicampaign.campaign_notes import Notes
     from mpicampaign.yaml_lines import Key
@@ -24,20 +26,33 @@ _SECTIONS = ("host_groups", "placements", "benchmarks")
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A placement on a host group; ``key`` is where the matrix names the placement."""
+    """A placement on a host group; ``key`` is where the matrix names the placement.
+
+    ``system`` is ``None`` where the host group names none that is defined.
+    """
 
     group: HostGroup
     placement: Placement
-    system: System
+    system: System | None
     key: Key
     notes: Notes
 
-    def note(self, message: str, value: str = "", hint: str = "", *attributes: str) -> None:
-        """Note that the two do not fit; ``attributes`` of either are what this was concluded from."""
-        reads: list[Key] = [("host_groups", self.group.name, each) for each in ("system", *attributes)]
-        reads += [("placements", self.placement.name, each) for each in attributes]
-        reads += [("systems", self.system.name, each) for each in ("scheduler", "mpi", *attributes)]
-        self.notes.add(self.key, message, value or shown(self.placement.name), hint, reads)
+    def note(self, message: str, hint: str, attributes: Sequence[str], reads: Sequence[Key] = ()) -> None:
+        """Note that the two do not fit, concluded from ``attributes`` of either and ``reads``."""
+        own: list[Key] = [("host_groups", self.group.name, each) for each in attributes]
+        own += [("placements", self.placement.name, each) for each in attributes]
+        self.notes.add(self.key, message, shown(self.placement.name), hint, [*own, *reads])
+
+    def system_reads(self, *attributes: str) -> list[Key]:
+        """Key paths for a conclusion from ``attributes`` of the system."""
+        read: list[Key] = [("systems", self.group.system, each) for each in attributes]
+        return [("host_groups", self.group.name, "system"), *read]
+
+    @property
+    def mpi_reads(self) -> list[Key]:
+        """Key paths for a conclusion from the system's MPI library."""
+        name = self.system.mpi.name if self.system else ""
+        return [*self.system_reads("mpi"), ("mpis", name)]
 
     @property
     def ranks_per_node(self) -> int | None:
@@ -63,9 +78,8 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         for group in names["host_groups"]:
             for placement, key in names["placements"].items():
                 pair = _pair(campaign, group, placement, key, notes)
-                if pair:
-                    pairs.setdefault((group, placement), pair)
-                    _check_benchmarks(campaign, pair, names["benchmarks"], notes)
+                pairs.setdefault((group, placement), pair)
+                _check_benchmarks(campaign, pair, names["benchmarks"], notes)
         _check_twice(cases, index, names, notes)
     for pair in pairs.values():
         _check_pair(pair)
@@ -103,10 +117,9 @@ def _check_twice(
         notes.add(("matrix", index), message, shown(" ".join(twice[0])))
 
 
-def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: Notes) -> _Pair | None:
+def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: Notes) -> _Pair:
     group = campaign.host_groups[group_name]
-    system = campaign.systems.get(group.system)
-    return _Pair(group, campaign.placements[placement], system, key, notes) if system else None
+    return _Pair(group, campaign.placements[placement], campaign.systems.get(group.system), key, notes)
 
 
 def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], notes: Notes) -> None:
@@ -125,43 +138,51 @@ def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], no
 
 
 def _check_pair(pair: _Pair) -> None:
-    _check_nodes(pair)
     _check_cores(pair)
-    transport, mpi = pair.placement.transport, pair.system.mpi
-    if transport == "any" or not mpi.launcher:
-        return
-    if transport not in mpi.transports:
+    if pair.placement.transport in ("tcp", "ibv") and not pair.placement.loopback:
+        _check_fabric(pair)
+    if pair.system is not None:
+        _check_nodes(pair, pair.system)
+        _check_cores_known(pair, pair.system)
+        _check_mpi(pair, pair.system.mpi)
+
+
+def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
+    transport = pair.placement.transport
+    if transport != "any" and mpi.launcher and transport not in mpi.transports:
         known = ", ".join(mpi.transports) or "none"
         message = f"MPI library {shown(mpi.name)} has no settings for transport {transport} (has: {known})"
-        pair.note(message, "", "", "transport")
-    elif transport in ("tcp", "ibv") and not pair.placement.loopback:
-        _check_fabric(pair)
+        pair.note(message, "", ["transport"], pair.mpi_reads)
 
 
-def _check_nodes(pair: _Pair) -> None:
+def _check_nodes(pair: _Pair, system: System) -> None:
     nodes, hosts = pair.placement.nodes, len(pair.group.hosts)
-    if pair.system.hosts_from != "list" or nodes <= max(hosts, 1):
+    if system.hosts_from != "list" or nodes <= max(hosts, 1):
         return
-    if hosts == 0 and pair.system.scheduler == "none":
+    if hosts == 0 and system.scheduler == "none":
         message = f"needs {nodes} nodes; {pair.where} is this machine alone"
     else:
         message = f"needs {nodes} nodes; {pair.where} names {hosts} hosts"
-    pair.note(message, "", f"name its hosts under host_groups.{pair.group.name}.hosts", "nodes", "hosts")
+    hint = f"name its hosts under host_groups.{pair.group.name}.hosts"
+    pair.note(message, hint, ["nodes", "hosts"], pair.system_reads("scheduler", "hosts_from"))
+
+
+def _check_cores_known(pair: _Pair, system: System) -> None:
+    if pair.ranks_per_node is None and (system.scheduler != "none" or pair.group.hosts):
+        message = f"has one rank on each core; {pair.where} does not say how many cores a node has"
+        hint = f"give host_groups.{pair.group.name}.cores"
+        pair.note(message, hint, ["cores", "ranks_per_node", "hosts"], pair.system_reads("scheduler"))
 
 
 def _check_cores(pair: _Pair) -> None:
     ranks, cores = pair.ranks_per_node, pair.group.cores
     if ranks is None:
-        if pair.system.scheduler != "none" or pair.group.hosts:
-            message = f"has one rank on each core; {pair.where} does not say how many cores a node has"
-            hint = f"give host_groups.{pair.group.name}.cores"
-            pair.note(message, "", hint, "cores", "ranks_per_node", "hosts")
         return
     if pair.placement.ranks_per_node == CORES:
         check_sockets(pair.placement, ranks, pair.notes)
     elif cores is not None and pair.placement.binding == "core" and ranks > cores:
         message = f"binds {ranks} ranks of a node to cores of their own; {pair.where} has {cores} cores"
-        pair.note(message, "", "", "cores", "ranks_per_node", "binding")
+        pair.note(message, "", ["cores", "ranks_per_node", "binding"])
 
 
 def _check_fabric(pair: _Pair) -> None:
@@ -171,35 +192,38 @@ def _check_fabric(pair: _Pair) -> None:
     reads = ("fabrics", "fabric", "transport", "nodes", "loopback")
     if wanted and wanted not in fabrics:
         hint = did_you_mean(wanted, fabrics)
-        pair.note(f"{pair.where} has no fabric {shown(wanted)}", "", hint, *reads)
+        pair.note(f"{pair.where} has no fabric {shown(wanted)}", hint, reads)
     elif wanted and fabrics[wanted].transport != transport:
         other = fabrics[wanted].transport
         message = f"fabric {shown(wanted)} of {pair.where} is for {other}, not {transport}"
-        pair.note(message, "", "", *reads)
+        pair.note(message, "", reads)
     elif wanted:
         _check_fabric_values(pair, fabrics[wanted])
     elif len(fitting) > 1:
         names = ", ".join(fabric.name for fabric in fitting)
         message = f"{pair.where} has several fabrics for {transport}: {names}"
-        pair.note(message, "", f"choose one with placements.{pair.placement.name}.fabric", *reads)
+        pair.note(message, f"choose one with placements.{pair.placement.name}.fabric", reads)
     elif fitting:
         _check_fabric_values(pair, fitting[0])
-    elif transport == "ibv" or _mentions(pair.system.mpi, transport, "{interface}"):
+    elif transport == "ibv" or _mentions(pair, transport, "{interface}"):
         hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
-        pair.note(f"{pair.where} has no fabric for transport {transport}", "", hint, *reads)
+        concluded = [] if transport == "ibv" else pair.mpi_reads
+        pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, concluded)
 
 
 def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
-    mpi = pair.system.mpi
     for attribute in ("interface", "device"):
-        if _mentions(mpi, fabric.transport, "{" + attribute + "}") and not getattr(fabric, attribute):
+        if _mentions(pair, fabric.transport, "{" + attribute + "}") and not getattr(fabric, attribute):
             key: Key = ("host_groups", pair.group.name, "fabrics", fabric.name)
-            message = f"MPI library {shown(mpi.name)} must be told the {attribute} of this fabric"
-            reads: list[Key] = [("systems", pair.system.name, "mpi"), (*key, attribute), ("mpis", mpi.name)]
-            pair.notes.add(key, message, "", f"give {attribute}: …", [*reads, (*key, "transport")])
+            name = pair.system.mpi.name if pair.system else ""
+            message = f"MPI library {shown(name)} must be told the {attribute} of this fabric"
+            reads: list[Key] = [*pair.mpi_reads, (*key, attribute), (*key, "transport")]
+            pair.notes.add(key, message, "", f"give {attribute}: …", reads)
 
 
-def _mentions(mpi: Mpi, transport: str, mark: str) -> bool:
-    """Whether the library's settings for a transport have a place for the fabric's interface or device."""
-    settings = mpi.transports[transport]
-    return any(mark in text for text in (*settings.options, *settings.environment.values()))
+def _mentions(pair: _Pair, transport: str, mark: str) -> bool:
+    """Whether the MPI library's settings for a transport have a place for the fabric's values."""
+    settings = pair.system.mpi.transports.get(transport) if pair.system else None
+    return settings is not None and any(
+        mark in text for text in (*settings.options, *settings.environment.values())
+    )

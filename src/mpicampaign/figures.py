@@ -23,6 +23,7 @@ from mpicampaign.figure_style import (
     panel_figure,
     plain_numbers,
 )
+from mpicampaign.files import write_whole
 from mpicampaign.metrics import BASELINE, KERNEL, curve
 from mpicampaign.records import VERIFIED
 from mpicampaign.statistics import median
@@ -40,6 +41,8 @@ T = TypeVar("T")
 K = TypeVar("K")
 
 WIRE = "bandwidth_wire"
+MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
+_OWN_NAME = re.compile(r"[a-z0-9-]+\.(svg|png)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,11 @@ class Figure:
 
 
 def draw_all(comparison: Comparison, folder: Path, unit: str = "MB/s") -> list[Figure]:
-    """Draw every figure for which there are data.
+    """Draw every figure for which there are data, and remove those that were drawn before and are not now.
 
     Parameters
     ----------
-    folder : is made where it does not exist
+    folder : is made where it does not exist; files that this program did not make are left alone
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     """
     import matplotlib
@@ -73,6 +76,7 @@ def draw_all(comparison: Comparison, folder: Path, unit: str = "MB/s") -> list[F
                 drawing.latency(table)
                 drawing.curves(table)
         drawing.kernels()
+    drawing.remove_stale()
     return drawing.figures
 
 
@@ -84,6 +88,7 @@ class _Drawing:
         self.folder = folder
         self.unit = unit
         self.figures: list[Figure] = []
+        self.made = self._made_before()
         rows = [(table, row) for table in comparison.tables for row in table.rows]
         self.looks = looks(_label(table, row) for table, row in rows if row.counted)
         kernels = [table.label for table in comparison.tables if table.suite == KERNEL]
@@ -268,9 +273,28 @@ class _Drawing:
         figure.set_layout_engine("none")  # laid out once, the same in both formats
         name = _file_name(title, {drawn.name for drawn in self.figures})
         svg, png = self.folder / f"{name}.svg", self.folder / f"{name}.png"
+        self._list(self.made | {svg.name, png.name})  # first: an interrupted call leaves no unknown file
         figure.savefig(svg, metadata={"Date": None, "Creator": None})
         figure.savefig(png, metadata={"Software": None})
         self.figures.append(Figure(name, title, caption, alt, svg, png))
+
+    def _made_before(self) -> set[str]:
+        """The files of earlier calls; a name that is not one of ours is never believed."""
+        listed = self.folder / MADE
+        names = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+        return {name for name in names if _OWN_NAME.fullmatch(name)}
+
+    def _list(self, made: set[str]) -> None:
+        self.made = made
+        write_whole(self.folder / MADE, "".join(f"{name}\n" for name in sorted(made)))
+
+    def remove_stale(self) -> None:
+        """Remove the files of earlier calls that are no figure of this one."""
+        drawn = {path.name for figure in self.figures for path in (figure.svg, figure.png)}
+        for name in self.made - drawn:
+            (self.folder / name).unlink(missing_ok=True)
+        if drawn != self.made:
+            self._list(drawn)
 
 
 def _label(table: Table, row: Row) -> str:

@@ -1,9 +1,9 @@
 # The bundled kernels and the evidence library, built with the system's own compiler wrapper.
-if prepared.binaries:
+if binaries:
 
     rule build:
         output:
-            prepared.binaries,
+            binaries,
         localrule: True
         shell:
             "{mpicampaign} build {options}"

@@ -1,7 +1,7 @@
 # Records, tables, figures and the report, from whatever results are there.
 rule report:
     input:
-        campaign_file,
+        campaign_input,
         list(scripts),
     output:
         results / "records.jsonl",

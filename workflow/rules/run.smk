@@ -2,7 +2,7 @@
 # a run is executed again if and only if the text of its script changes.
 rule run:
     input:
-        ancient(prepared.binaries),
+        ancient(binaries),
     output:
         results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{script_hash}/result/output.txt",
     wildcard_constraints:
