@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-3a3cf6fdd65a
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-3a3cf6fdd65a/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-3a3cf6fdd65a/%J.err
+#BSUB -J PingPong-169e15c27e3e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-3a3cf6fdd65a
-script_hash=3a3cf6fdd65a
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e
+script_hash=169e15c27e3e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=3a3cf6fdd65a
+claim script_hash=169e15c27e3e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=28a80c1a2d48
+claim recipe=7a66ea5baf97
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-c99717caee11
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-c99717caee11/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-c99717caee11/%J.err
+#BSUB -J PingPong-be2ceb09e214
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-c99717caee11
-script_hash=c99717caee11
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214
+script_hash=be2ceb09e214
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c99717caee11
+claim script_hash=be2ceb09e214
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e78cb81a634f
+claim recipe=8a0f624b1c3b
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-c24e8106a01a
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-c24e8106a01a/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-c24e8106a01a/%J.err
+#BSUB -J PingPong-8e29ef1c5fe6
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-c24e8106a01a
-script_hash=c24e8106a01a
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6
+script_hash=8e29ef1c5fe6
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -29,7 +29,19 @@ mkdir -p "$attempt/ranks" || exit 73
 evidence=$attempt/evidence.txt
 launched=
 
-record() { printf '%s\n' "$1" >>"$evidence"; }
+# A value is one line, whatever it holds.
+record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
+
+# Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
+# their own. They are known by a variable that only they have.
+# shellcheck disable=SC2317  # called by a trap, too
+end_ranks() {
+    local process
+    kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$attempt/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && record "job killed=$process: did not end with its launcher"
+    done
+}
 
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
 # shellcheck disable=SC2317  # called by a trap
@@ -50,7 +62,11 @@ finish() {
 # shellcheck disable=SC2317
 interrupt() {
     record "job reason=interrupted by signal $1"
-    [ -n "$launched" ] && kill -TERM "$launched" 2>/dev/null && wait "$launched"
+    if [ -n "$launched" ]; then
+        kill -TERM "$launched" 2>/dev/null
+        wait "$launched"
+        end_ranks
+    fi
     exit $((128 + $1))
 }
 fail() {
@@ -73,7 +89,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c24e8106a01a
+claim script_hash=8e29ef1c5fe6
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -87,6 +103,9 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
+claim recipe=1f3b406c6da5
+claim largest_size=
+claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100
 claim setting.OMPI_MCA_bml_base_verbose=100
 claim setting.OMPI_MCA_pml=ob1
@@ -98,7 +117,8 @@ record "job host=$HOSTNAME"
 record "job id=${LSB_JOBID:-$$}"
 script="$run_folder/job.sh"
 # The hash is that of the text with a mark in the hash's own places; a script edited by hand shows.
-record "job script_hash=$(sed "s/$script_hash/@script""-hash@/g" "$script" | sha256sum | cut -c 1-12)"
+[ -f "$script" ] && [ -r "$script" ] &&
+    record "job script_hash=$(sed "s/$script_hash/@script""-hash@/g" "$script" | sha256sum | cut -c 1-12)"
 
 # ---- Software
 module load openmpi/4.1 || fail 69 'module load openmpi/4.1 failed'
@@ -113,7 +133,7 @@ program=/apps/imb/IMB-MPI1
 cat >"$attempt/rank.sh" <<'END_OF_RANK'
 #!/bin/bash
 # rank.sh PROGRAM ARGS: one MPI rank.
-# rank.sh --check: prints why this node can't offer the placement, nothing where it can.
+# rank.sh --check: prints what this node lacks for the placement, "cores: why" or "network: why".
 # rank.sh --topology: prints the sockets and cores that the job may use here, and the ranks' CPUs.
 HOSTNAME=$(uname -n) # an exported one may be another node's
 ranks_per_node=2
@@ -167,17 +187,17 @@ check() {
     local found="${#sockets[@]} socket(s) and ${#cores[@]} core(s)" port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
         if [ "$sockets_wanted" -eq 0 ]; then
-            echo "needs $ranks_per_node cores; $HOSTNAME offers $found"
+            echo "cores: needs $ranks_per_node cores; $HOSTNAME offers $found"
         else
-            echo "needs $ranks_per_node cores on $sockets_wanted socket(s); $HOSTNAME offers $found"
+            echo "cores: needs $ranks_per_node cores on $sockets_wanted socket(s); $HOSTNAME offers $found"
         fi
     elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
-        echo "no InfiniBand device $device on $HOSTNAME"
+        echo "network: no InfiniBand device $device on $HOSTNAME"
     elif [ -n "$device" ]; then
         for port in "$sys/class/infiniband/$device"/ports/*/state; do state+=$(cat "$port"); done
-        [[ $state == *ACTIVE* ]] || echo "no active port of InfiniBand device $device on $HOSTNAME"
+        [[ $state == *ACTIVE* ]] || echo "network: no active port of InfiniBand device $device on $HOSTNAME"
     elif [ -n "$interface" ] && [ ! -e "$sys/class/net/$interface" ]; then
-        echo "no network interface $interface on $HOSTNAME"
+        echo "network: no network interface $interface on $HOSTNAME"
     fi
 }
 read_topology
@@ -197,8 +217,13 @@ if [ "$binding" = core ]; then
     bind=(numactl --physcpubind="$cpu" --localalloc --)
 fi
 echo "rank $rank launch.host=$HOSTNAME" >>"$mine"
+library=/home/user/mpicampaign/build/lsf-openmpi/0123456789ab/evidence.so
+# LD_PRELOAD is a list that spaces and colons part: a library in such a folder goes by a file descriptor.
+case $library in
+    *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
+esac
 exec "${bind[@]}" env MPICAMPAIGN_RANK="$rank" MPICAMPAIGN_EVIDENCE_FILE="$mine" \
-    LD_PRELOAD=/home/user/mpicampaign/build/lsf-openmpi/0123456789ab/evidence.so"${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
+    LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}" "$@"
 END_OF_RANK
 
 # ---- The node before the run
@@ -215,14 +240,21 @@ record_node() { # $1: before or after
         read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
     done 2>/dev/null
 }
-# Settings that steer MPI and the job's own; a name that hints at a secret is left out.
+# The settings that the label claims, then what else steers MPI and the job's own; of the latter a name
+# that hints at a secret is left out.
+record_variable() { [ -z "${!1+set}" ] || record "job env.$1=${!1}"; }
 record_environment() {
     local name
+    record_variable OMPI_MCA_btl_base_verbose
+    record_variable OMPI_MCA_bml_base_verbose
+    record_variable OMPI_MCA_pml
+    record_variable OMPI_MCA_btl
+    record_variable OMPI_MCA_btl_tcp_if_include
     for name in $(compgen -e); do
         case ${name^^} in *TOKEN* | *SECRET* | *PASS* | *PWD* | *KEY* | *CRED* | *AUTH* | *COOKIE*) continue ;; esac
         case $name in
             I_MPI_* | FI_* | OMPI_* | PMIX_* | PRTE_* | UCX_* | MPI[RC]* | MV2_* | PSM* | OMP_* | SLURM_JOB* | SLURM_N* | LSB_[JHM]* | PATH | LD_LIBRARY_PATH)
-                record "job env.$name=$(printf '%q' "${!name}")"
+                record_variable "$name"
                 ;;
         esac
     done
@@ -237,6 +269,10 @@ record_system() {
         esac
     done </proc/cpuinfo
     { read -r value </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor && record "node $HOSTNAME governor=$value"; } 2>/dev/null
+    # Some kernels do not tell where a process has its memory.
+    value=no
+    [ -e /proc/self/numa_maps ] && value=yes
+    record "node $HOSTNAME numa_maps=$value"
     # A bond or VLAN counts the bytes of the interfaces below it once more.
     for value in /sys/class/net/*/lower_*; do
         key=${value#/sys/class/net/}
@@ -249,11 +285,13 @@ record_system
 record_environment
 
 missing=$(bash "$attempt/rank.sh" --check)
-command -v "$program" >/dev/null || missing=${missing:-$(basename "$program") is not on $HOSTNAME}
+command -v "$program" >/dev/null || missing="program: $(basename "$program") is not on $HOSTNAME"
 if [ -n "$missing" ]; then
-    record "job not_available=$missing"
+    # what is missing (cores, network, program), then the words
+    record "job not_available_kind=${missing%%: *}"
+    record "job not_available=${missing#*: }"
     : >"$attempt/output.txt"
-    printf 'not available: %s\n' "$missing"
+    printf 'not available: %s\n' "${missing#*: }"
     exit 0
 fi
 command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
@@ -270,15 +308,16 @@ timeout --kill-after=10 2700 \
 launched=$!
 wait "$launched"
 status=$?
-launched=
-
 record_node after
+[ "$status" -eq 0 ] || end_ranks
+launched=
 
 # ---- Success is an exit status of 0 and an output that is whole
 [ "$status" -eq 124 ] && fail 124 'stopped at the time limit of 2700 s'
 [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
 grep -Eq '^ +[0-9]+ ' "$attempt/output.txt" ||
     fail 65 'the benchmark ended with exit status 0 but its output is not complete: no line matches ^ +[0-9]+ '
-grep -Eq '^# All processes entering MPI_Finalize' "$attempt/output.txt" ||
-    fail 65 'the benchmark ended with exit status 0 but its output is not complete: no line matches ^# All processes entering MPI_Finalize'
+grep -Eq '^# All processes entering MPI_Finalize|, MT part' "$attempt/output.txt" ||
+    fail 65 'the benchmark ended with exit status 0 but its output is not complete: no line matches ^# All processes entering MPI_Finalize|, MT part'
+refusal=$(grep -Em 1 '^Invalid benchmark name' "$attempt/output.txt") && fail 65 "the benchmark did something else than it was asked for: $refusal"
 exit 0

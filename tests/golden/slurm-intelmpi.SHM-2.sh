@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-ffd8b2af7b9b
+#SBATCH --job-name=PingPong-acbbedbb62f0
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-2/PingPong/r01-ffd8b2af7b9b/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-2/PingPong/r01-acbbedbb62f0/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-2/PingPong/r01-ffd8b2af7b9b
-script_hash=ffd8b2af7b9b
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-2/PingPong/r01-acbbedbb62f0
+script_hash=acbbedbb62f0
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=ffd8b2af7b9b
+claim script_hash=acbbedbb62f0
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f675f0e0fb09
+claim recipe=3bcbe8ed6c4f
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

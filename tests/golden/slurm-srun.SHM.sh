@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-22da3ed3b4a2
+#SBATCH --job-name=PingPong-d87c0ab610e7
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-22da3ed3b4a2/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-d87c0ab610e7/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-22da3ed3b4a2
-script_hash=22da3ed3b4a2
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-d87c0ab610e7
+script_hash=d87c0ab610e7
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=22da3ed3b4a2
+claim script_hash=d87c0ab610e7
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=07f5e686ff7c
+claim recipe=978f9c1954b1
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

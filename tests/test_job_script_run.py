@@ -1,0 +1,178 @@
+"""Job scripts that really run, with a launcher and a program that misbehave as real ones do."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import BENCHMARK, PLACEMENTS, campaign, plan
+
+from mpicampaign.evidence import Evidence, read_evidence
+from mpicampaign.execute import wait_for_measurement
+from mpicampaign.prepare import Prepared, Script, write_scripts
+
+END = 'echo "#@end rows=0 status=ok"\n'
+ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
+LAUNCHER = "#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n"
+
+
+def prepared(
+    folder: Path, program: str, launcher: str = 'exec "$@"\n', suite: str = "kernel", **system: object
+) -> Prepared:
+    """A campaign of one run whose program and launcher are the given shell texts."""
+    commands = {"mpirun": LAUNCHER + launcher, "program": "#!/bin/bash\n" + program}
+    (folder / "bin").mkdir()
+    for name, text in commands.items():
+        (folder / "bin" / name).write_text(text)
+        (folder / "bin" / name).chmod(0o755)
+    benchmark = replace(BENCHMARK, suite=suite, program="program", arguments=())
+    made = campaign(ONE_RANK, benchmark, repeats=1, prefix=str(folder), **system)
+    planned = plan(made)
+    run = replace(planned.runs[0], program=str(folder / "bin/program"), program_sha256="", time_limit=1)
+    found = Prepared(made, replace(planned, runs=(run,)), folder / "results")
+    write_scripts(found)
+    return found
+
+
+def execute(script: Script, **options: object) -> int:
+    command = ["bash", str(script.path)]
+    return subprocess.run(command, check=False, timeout=60, capture_output=True, **options).returncode  # type: ignore[call-overload,no-any-return]
+
+
+def evidence(script: Script, kind: str = "result") -> Evidence:
+    return read_evidence(next(script.folder.glob(f"{kind}/evidence.txt")).read_text())
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The processes whose environment names the folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"={folder}/".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
+
+
+def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_path: Path) -> None:
+    """The launcher dies of TERM at once; its rank, in a session of its own, ignores TERM."""
+    stubborn = "trap '' TERM HUP INT\nwhile :; do sleep 0.1; done\n"
+    found = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n')
+    script = found.scripts[0]
+    assert execute(script) == 124
+    assert processes_of(script.folder) == []
+    with found.measuring_lock.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    seen = evidence(script, "attempts/*")
+    assert seen.job["reason"] == "stopped at the time limit of 1 s"
+    assert "did not end with its launcher" in seen.job["killed"]
+    assert (script.folder / "exit").read_text() == "124\n"
+
+
+def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
+    stubborn = "trap '' TERM HUP INT\necho started >\"$0.started\"\nwhile :; do sleep 0.1; done\n"
+    script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).scripts[0]
+    script.path.write_text(script.path.read_text().replace("--kill-after=10 1 ", "--kill-after=10 60 "))
+    process = subprocess.Popen(["bash", str(script.path)], start_new_session=True)
+    while not (tmp_path / "bin/program.started").exists():
+        time.sleep(0.02)
+    process.terminate()
+    assert process.wait(30) == 143
+    assert processes_of(script.folder) == []
+
+
+def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
+    found = prepared(tmp_path, END)
+    script = found.scripts[0]
+    holder = found.measuring_lock.open("w")
+    holder.write("process 4711, /somewhere\n")
+    holder.flush()
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    process = subprocess.Popen(["bash", str(script.path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
+    said: list[str] = []
+    wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
+    assert said == ["process 4711, /somewhere"]
+    holder.close()
+    assert process.wait(30) == 0
+    wait_for_measurement(found.measuring_lock, said.append)
+    assert len(said) == 1
+    assert f"{process.pid}, {script.folder}" in found.measuring_lock.read_text()
+
+
+def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    with script.path.open() as text:
+        subprocess.run(["bash"], stdin=text, check=True, timeout=60, cwd=tmp_path)
+    assert "script_hash" not in evidence(script).job
+
+
+def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> None:
+    settings = {"HCOLL_X": "1", "UCX_IB_PKEY": "0x1", "I_MPI_FABRICS": "shm:ofi", "I_MPI_DEBUG": "a\nb 'c'"}
+    made = prepared(tmp_path, END, environment=settings)
+    mpi = made.campaign.systems["here"].mpi
+    extended = replace(mpi, environment={**mpi.environment, "HCOLL_X": "0", "UCX_IB_PKEY": "0x0"})
+    run = made.plan.runs[0]
+    run = replace(run, job=replace(run.job, system=replace(run.job.system, mpi=extended)))
+    changed = Prepared(made.campaign, replace(made.plan, runs=(run,)), made.results)
+    write_scripts(changed)
+    assert execute(changed.scripts[0]) == 0
+    seen = evidence(changed.scripts[0])
+    for name, value in settings.items():
+        assert seen.job[f"env.{name}"] == value.replace("\n", " ")
+        assert seen.claim[f"setting.{name}"] == value.replace("\n", " ")
+    assert seen.claim["settings"] == str(sum(key.startswith("setting.") for key in seen.claim))
+
+
+def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    secret = {"I_MPI_HYDRA_pwd": "hush", "UCX_TOKEN": "hush", "UCX_TLS": "all"}
+    assert execute(script, env={**os.environ, **secret}) == 0
+    assert "hush" not in (script.folder / "result/evidence.txt").read_text()
+    assert evidence(script).job["env.UCX_TLS"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("echo '# All processes entering MPI_Finalize'\n", "not complete"),
+        (
+            "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
+            "echo '# All processes entering MPI_Finalize'\n",
+            "something else than it was asked for: Invalid benchmark name pingpongg",
+        ),
+    ],
+)
+def test_exit_status_0_alone_is_no_success(tmp_path: Path, program: str, reason: str) -> None:
+    script = prepared(tmp_path, program, suite="imb").scripts[0]
+    assert execute(script) == 65
+    assert not script.output.exists()
+    assert reason in evidence(script, "attempts/*").job["reason"]
+
+
+def test_program_that_is_missing_is_not_available_for_now(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    (tmp_path / "bin/program").unlink()
+    assert execute(script) == 0
+    seen = evidence(script)
+    assert seen.job["not_available_kind"] == "program"
+    assert seen.job["not_available"].startswith("program is not on ")
+
+
+def test_script_that_was_edited_by_hand_is_restored_unless_it_has_a_result(tmp_path: Path) -> None:
+    found = prepared(tmp_path, END)
+    script = found.scripts[0]
+    script.path.write_text("echo other\n")
+    write_scripts(found)
+    assert script.path.read_text() == script.text
+    assert execute(script) == 0
+    script.path.write_text("echo other\n")
+    write_scripts(found)
+    assert script.path.read_text() == "echo other\n"
