@@ -155,6 +155,61 @@ def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) ->
     assert len(list(broken.glob("*/attempts/*/output.txt"))) == 1
 
 
+def test_a_clone_in_a_folder_with_spaces_is_verified_as_well(project: ProjectCopy) -> None:
+    moved = ProjectCopy(project.folder.rename(project.folder.with_name("my project it's 1")))
+    write_campaign(moved, "SHM-1", repeats=1)
+    done = run(moved)
+    assert done.returncode == 0, done.stderr
+    _, records = read_records(moved.folder / "results/short/records.jsonl")
+    assert [record.verdict for record in records] == [VERIFIED], records[0].verdict_reasons
+
+
+def test_a_campaign_file_whose_path_yaml_would_misread(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1", repeats=1)
+    name = "a: [b] 'c' #d/1e3"
+    (project.folder / name).parent.mkdir()
+    (project.folder / "short.yaml").rename(project.folder / name)
+    done = project.call("run", "--campaign", name, "--", "-n")
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
+    """An output that says nothing, and a program that was missing: put aside whole, then made again."""
+    write_campaign(project, "SHM-1", repeats=2)
+    assert run(project).returncode == 0
+    cut, missing = project.results("short")
+    text = cut.read_text()
+    cut.write_text(text[: len(text) // 2])
+    evidence = missing.with_name("evidence.txt")
+    kind = "job not_available_kind=program\njob not_available=IMB-MPI1 is not on x\njob ended="
+    evidence.write_text(evidence.read_text().replace("job ended=", kind))
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 runs to do" in done.stdout
+    assert done.stdout.count("to be run again") == 2
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert [record.verdict for record in records] == [VERIFIED, VERIFIED]
+    kept = list((project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/output.txt"))
+    assert sorted(len(path.read_text()) for path in kept)[0] == len(text) // 2
+
+
+def test_a_run_whose_output_says_nothing_fails_the_call(project: ProjectCopy) -> None:
+    """Rows and the closing line are there, so that only the parser sees that the table is none."""
+    write_campaign(project, "SHM-1", repeats=1)
+    fake = project.folder / "fake"
+    fake.write_text("#!/bin/bash\necho ' 0 nonsense'\necho '# All processes entering MPI_Finalize'\n")
+    fake.chmod(0o755)
+    text = (project.folder / "short.yaml").read_text()
+    provider = f"PingPong: {{provider: {{kind: path, location: {fake}}}, program: fake, arguments"
+    (project.folder / "short.yaml").write_text(text.replace("PingPong: {arguments", provider))
+    done = run(project)
+    assert done.returncode != 0
+    assert "FAILED" in done.stderr, done.stderr
+    assert project.results("short") == []
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert (records[0].status, records[0].reason[:12]) == (FAILED, "output.txt: ")
+
+
 def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: int) -> None:
     """Start the campaign and send a signal to everything but the job script, after so many runs."""
     process = subprocess.Popen(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -117,7 +118,9 @@ def _run(options: argparse.Namespace) -> int:
         # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, lambda owner: print(waiting_text(owner), flush=True))
     print(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title), flush=True)
-    config = ["--config", f"campaign={options.campaign.resolve()}", f"system={options.system}"]
+    # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
+    values = {"campaign": str(options.campaign.resolve()), "system": options.system}
+    config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
     # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
     quiet = [] if "-n" in options.snakemake else ["--quiet", "progress", "rules", "host", "reason"]
     arguments = ["--snakefile", str(PROJECT / "Snakefile"), "--profile", options.profile, *config]

@@ -12,8 +12,18 @@ from typing import TYPE_CHECKING, TypeVar
 from mpicampaign.metrics import BASELINE, Metric, Reading, choose_metrics, curve, read
 from mpicampaign.ranking import Ranking, rank_host_groups, rank_placements
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
-from mpicampaign.rows import KIND_WORDS, MODES, NOT_CONVERGED, NOT_PRINTED, OF_ONE_SERIES, Cell, Note, Row
-from mpicampaign.statistics import modes, summarise
+from mpicampaign.rows import (
+    BETWEEN,
+    KIND_WORDS,
+    MODES,
+    NOT_CONVERGED,
+    NOT_PRINTED,
+    OF_ONE_SERIES,
+    Cell,
+    Note,
+    Row,
+)
+from mpicampaign.statistics import middle_gap, modes, summarise
 from mpicampaign.units import format_size
 from mpicampaign.wording import quantity, repeats_words, visible
 
@@ -138,6 +148,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
     cells = tuple(_cell(metric, curves) for metric in metrics)
     notes = (*_run_notes(runs, curves), *_convergence_notes(curves), *_mode_notes(metrics, curves))
+    notes += tuple(_between_notes(cells)) if not any(note.kind == MODES for note in notes) else ()
     return Row(case, label, ranks, tuple(runs), curves, cells, notes)
 
 
@@ -208,6 +219,15 @@ def _mode_notes(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series
     if not found or len(found) * 10 < len(sizes):
         return []
     return [_mode_note(column, found, len(sizes), [repeat for repeat, _ in points])]
+
+
+def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
+    """Headline medians that no repeat is near: the mean of two middle values further apart than 25 %."""
+    for cell in cells:
+        middle = middle_gap(cell.values) if cell.metric.headline and cell.values else None
+        if middle and middle[1] - middle[0] > 0.25 * abs(middle[0]):
+            low, high = (quantity(value, cell.metric.dimension) for value in middle)
+            yield Note(BETWEEN, f"{cell.metric.name}: no repeat is between {low} and {high}", ())
 
 
 def _mode_note(

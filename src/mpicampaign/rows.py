@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
 MODES = "modes"  # the repeats fall into bands
+BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
 
 KIND_WORDS = {
     NOT_AVAILABLE: "n/a",
@@ -38,8 +39,9 @@ KIND_WORDS = {
     DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",
     MODES: "several modes",
+    BETWEEN: "median between two values",
 }
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, BETWEEN)
 _WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
 
 
