@@ -1,0 +1,58 @@
+"""What this machine lacks for the test cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+
+# Where Debian's packages put daemons; it is not on each user's PATH.
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+PACKAGES = {
+    "slurmctld": "slurmctld",
+    "slurmd": "slurmd",
+    "srun": "slurm-client",
+    "munged": "munge",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "setpriv": "util-linux",
+}
+
+
+def missing_parts() -> list[str]:
+    """One sentence for each thing that is missing; nothing where the cluster can run."""
+    missing = [
+        f"{program} (Debian package {package})"
+        for program, package in PACKAGES.items()
+        if shutil.which(program, path=SYSTEM_PATH) is None
+    ]
+    if os.geteuid() != 0:
+        return [*missing, "the rights of root"]
+    return missing or missing_rights()
+
+
+def missing_rights() -> list[str]:
+    """Root of a container may lack the right to make namespaces, the kernel a kind of device."""
+    trial = (
+        "mount -t tmpfs trial /mnt && ip link add trial type bridge && ip link add a type veth peer name b"
+    )
+    command = [
+        "unshare",
+        "--mount",
+        "--uts",
+        "--ipc",
+        "--net",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "sh",
+        "-ec",
+        trial,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    if done.returncode == 0:
+        return []
+    return [f"the right to make namespaces, mounts, bridges and veth devices ({done.stderr.strip()})"]
