@@ -33,7 +33,7 @@ start_networks() {
 }
 
 start_munged() {
-    mkdir -p -m 755 /run/munge
+    mkdir -m 755 /run/munge
     mkdir -m 700 /run/munge-private
     head -c 1024 /dev/urandom >/run/munge-private/key
     chmod 600 /run/munge-private/key

@@ -36,22 +36,9 @@ def missing_parts() -> list[str]:
 
 def missing_rights() -> list[str]:
     """Root of a container may lack the right to make namespaces, the kernel a kind of device."""
-    trial = (
-        "mount -t tmpfs trial /mnt && ip link add trial type bridge && ip link add a type veth peer name b"
-    )
-    command = [
-        "unshare",
-        "--mount",
-        "--uts",
-        "--ipc",
-        "--net",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-        "sh",
-        "-ec",
-        trial,
-    ]
+    links = "ip link add name bridge0 type bridge; ip link add name card0 type veth peer name card1"
+    namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--mount-proc"]
+    command = ["unshare", *namespaces, "sh", "-ec", f"mount -t tmpfs held /media; {links}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     if done.returncode == 0:
         return []
