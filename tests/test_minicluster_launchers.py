@@ -1,4 +1,4 @@
-"""Which launcher starts which MPI library on two nodes: by itself under Slurm, by srun, by ssh without Slurm."""
+"""Which launcher starts which MPI library on two nodes: its own under Slurm, srun, its own over ssh."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
     return MPI_Finalize();
 }
 """
+LIMIT = 15  # seconds; a launch takes one or two
 EXPECTED = ["rank 0 of 2 on n1, sum 1", "rank 1 of 2 on n2, sum 1"]
 
 
@@ -38,11 +39,13 @@ class Library:
     name: str
     compiler: str
     settings: dict[str, str]  # so that it uses TCP on eth0
+    tries: int = 1
 
 
 OPENMPI_TCP = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "eth0"}
 OPENMPI = Library("openmpi", "mpicc.openmpi", OPENMPI_TCP)
-MPICH = Library("mpich", "mpicc.mpich", {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"})
+# MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in one of ten launches, by whichever launcher.
+MPICH = Library("mpich", "mpicc.mpich", {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}, tries=4)
 INTEL_TCP = {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
 INTEL_PLACE = {"I_MPI_ROOT": str(VENV), "LD_LIBRARY_PATH": str(VENV / "lib")}
 INTEL = Library("intel", str(VENV / "bin/mpicc"), {**INTEL_PLACE, **INTEL_TCP})
@@ -77,23 +80,36 @@ def build(cluster: MiniCluster, library: Library) -> Path:
     return program
 
 
+def run_under_slurm(cluster: MiniCluster, library: Library, line: str) -> tuple[str, list[str]]:
+    """The job's last state, and its output in order."""
+    output = cluster.home / "output.txt"
+    output.unlink(missing_ok=True)
+    options = ["-pblue", "-N2", "--ntasks-per-node=1", f"--output={output}"]
+    command = ["sbatch", "--parsable", *options, f"--wrap=timeout --kill-after=2 {LIMIT} {line}"]
+    job = cluster.call(command, env=library.settings).stdout.strip()
+    ended = {"COMPLETED", "FAILED", "CANCELLED"}
+    cluster.wait_for(lambda: cluster.queue().get(job) in ended, LIMIT + 20, "the job has ended")
+    return cluster.queue()[job], sorted(output.read_text().splitlines())
+
+
 @pytest.mark.parametrize(("library", "launcher"), UNDER_SLURM, ids=name_of)
 def test_under_slurm(minicluster: MiniCluster, library: Library, launcher: str) -> None:
     program = build(minicluster, library)
-    output = minicluster.home / "output.txt"
-    output.unlink(missing_ok=True)
-    options = ["-pblue", "-N2", "--ntasks-per-node=1", f"--output={output}"]
-    command = ["sbatch", "--parsable", *options, f"--wrap={launcher} {program}"]
-    job = minicluster.call(command, env=library.settings).stdout.strip()
-    ended = {"COMPLETED", "FAILED", "CANCELLED"}
-    minicluster.wait_for(lambda: minicluster.queue().get(job) in ended, 60, "the job has ended")
-    assert minicluster.queue()[job] == "COMPLETED", output.read_text()
-    assert sorted(output.read_text().splitlines()) == EXPECTED
+    seen = []
+    for _ in range(library.tries):
+        seen.append(run_under_slurm(minicluster, library, f"{launcher} {program}"))
+        if seen[-1][0] == "COMPLETED":
+            break
+    assert seen[-1] == ("COMPLETED", EXPECTED), seen
 
 
 @pytest.mark.parametrize(("library", "launcher"), OVER_SSH, ids=name_of)
 def test_over_ssh_without_slurm(minicluster: MiniCluster, library: Library, launcher: str) -> None:
     program = build(minicluster, library)
     minicluster.start_sshd()
-    done = minicluster.call_on("n1", [*launcher.split(), str(program)], env=library.settings)
-    assert sorted(done.stdout.splitlines()) == EXPECTED, done.stderr
+    command = ["timeout", "--kill-after=2", str(LIMIT), *launcher.split(), str(program)]
+    for _ in range(library.tries):
+        done = minicluster.call_on("n1", command, env=library.settings)
+        if done.returncode == 0:
+            break
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, EXPECTED), done.stderr
