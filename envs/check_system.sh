@@ -173,11 +173,17 @@ cluster_programs='slurmctld slurmd srun munged ip tc unshare nsenter setpriv ssh
     mpirun.openmpi mpicc.openmpi mpiexec.hydra mpicc.mpich'
 cluster_packages='slurmctld slurmd slurm-client munge iproute2 util-linux openssh-server hwloc-nox libpmi2-0 libpmi0
     openmpi-bin libopenmpi-dev mpich libmpich-dev'
+# Others than root make the cluster in a user namespace of many users, and have no daemons on PATH.
+if [ "$(id -u)" -ne 0 ]; then
+    cluster_programs="$cluster_programs newuidmap"
+    cluster_packages="$cluster_packages uidmap"
+fi
+have_for_cluster() { have "$1" || { [ "$(id -u)" -ne 0 ] && [ -x "/usr/sbin/$1" ]; }; }
 
 cluster_is_complete() {
     absent=
     for program in $cluster_programs; do
-        have "$program" || absent="$absent $program"
+        have_for_cluster "$program" || absent="$absent $program"
     done
     [ -z "$absent" ]
 }
@@ -192,7 +198,7 @@ forbid_services() {
     printf '#!/bin/sh\nexit 101\n' >"$service_policy" && chmod 755 "$service_policy"
 }
 
-# The cluster itself needs root: for others nothing is installed.
+# Only root can forbid services for a while: for others nothing is installed.
 look_for_cluster() {
     cluster_is_complete && return
     if [ "$manager" = apt-get ] && [ -n "$may_install" ] && [ -z "$prefix" ]; then

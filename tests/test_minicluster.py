@@ -65,7 +65,7 @@ def test_jobs_run_as_an_ordinary_user_in_the_shared_folder(minicluster: MiniClus
     user, number, host, folder, *_ = output.read_text().split()
     assert (user, number, folder) == (USER, str(USER_ID), str(minicluster.home))
     assert host in minicluster.nodes
-    assert output.stat().st_uid == USER_ID
+    assert minicluster.call(["stat", "--format=%U", str(output)]).stdout.strip() == USER
 
 
 @pytest.mark.parametrize("folder", ["/dev/shm", "/tmp", "/run/user-of-the-test"])

@@ -15,7 +15,7 @@ from typing import Self
 
 from minicluster import layout
 from minicluster.layout import BLUE, Node, NodeGroup
-from minicluster.needs import SYSTEM_PATH
+from minicluster.needs import SYSTEM_PATH, USER_NAMESPACE
 from minicluster.sight import hidden_folders, visible_folders
 
 HERE = Path(__file__).resolve().parent
@@ -153,8 +153,7 @@ class MiniCluster:
 
     def give(self, path: Path) -> None:
         """Makes a folder inside the shared one the ordinary user's, as its own project copy is."""
-        for each in (path, *path.rglob("*")):
-            os.chown(each, layout.USER_ID, layout.USER_ID, follow_symlinks=False)
+        self.administer(["chown", "--recursive", "--no-dereference", f"{layout.USER}:", str(path)])
 
     # ---- Commands inside
 
@@ -267,13 +266,16 @@ class MiniCluster:
 
     def start_sshd(self) -> None:
         """After it, the user reaches head and nodes by ssh without being asked anything."""
-        key = self.home / ".ssh" / "id_ed25519"
-        if not key.exists():
-            key.parent.mkdir(mode=0o700, exist_ok=True)
-            self.administer(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)])
-            (key.parent / "config").write_text(layout.SSH_CONF.format(key=key))
-            self.give(key.parent)
+        folder = self.home / ".ssh"
+        key = folder / "id_ed25519"
+        (self._state / "ssh_config").write_text(layout.SSH_CONF.format(key=key))
         (self._state / "sshd_config").write_text(layout.SSHD_CONF.format(key=key))
+        script = (
+            'mkdir -p "$0"; chmod 700 "$0"; cp "$2" "$0/config";'
+            ' [ -e "$1" ] || ssh-keygen -q -t ed25519 -N "" -f "$1"'
+        )
+        self.administer(["sh", "-ec", script, str(folder), str(key), str(self._state / "ssh_config")])
+        self.give(folder)
         for node in (None, *self._spaces):
             self._start_sshd_on(node)
 
@@ -282,9 +284,6 @@ class MiniCluster:
     def _write_files(self) -> None:
         for folder in (self.folder, self.home, self._state):
             folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o755)
-        for folder in (self.folder, self.home):
-            os.chown(folder, layout.USER_ID, layout.USER_ID)
         nodes = list(self.nodes.values())
         (self._state / "hosts").write_text(layout.hosts(nodes))
         (self._state / "slurm.conf").write_text(layout.slurm_conf(str(self._state), nodes))
@@ -292,7 +291,15 @@ class MiniCluster:
         (self._state / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 
     def _start_head(self) -> None:
-        command = ["unshare", *NAMESPACES, "--net", "bash", str(HERE / "head.sh"), str(self._state)]
+        command = [
+            "unshare",
+            *USER_NAMESPACE,
+            *NAMESPACES,
+            "--net",
+            "bash",
+            str(HERE / "head.sh"),
+            str(self._state),
+        ]
         self._head = Space(command, self._setup_environment(), self._state / "head.log", depth=1)
         self._head.wait_until_ready()
 
@@ -331,8 +338,8 @@ class MiniCluster:
 
     def _start_sshd_on(self, node: str | None) -> None:
         script = (
-            "mkdir -p -m 755 /run/sshd; [ -e /run/sshd_host_key ] ||"
-            " ssh-keygen -q -t ed25519 -N '' -f /run/sshd_host_key && /usr/sbin/sshd -f \"$0\""
+            "[ -e /run/sshd_host_key ] && exit; mkdir -m 755 /run/sshd;"  # it runs already
+            " ssh-keygen -q -t ed25519 -N '' -f /run/sshd_host_key; /usr/sbin/sshd -f \"$0\""
         )
         self.administer(["sh", "-ec", script, str(self._state / "sshd_config")], node)
 
@@ -364,7 +371,8 @@ class MiniCluster:
         return done
 
     def _enter(self, space: Space) -> list[str]:
-        return ["nsenter", f"--target={space.first}", "--mount", "--uts", "--ipc", "--net", "--pid"]
+        user = ["--user"] if USER_NAMESPACE else []
+        return ["nsenter", f"--target={space.first}", *user, "--mount", "--uts", "--ipc", "--net", "--pid"]
 
     def _user_environment(self) -> dict[str, str]:
         path = f"{Path(sys.prefix) / 'bin'}:{SYSTEM_PATH}"

@@ -11,11 +11,11 @@ state=$1
 
 # A copy, since a package manager that works meanwhile replaces files by renaming others over them.
 private_etc() {
-    cp -a /etc /run/etc
+    cp -a /etc /run/etc 2>/dev/null || true # others than root may not read all of it
     mount --bind /run/etc /etc
     printf '%s\n' "$USER_LINE" >>/etc/passwd
     printf '%s\n' "${USER_LINE%%:*}:x:$(cut -d : -f 3 <<<"$USER_LINE"):" >>/etc/group
-    printf '%s\n' "${USER_LINE%%:*}:*:19000:0:99999:7:::" >>/etc/shadow
+    printf '%s:*:19000:0:99999:7:::\n' root "${USER_LINE%%:*}" >/etc/shadow
     printf '%s: files\n' passwd group shadow hosts >/etc/nsswitch.conf
     cp "$state/hosts" /etc/hosts
     mkdir -p /etc/slurm
@@ -48,6 +48,8 @@ mount -t tmpfs -o mode=755 run /run
 mount -t sysfs sysfs /sys
 private_memory
 private_etc
+chmod 755 "${state%/*}" "$state" "${state%/*}/home"
+chown "${USER_LINE%%:*}:" "${state%/*}" "${state%/*}/home"
 start_networks
 start_munged
 echo ready

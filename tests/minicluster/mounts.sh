@@ -13,7 +13,8 @@ hold_visible() {
         number=$((number + 1))
         mkdir "/media/$number"
         mount --bind "$path" "/media/$number"
-        [ "$number" -eq 1 ] || mount -o remount,bind,ro "/media/$number"
+        # Others than root may not drop what a mount forbids already; they could not write there anyway.
+        [ "$number" -eq 1 ] || mount -o remount,bind,ro "/media/$number" 2>/dev/null || true
     done <<<"$MINICLUSTER_VISIBLE"
 }
 
