@@ -318,6 +318,17 @@ def test_failed_installation_of_the_test_cluster_is_told_and_not_fatal(tester: P
     assert not policy.exists()
 
 
+def test_others_than_root_are_told_of_user_namespaces(tester: Path) -> None:
+    (tester / "id").unlink()
+    add_program(tester, "id", "echo 1000")
+    calls = add_package_manager(tester, "apt-get")
+    result, _ = check_for_tests(tester)
+    assert result.returncode == 0
+    assert " newuidmap" in result.stderr
+    assert re.search(r"sudo apt-get install .* uidmap\b", result.stderr)
+    assert not calls.exists()
+
+
 @pytest.mark.parametrize(
     ("manager", "variables"), [("apt-get", {"MPICAMPAIGN_ASSUME_USER": "1"}), ("dnf", {})]
 )
