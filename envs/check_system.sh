@@ -1,7 +1,8 @@
 #!/bin/sh
 # Finds everything that this machine lacks, all at once, and installs it where the user may.
 #
-#   envs/check_system.sh [run|test]     test: also shellcheck, which is useful but not needed
+#   envs/check_system.sh [run|test]     test: also shellcheck and what the tests' Slurm cluster is made
+#                                       of, which are useful but not needed
 #
 # Root, and users with sudo without a password, get the missing packages from the system's own
 # package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, nothing is installed: one message
@@ -167,6 +168,49 @@ look_for_shellcheck() {
     echo "shellcheck is not on this machine: shell scripts will not be checked (install: $prefix$(command_for "$package"))" >&2
 }
 
+# Programs by which the packages of the test cluster are recognised; the last ones are more MPI libraries.
+cluster_programs='slurmctld slurmd srun munged ip tc unshare nsenter setpriv sshd hwloc-info
+    mpirun.openmpi mpicc.openmpi mpiexec.hydra mpicc.mpich'
+cluster_packages='slurmctld slurmd slurm-client munge iproute2 util-linux openssh-server hwloc-nox libpmi2-0 libpmi0
+    openmpi-bin libopenmpi-dev mpich libmpich-dev'
+# Others than root make the cluster in a user namespace of many users, and have no daemons on PATH.
+if [ "$(id -u)" -ne 0 ]; then
+    cluster_programs="$cluster_programs newuidmap"
+    cluster_packages="$cluster_packages uidmap"
+fi
+have_for_cluster() { have "$1" || { [ "$(id -u)" -ne 0 ] && [ -x "/usr/sbin/$1" ]; }; }
+
+cluster_is_complete() {
+    absent=
+    for program in $cluster_programs; do
+        have_for_cluster "$program" || absent="$absent $program"
+    done
+    [ -z "$absent" ]
+}
+
+# Debian starts the services of packages that it installs, unless this file forbids it. A site's own
+# file stays as it is.
+service_policy=${MPICAMPAIGN_SERVICE_POLICY:-/usr/sbin/policy-rc.d}
+forbid_services() {
+    [ -e "$service_policy" ] && return
+    trap 'rm -f "$service_policy"' EXIT
+    trap 'exit 130' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' >"$service_policy" && chmod 755 "$service_policy"
+}
+
+# Only root can forbid services for a while: for others nothing is installed.
+look_for_cluster() {
+    cluster_is_complete && return
+    if [ "$manager" = apt-get ] && [ -n "$may_install" ] && [ -z "$prefix" ]; then
+        forbid_services
+        # shellcheck disable=SC2086
+        try_to_install --no-install-recommends $cluster_packages && cluster_is_complete && return
+    fi
+    echo "The Slurm cluster of the tests lacks:$absent; tests that need these will be skipped" >&2
+    # shellcheck disable=SC2086
+    [ "$manager" != apt-get ] || echo "(install: $prefix$(command_for --no-install-recommends $cluster_packages))" >&2
+}
+
 find_manager
 # A second round where the first brought a Python that is too old under the plain name.
 for round in first second; do
@@ -181,8 +225,9 @@ if [ -n "$missing" ]; then
     explain >&2
     exit 1
 fi
-if [ "$purpose" = test ] && ! have shellcheck; then
+if [ "$purpose" = test ] && ! { have shellcheck && cluster_is_complete; }; then
     find_permission
     look_for_shellcheck
+    look_for_cluster
 fi
 exit 0

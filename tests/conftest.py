@@ -6,11 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from minicluster import BLUE, RED, MiniCluster, missing_parts
 
 # The same examples at each call, so that a red test means a changed program; other ones on demand.
 settings.register_profile("repeatable", derandomize=True)
@@ -71,3 +73,25 @@ def imb() -> str:
     if shutil.which("numactl") is None:
         pytest.skip("numactl is not installed")
     return str(program)
+
+
+def cluster_is_demanded() -> bool:
+    """Where the cluster must run: a missing part is a failure there, not a skip."""
+    in_ci_as_root = os.environ.get("CI") == "true" and os.geteuid() == 0
+    return in_ci_as_root or os.environ.get("MPICAMPAIGN_REQUIRE_MINICLUSTER") == "1"
+
+
+@pytest.fixture(scope="session")
+def cluster_parts() -> None:
+    """Skips, or fails where the cluster is demanded, with the list of what this machine lacks for it."""
+    missing = missing_parts()
+    if missing:
+        reason = f"the test cluster needs {', '.join(missing)}"
+        pytest.fail(reason) if cluster_is_demanded() else pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def minicluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """A Slurm of two groups: blue n1, n2 (one socket of two cores each), red n3, n4 (two of one)."""
+    with MiniCluster(tmp_path_factory.mktemp("cluster"), [BLUE, RED]) as cluster:
+        yield cluster

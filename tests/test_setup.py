@@ -279,6 +279,85 @@ def test_missing_shellcheck_is_told_and_not_fatal(machine: Path) -> None:
     assert check(machine, "run", MPICAMPAIGN_ASSUME_USER="1").stderr == ""
 
 
+CLUSTER_PROGRAMS = ["slurmctld", "slurmd", "srun", "munged", "ip", "tc", "unshare", "nsenter", "setpriv"]
+CLUSTER_PROGRAMS += ["sshd", "hwloc-info", "mpirun.openmpi", "mpicc.openmpi", "mpiexec.hydra", "mpicc.mpich"]
+
+
+@pytest.fixture
+def tester(machine: Path) -> Path:
+    """A machine of root that has everything but the packages of the test cluster."""
+    as_root(machine)
+    add_everything(machine)
+    add_program(machine, "shellcheck", "exit 0")
+    for tool in ("rm", "chmod"):
+        (machine / tool).symlink_to(shutil.which(tool) or tool)
+    return machine
+
+
+def check_for_tests(machine: Path, **variables: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    policy = machine.parent / "policy-rc.d"
+    return check(machine, "test", MPICAMPAIGN_SERVICE_POLICY=str(policy), **variables), policy
+
+
+def test_root_gets_the_test_cluster_without_starting_its_services(tester: Path) -> None:
+    calls = tester.parent / "apt-get.calls"
+    seen = tester.parent / "policy-seen"
+    installs = "".join(f'echo >"{tester}/{name}"; chmod +x "{tester}/{name}"\n' for name in CLUSTER_PROGRAMS)
+    add_package_manager(tester, "apt-get", f'"{tester.parent}/policy-rc.d"; echo $? >"{seen}"\n{installs}')
+    result, policy = check_for_tests(tester)
+    assert result.returncode == 0, result.stderr
+    assert "skipped" not in result.stderr
+    assert calls.read_text().startswith(
+        "install -y --no-install-recommends slurmctld slurmd slurm-client munge"
+    )
+    assert seen.read_text() == "101\n", "while packages are installed, services must not start"
+    assert not policy.exists()
+    assert check_for_tests(tester)[0].stderr == ""
+    assert len(calls.read_text().splitlines()) == 1, "a complete machine must not be asked again"
+
+
+def test_a_site_s_own_service_policy_stays(tester: Path) -> None:
+    add_package_manager(tester, "apt-get")
+    (tester.parent / "policy-rc.d").write_text("the site's own")
+    _, policy = check_for_tests(tester)
+    assert policy.read_text() == "the site's own"
+
+
+def test_failed_installation_of_the_test_cluster_is_told_and_not_fatal(tester: Path) -> None:
+    add_package_manager(tester, "apt-get", "exit 100")
+    result, policy = check_for_tests(tester)
+    assert result.returncode == 0
+    assert "lacks: slurmctld slurmd" in result.stderr
+    assert "will be skipped" in result.stderr
+    assert not policy.exists()
+
+
+def test_others_than_root_are_told_of_user_namespaces(tester: Path) -> None:
+    (tester / "id").unlink()
+    add_program(tester, "id", "echo 1000")
+    calls = add_package_manager(tester, "apt-get")
+    result, _ = check_for_tests(tester)
+    assert result.returncode == 0
+    assert " newuidmap" in result.stderr
+    assert re.search(r"sudo apt-get install .* uidmap\b", result.stderr)
+    assert not calls.exists()
+
+
+@pytest.mark.parametrize(
+    ("manager", "variables"), [("apt-get", {"MPICAMPAIGN_ASSUME_USER": "1"}), ("dnf", {})]
+)
+def test_where_the_test_cluster_is_not_installed_its_lack_is_told(
+    tester: Path, manager: str, variables: dict[str, str]
+) -> None:
+    calls = add_package_manager(tester, manager)
+    result, policy = check_for_tests(tester, **variables)
+    assert result.returncode == 0
+    assert "lacks: slurmctld slurmd" in result.stderr
+    assert ("install -y --no-install-recommends slurmctld" in result.stderr) == (manager == "apt-get")
+    assert not calls.exists()
+    assert not policy.exists()
+
+
 def make(*arguments: str, folder: Path = PROJECT) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     environment.pop("PYTHON", None)

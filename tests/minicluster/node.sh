@@ -1,0 +1,63 @@
+#!/bin/bash
+# node.sh NAME ADDRESS0 ADDRESS1 CPU_ORDER < lines "CPU SOCKET CORE": the first process of a node.
+#
+# It starts in the node's own namespaces; its network cards are there, and seen in /sys. It says "ready" when slurmd
+# runs, and then waits for the end of its input. Killing it is the power cut of the node.
+set -eu
+name=$1
+address0=$2
+address1=$3
+cpu_order=$4
+# shellcheck source=tests/minicluster/mounts.sh
+. "${0%/*}/mounts.sh"
+
+# /run is made aside, because munged's socket is taken over from the head's.
+private_run() {
+    mkdir -p /media/run
+    mount -t tmpfs -o mode=755 run /media/run
+    mkdir /media/run/munge
+    mount --bind /run/munge /media/run/munge
+    mount -n --move /media/run /run
+}
+
+start_network() {
+    ip link set lo up
+    ip address add "$address0/24" dev eth0
+    ip address add "$address1/24" dev eth1
+    ip link set eth0 up
+    ip link set eth1 up
+}
+
+# The hardware that this node is said to have; network cards are the real ones.
+declare_hardware() {
+    local sys=/run/mpicampaign/sysfs cpu socket core folder
+    mkdir -p "$sys/class"
+    ln -s /sys/class/net "$sys/class/net"
+    while read -r cpu socket core && [ "$cpu" != end ]; do
+        folder=$sys/devices/system/cpu/cpu$cpu
+        mkdir -p "$folder/topology" "$sys/devices/system/node/node$socket"
+        echo "$socket" >"$folder/topology/physical_package_id"
+        echo "$core" >"$folder/topology/core_id"
+        echo "$cpu" >"$folder/topology/thread_siblings_list"
+        ln -s "../../node/node$socket" "$folder/node$socket"
+    done
+}
+
+# For BASH_ENV: each bash that is started on this node reads it, whichever launcher started it.
+write_settings() {
+    cat >/run/mpicampaign/node.sh <<SETTINGS
+export MPICAMPAIGN_SYSFS=/run/mpicampaign/sysfs
+export MPICAMPAIGN_ALLOWED=$cpu_order
+SETTINGS
+}
+
+hostname "$name"
+hide_and_show
+private_run
+private_memory
+start_network
+declare_hardware
+write_settings
+slurmd -N "$name"
+echo ready
+read -r _ || true

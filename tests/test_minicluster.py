@@ -1,0 +1,363 @@
+"""The test cluster itself: a real Slurm whose networks are networks, whose faults show, that ends whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from minicluster import BLUE, RED, MiniCluster, NodeGroup
+from minicluster.layout import NODE_SETTINGS, USER, USER_ID
+
+pytestmark = pytest.mark.slow
+
+TESTS = Path(__file__).parent
+MIB = 1 << 20
+
+
+@pytest.fixture
+def own_cluster(cluster_parts: None, tmp_path: Path) -> Iterator[MiniCluster]:
+    """Two nodes that a test may break."""
+    with MiniCluster(tmp_path) as cluster:
+        yield cluster
+
+
+def submit(cluster: MiniCluster, command: str, *options: str) -> str:
+    done = cluster.call(["sbatch", "--parsable", *options, f"--wrap={command}"])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def wait_for_state(cluster: MiniCluster, job: str, state: str, timeout: float = 20) -> None:
+    cluster.wait_for(lambda: cluster.queue().get(job) == state, timeout, f"job {job} is {state}")
+
+
+# ---- The nodes
+
+
+def test_two_nodes_are_up_and_idle_in_well_under_two_seconds(cluster_parts: None, tmp_path: Path) -> None:
+    started = time.monotonic()
+    with MiniCluster(tmp_path, [NodeGroup("few", nodes=2)]) as cluster:
+        assert time.monotonic() - started < 2
+        assert cluster.node_states() == {"n1": "idle", "n2": "idle"}
+
+
+def test_each_node_has_its_name_and_its_group(minicluster: MiniCluster) -> None:
+    for option, expected in (("-N4", "n1 n2 n3 n4"), ("-pblue", "n1 n2"), ("-Cred", "n3 n4")):
+        nodes = str(len(expected.split()))
+        done = minicluster.call(["srun", option, "-N", nodes, "hostname"])
+        assert sorted(done.stdout.split()) == expected.split(), done.stderr
+
+
+def test_jobs_run_as_an_ordinary_user_in_the_shared_folder(minicluster: MiniCluster) -> None:
+    output = minicluster.home / "who.txt"
+    job = submit(
+        minicluster, "id -un; id -u; hostname; pwd; ls /root/.ssh /etc/shadow-", f"--output={output}"
+    )
+    wait_for_state(minicluster, job, "FAILED")  # ls may not look there
+    user, number, host, folder, *_ = output.read_text().split()
+    assert (user, number, folder) == (USER, str(USER_ID), str(minicluster.home))
+    assert host in minicluster.nodes
+    assert minicluster.call(["stat", "--format=%U", str(output)]).stdout.strip() == USER
+
+
+@pytest.mark.parametrize("folder", ["/dev/shm", "/tmp", "/run/user-of-the-test"])
+def test_memory_and_temporary_files_are_private_to_a_node(minicluster: MiniCluster, folder: str) -> None:
+    minicluster.administer(["sh", "-c", f"mkdir -p {folder} && echo one >{folder}/private"], "n1")
+    seen = [Path(folder, "private").exists()]
+    seen += [
+        minicluster.call_on(node, ["test", "-e", f"{folder}/private"]).returncode == 0
+        for node in minicluster.nodes
+    ]
+    assert seen == [False, True, False, False, False]
+
+
+def test_each_node_sees_its_own_interfaces_only(minicluster: MiniCluster) -> None:
+    addresses = set()
+    for node in minicluster.nodes.values():
+        assert minicluster.call_on(node.name, ["ls", "/sys/class/net"]).stdout.split() == [
+            "eth0",
+            "eth1",
+            "lo",
+        ]
+        words = minicluster.call_on(node.name, ["ip", "-4", "-brief", "address"]).stdout.split()
+        assert {word.split("/")[0] for word in words if "/" in word} == {"127.0.0.1", *node.addresses}
+        addresses.add(minicluster.call_on(node.name, ["cat", "/sys/class/net/eth0/address"]).stdout)
+    assert len(addresses) == 4
+
+
+def test_the_two_networks_are_not_connected(minicluster: MiniCluster) -> None:
+    """n2's address on the second network is reached through the second card, and not without it."""
+    connect = [sys.executable, "-c", "import socket; socket.create_connection(('n2-eth1', 6818), 2)"]
+    assert minicluster.call_on("n1", connect).returncode == 0
+    minicluster.cut_link("n1", "eth1")
+    try:
+        assert minicluster.call_on("n1", connect).returncode != 0
+        assert minicluster.call(["srun", "-N2", "-pblue", "true"]).returncode == 0
+    finally:
+        minicluster.join_link("n1", "eth1")
+
+
+TOPOLOGY = (
+    'for c in "$S"/devices/system/cpu/cpu*; do echo $(cat $c/topology/physical_package_id) $(ls $c); done'
+)
+
+
+@pytest.mark.parametrize(("group", "sockets"), [(BLUE, "0 0"), (RED, "0 1")])
+def test_a_group_shows_its_declared_hardware(
+    minicluster: MiniCluster, group: NodeGroup, sockets: str
+) -> None:
+    script = f"export S=$MPICAMPAIGN_SYSFS; {TOPOLOGY}; ls $S/class/net; echo $MPICAMPAIGN_ALLOWED"
+    command = ["srun", f"-p{group.name}", "-N1", "bash", "-c", script]
+    lines = minicluster.call(command, env=minicluster.environment).stdout.splitlines()
+    cpus, rest = lines[:2], lines[2:]
+    assert " ".join(line.split()[0] for line in cpus) == sockets
+    assert [line.split()[1] for line in cpus] == [f"node{socket}" for socket in sockets.split()]
+    assert rest[:3] == ["eth0", "eth1", "lo"]
+    assert sorted(rest[3].split(",")) == ["0", "1"][: os.cpu_count()]
+
+
+def test_neighbours_begin_with_different_cpus(minicluster: MiniCluster) -> None:
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("this machine has one CPU only")
+    script = f'. {NODE_SETTINGS}; echo "$MPICAMPAIGN_ALLOWED"'
+    assert len({minicluster.call_on(node, ["sh", "-c", script]).stdout for node in ("n1", "n2")}) == 2
+
+
+def test_ssh_between_nodes_asks_nothing(minicluster: MiniCluster) -> None:
+    minicluster.start_sshd()
+    done = minicluster.call_on("n1", ["ssh", "n2", "hostname; id -un"])
+    assert (done.stdout.split(), done.returncode) == (["n2", USER], 0), done.stderr
+
+
+def test_a_command_that_hangs_is_ended_inside(minicluster: MiniCluster) -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        minicluster.call(["sleep", "4711"], timeout=0.5)
+    assert minicluster.call(["pgrep", "-f", "^sleep 4711"]).returncode == 1
+
+
+# ---- Real MPI traffic
+
+VENV = Path(sys.prefix)
+INTEL = {"I_MPI_ROOT": str(VENV), "LD_LIBRARY_PATH": str(VENV / "lib")}
+TCP = {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
+ACROSS = ("-N2", "--ntasks-per-node=1")
+INSIDE = ("-N1", "--ntasks-per-node=2")
+
+
+def ping_pong(
+    cluster: MiniCluster, imb: str, options: tuple[str, ...], settings: dict[str, str]
+) -> tuple[int, float]:
+    """Repetitions and MB/s of 4 MiB messages between two ranks."""
+    program = [str(VENV / "bin/mpirun"), "-n", "2", imb, "PingPong", "-msglog", "22:22"]
+    done = cluster.call(["salloc", "--quiet", "-pblue", *options, *program], env={**INTEL, **settings})
+    row = re.search(rf"^ +{4 * MIB} +(\d+) +\S+ +(\S+)$", done.stdout, flags=re.MULTILINE)
+    assert row, done.stdout + done.stderr
+    return int(row[1]), float(row[2])
+
+
+def traffic(cluster: MiniCluster, node: str, action: Callable[[], object]) -> dict[str, int]:
+    before = cluster.counters(node)
+    action()
+    return {name: after - before[name] for name, after in cluster.counters(node).items()}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("used", "idle"), [("eth0", "eth1"), ("eth1", "eth0")])
+def test_tcp_between_nodes_is_on_the_named_network(
+    minicluster: MiniCluster, imb: str, used: str, idle: str
+) -> None:
+    repetitions = 0
+
+    def run() -> None:
+        nonlocal repetitions
+        repetitions, _ = ping_pong(minicluster, imb, ACROSS, {**TCP, "FI_TCP_IFACE": used})
+
+    moved = traffic(minicluster, "n1", run)
+    assert moved[used] >= 2 * repetitions * 4 * MIB > 0
+    assert moved[idle] < MIB
+
+
+@pytest.mark.mpi
+def test_shared_memory_inside_a_node_moves_no_counter(minicluster: MiniCluster, imb: str) -> None:
+    moved = traffic(
+        minicluster, "n1", lambda: ping_pong(minicluster, imb, (*INSIDE, "-wn1"), {"I_MPI_FABRICS": "shm"})
+    )
+    assert max(moved.values()) < MIB, moved
+
+
+@pytest.mark.mpi
+def test_a_link_shaped_to_1_gbit_shows(minicluster: MiniCluster, imb: str) -> None:
+    for node in ("n1", "n2"):
+        minicluster.shape(node, "eth0", "1gbit")
+    try:
+        _, shaped = ping_pong(minicluster, imb, ACROSS, TCP)
+    finally:
+        for node in ("n1", "n2"):
+            minicluster.unshape(node, "eth0")
+    _, free = ping_pong(minicluster, imb, ACROSS, TCP)
+    assert 100 < shaped < 125 < free
+
+
+# ---- Faults
+
+
+def test_jobs_of_a_dead_node_fail_or_are_queued_again(own_cluster: MiniCluster) -> None:
+    options = ("-wn2", "-n1")
+    failing = submit(own_cluster, "sleep 300", "--no-requeue", *options)
+    again = submit(own_cluster, "sleep 300", *options)
+    other = submit(own_cluster, "sleep 300", "-wn1", "-n1")
+    for job in (failing, again, other):
+        wait_for_state(own_cluster, job, "RUNNING")
+    own_cluster.kill_node("n2")
+    wait_for_state(own_cluster, failing, "NODE_FAIL", 60)
+    assert own_cluster.queue()[again] == "PENDING"
+    assert own_cluster.queue()[other] == "RUNNING"
+    assert "Restarts=1" in own_cluster.call(["scontrol", "show", "job", again]).stdout
+    own_cluster.boot_node("n2")
+    own_cluster.wait_for(lambda: own_cluster.node_states()["n2"] == "idle", 20, "n2 is back")
+    states = {job["JobId"]: job["JobState"] for job in own_cluster.completed_jobs()}
+    assert states[failing] == "NODE_FAIL"
+
+
+def test_jobs_live_through_a_restart_of_the_controller(own_cluster: MiniCluster) -> None:
+    running = submit(own_cluster, "sleep 3; exit 7", "-N2")
+    waiting = submit(own_cluster, "true", "-N2", "--exclusive")
+    wait_for_state(own_cluster, running, "RUNNING")
+    own_cluster.stop_controller()
+    assert own_cluster.call(["squeue"]).returncode != 0
+    own_cluster.start_controller()
+    assert own_cluster.queue() == {running: "RUNNING", waiting: "PENDING"}
+    wait_for_state(own_cluster, running, "FAILED")
+    wait_for_state(own_cluster, waiting, "COMPLETED")
+    exits = {job["JobId"]: job["ExitCode"] for job in own_cluster.completed_jobs()}
+    assert exits == {running: "7:0", waiting: "0:0"}
+
+
+def test_jobs_live_through_a_restart_of_slurmd(own_cluster: MiniCluster) -> None:
+    job = submit(own_cluster, "sleep 2", "-wn1")
+    wait_for_state(own_cluster, job, "RUNNING")
+    own_cluster.stop_slurmd("n1")
+    own_cluster.wait_for(
+        lambda: own_cluster.call_on("n1", ["pgrep", "-x", "slurmd"]).returncode == 1, 10, "slurmd has ended"
+    )
+    own_cluster.start_slurmd("n1")
+    wait_for_state(own_cluster, job, "COMPLETED")
+
+
+@pytest.mark.full
+def test_a_node_behind_a_cut_link_is_down_and_comes_back(own_cluster: MiniCluster) -> None:
+    own_cluster.cut_link("n2")
+    own_cluster.wait_for(lambda: own_cluster.node_states()["n2"] == "down*", 60, "n2 is down")
+    own_cluster.join_link("n2")
+    own_cluster.wait_for(lambda: own_cluster.node_states()["n2"] == "idle", 60, "n2 is back")
+
+
+# ---- The end of a cluster
+
+KINDS = ("pid", "net", "mnt", "uts", "ipc")
+
+
+def descendants(process: int) -> list[int]:
+    children = [
+        int(child)
+        for task in Path(f"/proc/{process}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return children + [each for child in children for each in descendants(child)]
+
+
+def namespaces(process: int) -> set[str]:
+    found = set()
+    for kind in KINDS:
+        try:
+            found.add(str(Path(f"/proc/{process}/ns/{kind}").readlink()))
+        except OSError:
+            continue  # it has just ended
+    return found
+
+
+def namespaces_of_cluster(parent: int) -> set[str]:
+    inside = [namespaces(process) for process in descendants(parent)]
+    return set[str]().union(*inside) - namespaces(os.getpid())
+
+
+def members(wanted: set[str]) -> list[int]:
+    """Processes of this machine in any of these namespaces."""
+    processes = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [process for process in processes if namespaces(process) & wanted]
+
+
+def traces(folder: Path) -> list[str]:
+    """Mounts that concern the cluster, and links of its making, as this machine sees them."""
+    mounts = [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(folder) in line]
+    links = [path.name for path in Path("/sys/class/net").iterdir() if re.match(r"n\d+-eth", path.name)]
+    return mounts + links
+
+
+def wait_until_empty(wanted: set[str]) -> None:
+    deadline = time.monotonic() + 10
+    while members(wanted) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert members(wanted) == []
+
+
+def test_nothing_is_left_after_stop(cluster_parts: None, tmp_path: Path) -> None:
+    others = namespaces_of_cluster(os.getpid())  # of the cluster that tests share
+    with MiniCluster(tmp_path) as cluster:
+        cluster.start_sshd()
+        submit(cluster, "sleep 300", "-N2")
+        inside = namespaces_of_cluster(os.getpid()) - others
+        assert len(members(inside)) >= 10
+        assert len(inside) >= 3 * len(KINDS)  # head and two nodes
+    wait_until_empty(inside)
+    assert traces(tmp_path) == []
+
+
+OWNER = """\
+import sys, time
+from pathlib import Path
+from minicluster import MiniCluster
+cluster = MiniCluster(Path(sys.argv[1]))
+cluster.start()
+cluster.call(["sbatch", "-N2", "--wrap=srun sleep 300"])
+print("up", flush=True)
+cluster.call(["sleep", "300"], timeout=300)
+"""
+
+
+def test_nothing_is_left_after_kill_9_of_the_owner(cluster_parts: None, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", OWNER, str(tmp_path)]
+    with subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": str(TESTS)}, stdout=subprocess.PIPE
+    ) as owner:
+        try:
+            assert owner.stdout and owner.stdout.readline() == b"up\n"
+            time.sleep(0.5)  # the job starts
+            inside = namespaces_of_cluster(owner.pid)
+            assert len(members(inside)) >= 10
+        finally:
+            owner.send_signal(signal.SIGKILL)
+    wait_until_empty(inside)
+    assert traces(tmp_path) == []
+
+
+def test_a_start_that_fails_says_why_and_leaves_nothing(
+    cluster_parts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = MiniCluster(tmp_path)
+    broken = tmp_path / "scripts"
+    shutil.copytree(TESTS / "minicluster", broken)
+    (broken / "node.sh").write_text("echo out of order >&2; exit 1\n")
+    monkeypatch.setattr("minicluster.cluster.HERE", broken)
+    before = set(descendants(os.getpid()))
+    with pytest.raises(Exception, match="out of order"):
+        cluster.start()
+    assert set(descendants(os.getpid())) <= before
