@@ -31,7 +31,7 @@ ANALYSIS = [
     {"tables", "figures", "report"},
     {"analyse"},
 ]
-TOP = [{"execute"}, {"build", "progress", "set_aside"}, {"cli"}]
+TOP = [{"execute"}, {"build", "progress", "set_aside", "cluster_jobs"}, {"cli"}]
 
 
 def modules() -> set[str]:

@@ -55,7 +55,7 @@ def run_and_check(project: ProjectCopy, **values: str) -> None:
             continue
         assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
         words = " ".join(record.verdict_reasons)
-        where = "over lo" if record.case.placement == "TCP-loopback" else "no interface carried it"
+        where = "over interface lo" if record.case.placement == "TCP-loopback" else "no interface carried it"
         assert where in words
 
 

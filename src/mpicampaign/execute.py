@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 SECONDS_TO_CLEAN_UP = 20
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -47,6 +48,45 @@ class LocalJob:
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command said; ``status`` is None where it could not be started or did not end in time."""
+
+    status: int | None
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """The last line that it said, for messages."""
+        lines = [line for line in (self.out + "\n" + self.err).splitlines() if line.strip()]
+        return lines[-1].strip() if lines else f"exit status {self.status}"
+
+
+def call(
+    command: list[str], timeout: float, script: Path | None = None, keep_open: Sequence[int] = ()
+) -> Answer:
+    """Run a short command of the scheduler; ``script`` becomes its standard input.
+
+    ``keep_open``: file descriptors that it inherits, so that a lock lives as long as it does.
+    """
+    try:
+        done = subprocess.run(
+            command,
+            input=script.read_bytes() if script else b"",
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+            pass_fds=tuple(keep_open),
+            start_new_session=True,  # Ctrl-C is for us: a submission in progress is finished
+        )
+    except subprocess.TimeoutExpired:
+        return Answer(None, "", f"{command[0]} did not answer within {timeout:.0f} s")
+    except OSError as error:
+        return Answer(None, "", f"{command[0]}: {error.strerror}")
+    return Answer(done.returncode, *(part.decode(errors="replace") for part in (done.stdout, done.stderr)))
 
 
 def wait_for_measurement(

@@ -15,7 +15,7 @@ from mpicampaign.campaign_file import load_campaign
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import same_text, write_whole
 from mpicampaign.plan import Machine, Plan, Run, check_cap, choose_system, make_plan, plan_to_json
-from mpicampaign.render import measuring_lock, run_folder, script_text
+from mpicampaign.render import job_name, measuring_lock, run_folder, script_text
 from mpicampaign.software import PROJECT, build_folder, find_program, physical_cores
 
 if TYPE_CHECKING:
@@ -33,7 +33,17 @@ class Script:
     text: str
     script_hash: str
     folder: Path
-    measuring_lock: Path
+    campaign_folder: Path
+
+    @property
+    def measuring_lock(self) -> Path:
+        """The file by which the job scripts of this machine measure one after the other."""
+        return measuring_lock(self.campaign_folder)
+
+    @property
+    def submitting_lock(self) -> Path:
+        """The file that is locked while a job of the campaign is being submitted."""
+        return self.campaign_folder / "submitting.lock"
 
     @property
     def path(self) -> Path:
@@ -43,6 +53,11 @@ class Script:
     def output(self) -> Path:
         """The raw output; it is there if and only if the run succeeded with this very script."""
         return self.folder / "result" / "output.txt"
+
+    @property
+    def job_name(self) -> str:
+        """The name of the run's job in the queue; no other run has it."""
+        return job_name(self.run.case.benchmark, self.script_hash)
 
     @property
     def label(self) -> str:
@@ -79,7 +94,7 @@ class Prepared:
         for run in self.plan.runs:
             text, digest = script_text(run, self.folder)
             folder = run_folder(run, self.folder, digest)
-            found.append(Script(run, text, digest, folder, self.measuring_lock))
+            found.append(Script(run, text, digest, folder, self.folder))
         return tuple(found)
 
     @property

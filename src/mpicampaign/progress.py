@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.metrics import choose_metrics, read
-from mpicampaign.records import OK, VERIFIED
+from mpicampaign.records import FAILED, OK, VERIFIED
 from mpicampaign.units import format_duration
 from mpicampaign.wording import quantity
 
@@ -34,14 +34,16 @@ class Progress:
         if self._terminal:
             self._print(f"[{self._done + 1}/{self._expected}] running {label} {self._left()}", end="")
 
-    def waiting(self, words: str) -> None:
-        """Say why nothing runs."""
+    def say(self, words: str) -> None:
+        """Something that a person should know: why nothing runs, what is tried again."""
         self._print(words, end="\n")
 
-    def finished(self, label: str, record: Record, status: int) -> None:
-        """Print the run's headline figure and verdict, as its own files tell them."""
+    def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
+        """Print the run's headline figure and verdict, as its own files tell them, or the ``problem``."""
         self._done += 1
         words = describe(record, status)
+        if problem and record.status != OK:
+            words = f"{words} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         left = "" if self._terminal else self._left()
         self._print(f"[{self._done}/{self._expected}] {label}: {words} {left}".rstrip(), end="\n")
 
@@ -73,7 +75,7 @@ def headline(record: Record) -> str:
     return ", ".join(words) or table.label
 
 
-def describe(record: Record, status: int) -> str:
+def describe(record: Record, status: int | None) -> str:
     """A finished run in a few words: its headline figure and verdict, or why it has none."""
     if record.status == OK:
         reason = f" ({record.verdict_reasons[0]})" if record.verdict != VERIFIED else ""

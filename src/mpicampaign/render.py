@@ -116,6 +116,11 @@ def run_folder(run: Run, campaign_folder: Path, script_hash: str) -> Path:
     return campaign_folder / "runs" / case.host_group / case.placement / case.benchmark / name
 
 
+def job_name(benchmark: str, script_hash: str) -> str:
+    """The name of a run's job: unique, so that a job can be found again in the queue."""
+    return f"{benchmark}-{script_hash}"
+
+
 def measuring_lock(campaign_folder: Path) -> Path:
     """The lock that every job script of a machine without a scheduler holds while it measures."""
     return campaign_folder.parent / "measuring.lock"
@@ -143,7 +148,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "hash_length": ShellText(str(HASH_LENGTH)),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
-        "job_name": f"{run.case.benchmark}-{HASH_MARK}",
+        "job_name": job_name(run.case.benchmark, HASH_MARK),
         "nodes": job.placement.nodes,
         "ranks": job.ranks,
         "minutes": ShellText(str(-(-run.time_limit // 60))),

@@ -1,38 +1,31 @@
-"""Snakemake executor that runs the rendered job scripts themselves.
+"""Snakemake executor that hands over the rendered job scripts themselves.
 
-The script is the job: no Snakemake on the node, no wrapper. On a machine without a scheduler one
-script runs at a time, in the plan's order, since two measurements would disturb each other.
+The script is the job: no Snakemake on the node, no wrapper. The campaign file names the scheduler: Slurm
+and LSF get all jobs at once and may be left alone with them; on a machine without a scheduler one script
+runs at a time, in the plan's order.
 """
 
 from __future__ import annotations
 
-import queue
 import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
 
 from mpicampaign.collect import RunFolder, read_run
-from mpicampaign.execute import LocalJob, wait_for_measurement
-from mpicampaign.plan_text import waiting_text
 from mpicampaign.progress import Progress
-from mpicampaign.records import FAILED
+from mpicampaign.records import FAILED, MISSING
 from mpicampaign.set_aside import set_aside
+from snakemake_executor_plugin_campaign.cluster import ClusterRuns
+from snakemake_executor_plugin_campaign.local import LocalRuns
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
-SUBMIT = {"slurm": "sbatch job.sh", "lsf": "bsub < job.sh"}
-SUBMIT_BY_HAND = (
-    "jobs of a {scheduler} system can't be submitted from here yet: write the scripts with "
-    "'mpicampaign render', submit each with '{command}', and call again: finished results are taken up"
-)
+    from mpicampaign.prepare import Script
 
 common_settings = CommonSettings(
     non_local_exec=True,
@@ -45,30 +38,13 @@ common_settings = CommonSettings(
 )
 
 
-def end_as_by_ctrl_c() -> None:
-    """Let SIGTERM and SIGHUP end Snakemake as Ctrl-C does.
-
-    Its own answer to SIGTERM is to finish all jobs that it handed over, which here are all there are.
-    """
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        # nohup ignores SIGHUP; only the main thread may set handlers
-        if (
-            signal.getsignal(number) is not signal.SIG_IGN
-            and threading.current_thread() is threading.main_thread()
-        ):
-            signal.signal(number, signal.default_int_handler)
-
-
 class Executor(RealExecutor):  # type: ignore[misc]
     """Runs jobs of the rule ``run``: ``params.script`` is a `prepare.Script`."""
 
     def __post_init__(self) -> None:
-        self._waiting: queue.PriorityQueue[tuple[int, int, Any]] = queue.PriorityQueue()
-        self._stopping = threading.Event()
-        self._current: LocalJob | None = None
+        self._infos: dict[str, SubmittedJobInfo] = {}
         self._progress = Progress()
-        self._worker = threading.Thread(target=self._work, daemon=True)
-        self._worker.start()
+        self._runs: LocalRuns | ClusterRuns | None = None
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
@@ -79,63 +55,41 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self.run_job(job)
 
     def run_job(self, job: JobExecutorInterface) -> None:
-        scheduler = job.params.script.run.job.system.scheduler
-        if scheduler != "none":
-            raise WorkflowError(SUBMIT_BY_HAND.format(scheduler=scheduler, command=SUBMIT[scheduler]))
+        script = job.params.script
         info = SubmittedJobInfo(job=job)
+        self._infos[script.job_name] = info
         self.report_job_submission(info)
-        self._waiting.put((job.params.script.run.order, job.jobid, info))
+        if self._runs is None:
+            kind = LocalRuns if script.run.job.system.scheduler == "none" else ClusterRuns
+            self._runs = kind(script, self._progress, self._ended)
+        self._runs.take(script)
 
-    def _work(self) -> None:
-        while True:
-            _, _, info = self._waiting.get()
-            if info is None or self._stopping.is_set():
-                return
-            try:
-                self._execute(info)
-            except Exception as error:
-                # Whatever went wrong here, Snakemake must hear of it: silence would wait for ever.
-                self.report_job_error(info, msg=f"{type(error).__name__}: {error}")
-
-    def _execute(self, info: SubmittedJobInfo) -> None:
-        script = info.job.params.script
-        self._progress.started(script.label)
-        wait_for_measurement(script.measuring_lock, self._say_waiting, self._stopping.is_set)
-        # A result that appeared meanwhile, made by hand or by an orphan of a killed call, is taken.
-        status = 0 if script.output.exists() or self._stopping.is_set() else self._run(script.path)
-        if self._stopping.is_set() and not script.output.exists():
-            return  # interrupted: Snakemake is ending, the run is made again next time
-        run = script.run
-        record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
-        if record.status == FAILED and script.output.exists():
-            set_aside(script)  # its exit status was 0, but its output says nothing
-        self._progress.finished(script.label, record, status)
-        if script.output.exists():
+    def _ended(self, script: Script, status: int | None, problem: str) -> None:
+        """Say how a run ended, from its own files, and tell Snakemake."""
+        info = self._infos.pop(script.job_name)
+        try:
+            run = script.run
+            record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
+            if record.status == FAILED and script.output.exists():
+                set_aside(script)  # its exit status was 0, but its output says nothing
+            self._progress.finished(script.label, record, status, problem)
+            ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
+        except Exception as error:
+            # Whatever went wrong here, Snakemake must hear of it: silence would wait for ever.
+            self.report_job_error(info, msg=f"{type(error).__name__}: {error}")
+            return
+        if ended_well:
             self.report_job_success(info)
         else:
             self.report_job_error(info)
 
-    def _say_waiting(self, owner: str) -> None:
-        self._progress.waiting(waiting_text(owner))
-
-    def _run(self, script: Path) -> int:
-        self._current = LocalJob(script)
-        try:
-            return self._current.wait()
-        finally:
-            self._current = None
-
     def cancel(self) -> None:
-        """Stop the run in progress and forget the waiting ones; all of them stay to be done."""
+        """Go no further: local runs are stopped, jobs of a scheduler stay; all can be taken up again."""
         self.shutdown()
 
     def shutdown(self) -> None:
-        self._stopping.set()
-        current = self._current
-        if current is not None:
-            current.stop()
-        self._waiting.put((-1, 0, None))
-        self._worker.join()
+        if self._runs is not None:
+            self._runs.stop()
         self._progress.close()
 
     @property
@@ -147,3 +101,16 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def get_python_executable(self) -> str:
         raise NotImplementedError("no Snakemake is started by this executor")
+
+
+def end_as_by_ctrl_c() -> None:
+    """Let SIGTERM and SIGHUP end Snakemake as Ctrl-C does.
+
+    Its own answer to SIGTERM is to finish all jobs that it handed over, which here are all there are.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return  # only that one may set handlers
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            handler: Any = signal.default_int_handler
+            signal.signal(number, handler)

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-67f18fffedad
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad/%J.err
+#BSUB -J PingPong-144aebad0d4e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad
-script_hash=67f18fffedad
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e
+script_hash=144aebad0d4e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=67f18fffedad
+claim script_hash=144aebad0d4e
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4

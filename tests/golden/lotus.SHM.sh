@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-af04b071c0a6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6/%J.err
+#BSUB -J PingPong-c927ce92a239
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-c927ce92a239/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-c927ce92a239/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6
-script_hash=af04b071c0a6
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-c927ce92a239
+script_hash=c927ce92a239
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=af04b071c0a6
+claim script_hash=c927ce92a239
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

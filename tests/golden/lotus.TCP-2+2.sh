@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-a59157ced8cc
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc/%J.err
+#BSUB -J PingPong-38fe122f379a
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-38fe122f379a/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-38fe122f379a/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc
-script_hash=a59157ced8cc
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-38fe122f379a
+script_hash=38fe122f379a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a59157ced8cc
+claim script_hash=38fe122f379a
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-1de9aad6dc60
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60/%J.err
+#BSUB -J PingPong-b455f7a55e4f
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b455f7a55e4f/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b455f7a55e4f/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60
-script_hash=1de9aad6dc60
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b455f7a55e4f
+script_hash=b455f7a55e4f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1de9aad6dc60
+claim script_hash=b455f7a55e4f
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

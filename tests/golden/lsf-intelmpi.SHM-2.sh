@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-5c59b52a80a4
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4/%J.err
+#BSUB -J PingPong-47ed8c718758
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4
-script_hash=5c59b52a80a4
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758
+script_hash=47ed8c718758
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=5c59b52a80a4
+claim script_hash=47ed8c718758
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

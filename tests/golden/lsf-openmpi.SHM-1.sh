@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-a47d2c9beb2e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e/%J.err
+#BSUB -J PingPong-b8f5a56374cd
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-b8f5a56374cd/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-b8f5a56374cd/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e
-script_hash=a47d2c9beb2e
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-b8f5a56374cd
+script_hash=b8f5a56374cd
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a47d2c9beb2e
+claim script_hash=b8f5a56374cd
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-4529f5de44d5
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5/%J.err
+#BSUB -J PingPong-4f0ac51e5898
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5
-script_hash=4529f5de44d5
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898
+script_hash=4f0ac51e5898
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4529f5de44d5
+claim script_hash=4f0ac51e5898
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16

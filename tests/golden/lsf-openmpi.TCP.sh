@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-a771235803c6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6/%J.err
+#BSUB -J PingPong-8b24aeefdad0
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-8b24aeefdad0/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-8b24aeefdad0/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6
-script_hash=a771235803c6
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-8b24aeefdad0
+script_hash=8b24aeefdad0
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a771235803c6
+claim script_hash=8b24aeefdad0
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-fb1e81349bc6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6/%J.err
+#BSUB -J PingPong-1333c78aaa40
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6
-script_hash=fb1e81349bc6
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40
+script_hash=1333c78aaa40
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=IBV-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fb1e81349bc6
+claim script_hash=1333c78aaa40
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-0fb647c20678
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678/%J.err
+#BSUB -J PingPong-656d1f224082
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-656d1f224082/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-656d1f224082/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678
-script_hash=0fb647c20678
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-656d1f224082
+script_hash=656d1f224082
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0fb647c20678
+claim script_hash=656d1f224082
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16

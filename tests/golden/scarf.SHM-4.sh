@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-b16c8cc9f6fa
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa/%J.err
+#BSUB -J PingPong-80ca3d0192ec
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-80ca3d0192ec/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-80ca3d0192ec/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa
-script_hash=b16c8cc9f6fa
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-80ca3d0192ec
+script_hash=80ca3d0192ec
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b16c8cc9f6fa
+claim script_hash=80ca3d0192ec
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-1bf9b77c23ae
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae/%J.err
+#BSUB -J PingPong-8d19b4438cab
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d19b4438cab/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d19b4438cab/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae
-script_hash=1bf9b77c23ae
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d19b4438cab
+script_hash=8d19b4438cab
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1bf9b77c23ae
+claim script_hash=8d19b4438cab
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-585386be00cb
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb/%J.err
+#BSUB -J PingPong-8f5a3c884cb2
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-8f5a3c884cb2/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-8f5a3c884cb2/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb
-script_hash=585386be00cb
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-8f5a3c884cb2
+script_hash=8f5a3c884cb2
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,6 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -89,7 +90,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=585386be00cb
+claim script_hash=8f5a3c884cb2
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2

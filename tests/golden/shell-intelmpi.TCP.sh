@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-0dbbfcabcf7d
-script_hash=0dbbfcabcf7d
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-4044c924fca2
+script_hash=4044c924fca2
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -25,6 +25,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-$$
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -88,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0dbbfcabcf7d
+claim script_hash=4044c924fca2
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-d74fa0c609a7
+#SBATCH --job-name=PingPong-c94a17025285
 #SBATCH --nodes=1
 #SBATCH --ntasks=16
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-d74fa0c609a7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-c94a17025285/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-d74fa0c609a7
-script_hash=d74fa0c609a7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-c94a17025285
+script_hash=c94a17025285
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d74fa0c609a7
+claim script_hash=c94a17025285
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-2cf32c65d5ad
+#SBATCH --job-name=PingPong-f2a145735a73
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-2cf32c65d5ad/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-f2a145735a73/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-2cf32c65d5ad
-script_hash=2cf32c65d5ad
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-f2a145735a73
+script_hash=f2a145735a73
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=2cf32c65d5ad
+claim script_hash=f2a145735a73
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f47d6b2ce0f7
+#SBATCH --job-name=PingPong-ae1a41103442
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-f47d6b2ce0f7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-ae1a41103442/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-f47d6b2ce0f7
-script_hash=f47d6b2ce0f7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-ae1a41103442
+script_hash=ae1a41103442
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f47d6b2ce0f7
+claim script_hash=ae1a41103442
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-24b3a1fe0547
+#SBATCH --job-name=PingPong-6d0344b294fc
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-24b3a1fe0547/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-6d0344b294fc/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-24b3a1fe0547
-script_hash=24b3a1fe0547
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-6d0344b294fc
+script_hash=6d0344b294fc
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=24b3a1fe0547
+claim script_hash=6d0344b294fc
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-21e126cf5521
+#SBATCH --job-name=PingPong-ae1e8ee00a68
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-21e126cf5521/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-ae1e8ee00a68/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-21e126cf5521
-script_hash=21e126cf5521
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-ae1e8ee00a68
+script_hash=ae1e8ee00a68
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=21e126cf5521
+claim script_hash=ae1e8ee00a68
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-95e7e9d3532d
+#SBATCH --job-name=PingPong-d77703c29f73
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-95e7e9d3532d/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-d77703c29f73/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-95e7e9d3532d
-script_hash=95e7e9d3532d
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-d77703c29f73
+script_hash=d77703c29f73
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=95e7e9d3532d
+claim script_hash=d77703c29f73
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

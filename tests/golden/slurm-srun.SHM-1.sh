@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f714a67d4176
+#SBATCH --job-name=PingPong-44c96028a5bb
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-f714a67d4176/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-44c96028a5bb/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-f714a67d4176
-script_hash=f714a67d4176
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-44c96028a5bb
+script_hash=44c96028a5bb
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f714a67d4176
+claim script_hash=44c96028a5bb
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-26cb52abf660
+#SBATCH --job-name=PingPong-352a3467841f
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-26cb52abf660/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-352a3467841f/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-26cb52abf660
-script_hash=26cb52abf660
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-352a3467841f
+script_hash=352a3467841f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=26cb52abf660
+claim script_hash=352a3467841f
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

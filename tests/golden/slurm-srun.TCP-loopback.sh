@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-9951f7851e87
+#SBATCH --job-name=PingPong-2d6f6f0a5d64
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-9951f7851e87/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-2d6f6f0a5d64/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-9951f7851e87
-script_hash=9951f7851e87
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-2d6f6f0a5d64
+script_hash=2d6f6f0a5d64
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,6 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
+rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
 
@@ -90,7 +91,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=9951f7851e87
+claim script_hash=2d6f6f0a5d64
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

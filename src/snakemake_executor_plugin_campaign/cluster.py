@@ -1,0 +1,67 @@
+"""Runs on a cluster: their jobs are with the scheduler, whether or not this process lives."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING
+
+from mpicampaign.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.schedulers import SCHEDULERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mpicampaign.prepare import Script
+    from mpicampaign.progress import Progress
+
+# Seconds between two looks at the runs' folders: more of them are looked at less often.
+SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 5.0, 0.005
+SECONDS_TO_END = 5.0
+
+
+class ClusterRuns:
+    """A thread that submits and watches the jobs of the scripts it took."""
+
+    def __init__(
+        self, first: Script, progress: Progress, ended: Callable[[Script, int | None, str], None]
+    ) -> None:
+        self._progress, self._ended = progress, ended
+        commands = SCHEDULERS[first.run.job.system.scheduler].commands
+        assert commands is not None  # a system without them runs locally
+        self._jobs = ClusterJobs(commands, first.submitting_lock, progress.say)
+        self._new: queue.SimpleQueue[Script] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+
+    def take(self, script: Script) -> None:
+        """Take on a run."""
+        self._new.put(script)
+
+    def stop(self) -> None:
+        """Leave the jobs to the scheduler; the same command takes them up again."""
+        self._stopping.set()
+        self._worker.join(SECONDS_TO_END)  # a command of a busy scheduler goes on by itself
+        left = len(self._jobs.names)
+        if left:
+            words = f"{left} runs are left to the scheduler; the same command goes on with them, "
+            self._progress.say(words + "'mpicampaign cancel' cancels their jobs")
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            while not self._new.empty():
+                self._jobs.take(self._new.get())
+            for found in self._step():
+                self._ended(found.script, found.status, found.problem)
+            look = SHORTEST_LOOK + LOOK_PER_JOB * len(self._jobs.names)
+            self._stopping.wait(min(LONGEST_LOOK, look))
+
+    def _step(self) -> list[Ended]:
+        try:
+            return self._jobs.step()
+        except OSError as error:
+            # such as a file server that does not answer: nothing is known, so nothing is concluded
+            self._progress.say(f"can't look at the runs ({error}), trying again")
+            self._stopping.wait(LONGEST_LOOK)
+            return []

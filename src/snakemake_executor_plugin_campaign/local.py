@@ -1,0 +1,74 @@
+"""Runs on this very machine: one at a time, since two measurements would disturb each other."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING
+
+from mpicampaign.execute import LocalJob, wait_for_measurement
+from mpicampaign.plan_text import waiting_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from mpicampaign.prepare import Script
+    from mpicampaign.progress import Progress
+
+
+class LocalRuns:
+    """A thread that executes the scripts it took, in the plan's order."""
+
+    def __init__(
+        self, _: Script, progress: Progress, ended: Callable[[Script, int | None, str], None]
+    ) -> None:
+        self._progress, self._ended = progress, ended
+        self._waiting: queue.PriorityQueue[tuple[int, str, Script | None]] = queue.PriorityQueue()
+        self._stopping = threading.Event()
+        self._current: LocalJob | None = None
+        self._worker = threading.Thread(target=self._work, daemon=True)
+        self._worker.start()
+
+    def take(self, script: Script) -> None:
+        """Take on a run."""
+        self._waiting.put((script.run.order, script.job_name, script))
+
+    def stop(self) -> None:
+        """Stop the run in progress and forget the waiting ones; all of them stay to be done."""
+        self._stopping.set()
+        current = self._current
+        if current is not None:
+            current.stop()
+        self._waiting.put((-1, "", None))
+        self._worker.join()
+
+    def _work(self) -> None:
+        while True:
+            script = self._waiting.get()[2]
+            if script is None or self._stopping.is_set():
+                return
+            problem, status = "", None
+            try:
+                status = self._execute(script)
+            except OSError as error:
+                problem = str(error)
+            if self._stopping.is_set() and not script.output.exists():
+                return  # interrupted: Snakemake is ending, the run is made again next time
+            self._ended(script, status, problem)
+
+    def _execute(self, script: Script) -> int:
+        self._progress.started(script.label)
+        wait_for_measurement(script.measuring_lock, self._say_waiting, self._stopping.is_set)
+        # A result that appeared meanwhile, made by hand or by an orphan of a killed call, is taken.
+        return 0 if script.output.exists() or self._stopping.is_set() else self._run(script.path)
+
+    def _say_waiting(self, owner: str) -> None:
+        self._progress.say(waiting_text(owner))
+
+    def _run(self, script: Path) -> int:
+        self._current = LocalJob(script)
+        try:
+            return self._current.wait()
+        finally:
+            self._current = None
