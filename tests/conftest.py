@@ -53,7 +53,11 @@ class ProjectCopy:
 
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectCopy:
-    folder = tmp_path / "project"
+    return copy_project(tmp_path / "project")
+
+
+def copy_project(folder: Path) -> ProjectCopy:
+    """The project without results, as a user's clone of it."""
     folder.mkdir()
     for part in PARTS:
         source = PROJECT / part

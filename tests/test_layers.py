@@ -31,7 +31,7 @@ ANALYSIS = [
     {"tables", "figures", "report"},
     {"analyse"},
 ]
-TOP = [{"execute"}, {"build", "progress", "set_aside", "cluster_jobs"}, {"cli"}]
+TOP = [{"execute"}, {"build", "progress", "set_aside", "cluster_jobs"}, {"queue_status"}, {"cli"}]
 
 
 def modules() -> set[str]:

@@ -1,4 +1,4 @@
-"""The command line: mpicampaign check, plan, render, build, run, report."""
+"""The command line: mpicampaign check, plan, render, build, run, status, cancel, report."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     run = _command(commands, "run", _run, "run what is not done yet, then make tables and report")
     run.add_argument("--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)")
     run.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
+    _command(commands, "status", _status, "show what is queued, running, finished or failed")
+    _command(commands, "cancel", _cancel, "cancel the campaign's jobs that are in the queue")
     _command(commands, "report", _report, "make records, tables, figures and report from what is there")
     return parser
 
@@ -140,6 +142,20 @@ def _show(prepared: Prepared) -> None:
         print(table.read_text(encoding="utf-8"))
         print(f"report: {prepared.folder / 'report.html'}")
         print(f"tables: {table.parent}   figures: {prepared.folder / 'figures'}")
+
+
+def _status(options: argparse.Namespace) -> int:
+    from mpicampaign.queue_status import run_states, status_text
+
+    print(status_text(run_states(_prepare(options))))
+    return 0
+
+
+def _cancel(options: argparse.Namespace) -> int:
+    from mpicampaign.queue_status import cancel
+
+    print(cancel(_prepare(options)))
+    return 0
 
 
 def _report(options: argparse.Namespace) -> int:

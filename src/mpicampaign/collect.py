@@ -15,6 +15,7 @@ from mpicampaign.verdict import judge
 
 FORMAT = "mpicampaign-plan"
 VERSION = 1
+SUBMISSIONS = "submissions.txt"  # beside a job script: what was done for it, a line each
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,16 @@ def _with_evidence(record: Record, evidence: Evidence, folder: Path) -> Record:
         ended=evidence.job.get("ended", ""),
         exit_status=int(status) if status.isdecimal() else None,
         files=files,
-        metadata=_metadata(evidence),
+        metadata=_metadata(evidence) | _submissions(script.with_name(SUBMISSIONS)),
     )
+
+
+def _submissions(file: Path) -> dict[str, str]:
+    """How often a run was handed to a scheduler, and why more than once."""
+    lines = [line.split(" ", 1)[1] for line in _text(file).splitlines() if " " in line]
+    count = sum(line.startswith(("submitted ", "adopted ")) for line in lines)
+    again = [line for line in lines if line.startswith("again ")]
+    return {"submissions": ", ".join([str(count), *again])} if count else {}
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

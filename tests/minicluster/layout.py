@@ -80,6 +80,7 @@ SlurmctldHost=head({head})
 SlurmUser=root
 AuthType=auth/munge
 CredType=cred/munge
+AuthInfo=cred_expire=5
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none

@@ -1,0 +1,310 @@
+"""Campaigns through a real Slurm: jobs submitted once, taken up after kills, and what clusters do to them."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from conftest import ProjectCopy, copy_project
+from minicluster import BLUE, MiniCluster
+
+from mpicampaign.records import FAILED, OK, Record, read_records
+
+pytestmark = pytest.mark.slow
+
+OUTPUT = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
+# The program stands for a benchmark: rank 0 prints a table after a while, or does what the test asks.
+PROGRAM = f"""#!/bin/bash
+[ "$SLURM_PROCID" = 0 ] || exit 0
+{{body}}
+printf '{OUTPUT}'
+"""
+CAMPAIGN = """\
+campaign: jobs
+repeats: {repeats}
+time_limit: {time_limit}
+mpis: {{none: {{launcher: hydra, command: {launcher}, pmi: pmi2, transports: {{}}}}}}
+systems: {{mini: {{scheduler: slurm, mpi: none{system}}}}}
+host_groups: {{all: {{system: mini{group}}}}}
+placements:
+  two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {program}}}}}
+matrix:
+  - {{host_groups: all, placements: two, benchmarks: trivial}}
+"""
+
+
+class Site:
+    """A user's clone on the cluster's shared file system, and how the user calls it."""
+
+    def __init__(self, cluster: MiniCluster) -> None:
+        self.cluster = cluster
+        self.project: ProjectCopy = copy_project(cluster.folder / "project")
+        self.folder = self.project.folder
+        self.commands = self.folder / "bin"
+        self.done = CompletedProcess[str]([], -1)
+        self.commands = self.folder / "bin"
+        self.done = CompletedProcess[str]([], -1)
+
+    def write(
+        self,
+        body: str = "",
+        repeats: int = 1,
+        system: str = ", launcher: srun",
+        group: str = "",
+        time_limit: str = "1 min",
+    ) -> None:
+        program = self.folder / "program"
+        program.write_text(PROGRAM.format(body=body))
+        program.chmod(0o755)
+        launcher = self.folder / "launch"  # one rank only, past Slurm
+        launcher.write_text(
+            '#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0 SLURM_PROCID=0\nexec "$@"\n'
+        )
+        launcher.chmod(0o755)
+        values = {
+            "launcher": launcher,
+            "repeats": repeats,
+            "system": system,
+            "group": group,
+            "time_limit": time_limit,
+        }
+        (self.folder / "jobs.yaml").write_text(CAMPAIGN.format(program=program, **values))
+        self.cluster.give(self.folder)
+
+    def replace(self, command: str, text: str) -> None:
+        """Put a shell script before the scheduler's command of that name, to count or to disturb."""
+        fake = self.commands / command
+        fake.parent.mkdir(exist_ok=True)
+        fake.write_text(f"#!/bin/bash\n{text}\n")
+        fake.chmod(0o755)
+        self.cluster.give(self.folder)
+
+    def call(
+        self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 120
+    ) -> CompletedProcess[str]:
+        command = [*before, sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
+        path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
+        environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
+
+    def run(self, before: tuple[str, ...] = (), timeout: float = 120) -> CompletedProcess[str]:
+        return self.call("run", "--profile", "cluster", before=before, timeout=timeout)
+
+    def scripts(self) -> list[Path]:
+        return [Path(line) for line in self.call("render").stdout.splitlines()]
+
+    def records(self) -> list[Record]:
+        return read_records(self.folder / "results/jobs/records.jsonl")[1]
+
+    def submissions(self) -> Counter[str]:
+        """How often a job of each name was submitted, by the scheduler's own log of ended jobs."""
+        names = {
+            path.parent.name.rpartition("-")[2]
+            for path in self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
+        }
+        jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
+        return Counter(name for name in jobs.values() if name.rpartition("-")[2] in names)
+
+    def states(self) -> dict[str, str]:
+        return self.cluster.queue()
+
+
+@pytest.fixture
+def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
+    """A cluster of its own for each test: it is up in a third of a second."""
+    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
+        yield Site(cluster)
+
+
+def test_forty_jobs_of_two_nodes(site: Site) -> None:
+    site.write(repeats=40)
+    started = time.monotonic()
+    done = site.run()
+    print(f"40 jobs of two nodes: {time.monotonic() - started:.1f} s")
+    assert done.returncode == 0, done.stderr
+    assert [record.status for record in site.records()] == [OK] * 40
+    assert set(site.submissions().values()) == {1}
+    assert len(site.submissions()) == 40
+    again = site.run()
+    assert "nothing to do" in again.stdout
+
+
+def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
+    site.write(body='[ -e "$0.fixed" ] || [ "${SLURM_JOB_ID}" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
+    (site.folder / "program.victim").write_text("none")
+    scripts = site.scripts()
+    victim = scripts[0]
+    submitted = site.cluster.call(["sbatch", "--parsable", "--begin=now+6", str(victim)], cwd=site.folder)
+    number = submitted.stdout.strip()
+    (site.folder / "program.victim").write_text(number)
+    done = site.run()
+    assert done.returncode != 0
+    assert f"job {number} is in the queue already" in done.stderr
+    records = site.records()
+    assert sorted(record.status for record in records) == [FAILED, OK, OK]
+    failed = next(record for record in records if record.status == FAILED)
+    assert failed.exit_status != 0
+    assert failed.job_id == number
+    (site.folder / "program.fixed").touch()
+    assert site.run().returncode == 0
+    assert [record.status for record in site.records()] == [OK] * 3
+    assert sorted(site.submissions().values()) == [1, 1, 2]
+
+
+def in_the_background(site: Site) -> threading.Thread:
+    """The campaign's call, so that the test can do something to the cluster meanwhile."""
+    thread = threading.Thread(target=lambda: setattr(site, "done", site.run()))
+    thread.start()
+    return thread
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.1)
+
+
+@pytest.mark.full
+def test_random_kills_submit_nothing_twice(site: Site) -> None:
+    """At least ten kills of a campaign of 50 runs; counted in Slurm's own log."""
+    site.write(repeats=50)
+    generator = random.Random(11)
+    kills = 0
+    for _ in range(40):
+        signal_name = generator.choice(["KILL", "KILL", "TERM", "HUP", "INT"])
+        limit = f"{generator.uniform(1.0, 4.0):.2f}"
+        done = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))
+        if "nothing to do" in done.stdout:
+            break
+        kills += 1
+    while any(state in ("PENDING", "RUNNING", "COMPLETING") for state in site.states().values()):
+        time.sleep(0.5)
+    assert site.run().returncode == 0
+    counted = site.submissions()
+    print(f"{kills} kills, {sum(counted.values())} submissions of {len(counted)} jobs")
+    assert kills >= 10
+    assert len(counted) == 50
+    assert set(counted.values()) == {1}
+    assert [record.status for record in site.records()] == [OK] * 50
+
+
+def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
+    site.write(body="sleep 1", repeats=6)
+    for signal_name in ("KILL", "INT"):
+        killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", "4"))
+        assert killed.returncode != 0
+    assert "left to the scheduler" in killed.stderr
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert set(site.submissions().values()) == {1}
+    assert len(site.submissions()) == 6
+
+
+def test_a_dead_node_means_another_try(site: Site) -> None:
+    site.write(body="sleep 3", repeats=1, system=", launcher: srun, directives: [--no-requeue]")
+    thread = in_the_background(site)
+    wait_until(lambda: "RUNNING" in site.states().values())
+    site.cluster.kill_node("n2")
+    wait_until(lambda: "NODE_FAIL" in site.states().values())
+    site.cluster.boot_node("n2")
+    thread.join(120)
+    assert site.done.returncode == 0, site.done.stderr
+    assert "NODE_FAIL" in site.done.stderr and "submitted again" in site.done.stderr
+    assert sum(site.submissions().values()) == 2
+    [record] = site.records()
+    assert (record.status, record.metadata["submissions"]) == (OK, "2, again after node failure")
+
+
+def test_a_requeued_job_stays_one_job(site: Site) -> None:
+    site.write(body='[ -e "$0.second" ] || { touch "$0.second"; sleep 30; }', repeats=1)
+    thread = in_the_background(site)
+    wait_until((site.folder / "program.second").exists)
+    number = next(number for number, state in site.states().items() if state == "RUNNING")
+    site.cluster.administer(["scontrol", "requeue", number])
+    thread.join(150)
+    assert site.done.returncode == 0, site.done.stderr
+    assert [record.job_id for record in site.records()] == [number]
+
+
+def test_a_controller_outage_is_waited_out(site: Site) -> None:
+    """With a launcher that needs no controller: a step of srun can't end without it."""
+    site.write(body="sleep 4", repeats=2, system="")
+    thread = in_the_background(site)
+    wait_until(lambda: "RUNNING" in site.states().values())
+    site.cluster.stop_controller()
+    time.sleep(12)
+    site.cluster.start_controller()
+    thread.join(120)
+    assert site.done.returncode == 0, site.done.stderr
+    assert "does not answer" in site.done.stderr
+    wait_until(lambda: len(site.submissions()) == 2)
+    assert set(site.submissions().values()) == {1}
+
+
+def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
+    site.write(body="sleep 60", repeats=1)
+    thread = in_the_background(site)
+    wait_until(lambda: "RUNNING" in site.states().values())
+    status = site.call("status")
+    assert "1 running" in status.stdout and "trivial r01" in status.stdout, status.stdout + status.stderr
+    cancelled = site.call("cancel")
+    assert cancelled.returncode == 0, cancelled.stderr
+    assert "1 job cancelled" in cancelled.stdout
+    thread.join(120)
+    assert site.done.returncode != 0
+    assert "CANCELLED" in site.done.stderr
+    [record] = site.records()
+    assert record.status == FAILED
+    assert "1 failed" in site.call("status").stdout
+
+
+def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
+    site.write(repeats=2, group=", constraint: nonsense")
+    started = time.monotonic()
+    done = site.run()
+    assert done.returncode != 0
+    assert "Invalid feature specification" in done.stderr
+    assert "not submitted after 3 tries" in done.stderr
+    assert time.monotonic() - started < 60
+    assert not site.submissions()
+
+
+def test_a_job_that_leaves_no_exit_file_is_no_success(site: Site) -> None:
+    """As on a full disk: the job is COMPLETED for Slurm, but nothing was left."""
+    site.write(repeats=1)
+    [script] = site.scripts()
+    name = f"trivial-{script.parent.name.partition('-')[2]}"
+    site.replace("sbatch", f"exec /usr/bin/sbatch --parsable --job-name={name} --wrap 'exit 0'")
+    done = site.run()
+    assert done.returncode != 0
+    assert "COMPLETED" in done.stderr and "no exit file" in done.stderr
+    assert not site.project.results("jobs")
+
+
+def test_a_submission_that_fails_once_is_made_again(site: Site) -> None:
+    site.write(repeats=2)
+    refusal = "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1"
+    site.replace("sbatch", f'mkdir "$0.once" 2>/dev/null && {{ {refusal}; }}\nexec /usr/bin/sbatch "$@"')
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert "Unable to contact slurm controller), trying again" in done.stderr
+    assert set(site.submissions().values()) == {1}
+
+
+def test_queue_queries_are_few(site: Site) -> None:
+    site.write(repeats=20)
+    site.replace("squeue", 'echo >>"$0.calls"\nexec /usr/bin/squeue "$@"')
+    assert site.run().returncode == 0
+    calls = (site.folder / "bin/squeue.calls").read_text().count("\n")
+    print(f"20 jobs: {calls} queue queries")
+    assert calls <= 15
