@@ -156,7 +156,7 @@ def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
           local: {system: here}
           blue:
             {system: slurm, partition: "short,long", constraint: "[rack1|rack2]&(a|b)*2", reservation: r_1,
-             account: p@x, qos: high, exclusive: true, directives: ["--mem=0", '--comment="a b"'],
+             account: p@x, qos: high, licenses: "fabric:1,x@server:2", exclusive: true, directives: ["--mem=0", '--comment="a b"'],
              members: "n*"}
           old: {system: lsf, queue: normal}
         """
@@ -164,6 +164,7 @@ def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
     group = load(tmp_path, host_groups=text, matrix=matrix).host_groups["blue"]
     assert (group.partition, group.constraint) == ("short,long", "[rack1|rack2]&(a|b)*2")
     assert (group.reservation, group.account, group.qos, group.exclusive) == ("r_1", "p@x", "high", True)
+    assert group.licenses == "fabric:1,x@server:2"
     assert group.directives == ("--mem=0", '--comment="a b"')
     assert group.members == ("n*",)
 

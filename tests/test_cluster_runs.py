@@ -177,12 +177,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 @pytest.mark.full
 def test_random_kills_submit_nothing_twice(site: Site) -> None:
     """At least ten kills of a campaign of 50 runs; counted in Slurm's own log."""
-    site.write(repeats=50)
+    site.write(body="sleep 0.7", repeats=50)
     generator = random.Random(11)
     kills = 0
     for _ in range(40):
         signal_name = generator.choice(["KILL", "KILL", "TERM", "HUP", "INT"])
-        limit = f"{generator.uniform(1.0, 4.0):.2f}"
+        limit = f"{generator.uniform(1.0, 3.5):.2f}"
         done = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))
         if "nothing to do" in done.stdout:
             break

@@ -124,7 +124,13 @@ def test_a_value_that_holds_the_mark_of_the_hash_is_refused() -> None:
 
 
 def test_directives_of_slurm() -> None:
-    group = {"partition": "compute", "constraint": "haswell&ib", "exclusive": True, "hosts": ("n1", "n2")}
+    group = {
+        "partition": "compute",
+        "constraint": "haswell&ib",
+        "exclusive": True,
+        "hosts": ("n1", "n2"),
+        "licenses": "fabric:1",
+    }
     made = campaign(
         {"TCP": Placement("TCP", 2, 1, "tcp")}, scheduler="slurm", directives=("--mem=0",), group=group
     )
@@ -135,6 +141,7 @@ def test_directives_of_slurm() -> None:
     assert "--partition=compute" in found
     assert '--constraint="haswell&ib"' in found
     assert "--nodelist=n1,n2" in found
+    assert "--licenses=fabric:1" in found
     assert found[-1] == "--mem=0"
     assert text.startswith("#!/bin/bash\n#SBATCH")
 

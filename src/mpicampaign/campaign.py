@@ -85,6 +85,7 @@ class HostGroup:
     reservation: str = ""
     account: str = ""
     qos: str = ""
+    licenses: str = ""
     exclusive: bool = False
     cores: int | None = None  # physical cores of a node, needed for full-node placements
     directives: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ class Builder:
 
     def _host_group(self, name: str, key: Key) -> HostGroup:
         fabrics = self._get((*key, "fabrics")) or {}
-        selectors = ("partition", "constraint", "queue", "reservation", "account", "qos")
+        selectors = ("partition", "constraint", "queue", "reservation", "account", "qos", "licenses")
         return HostGroup(
             name=name,
             system=self._text((*key, "system")),

@@ -27,6 +27,7 @@ _SELECTORS = {
     "partition": ("slurm",),
     "constraint": ("slurm",),
     "qos": ("slurm",),
+    "licenses": ("slurm",),
     "queue": ("lsf",),
     "reservation": ("slurm", "lsf"),
     "account": ("slurm", "lsf"),

@@ -82,6 +82,7 @@ def _slurm_options(group: HostGroup) -> list[tuple[str, str]]:
         "reservation": group.reservation,
         "account": group.account,
         "qos": group.qos,
+        "licenses": group.licenses,
     }
     return [(name, value) for name, value in options.items() if value]
 
@@ -137,7 +138,8 @@ def _by_word(states: dict[str, str]) -> dict[str, str]:
 
 
 def _is_job(line: str) -> bool:
-    return re.match(r"[0-9][0-9_+\[\]]*\s*\|", line) is not None
+    """Whether a line begins with a job's number, be it of an array (12_[0-3,7%2]) or a part (12+1)."""
+    return re.match(r"[0-9][0-9_+\[\],%-]*\s*\|", line) is not None
 
 
 def read_squeue(text: str) -> list[QueuedJob]:

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-d2d514736af6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-d2d514736af6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-d2d514736af6/%J.err
+#BSUB -J PingPong-e00b2cd9ab8d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-d2d514736af6
-script_hash=d2d514736af6
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d
+script_hash=e00b2cd9ab8d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d2d514736af6
+claim script_hash=e00b2cd9ab8d
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=a639409c07e5
+claim recipe=b112c44daba0
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-47ed8c718758
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758/%J.err
+#BSUB -J PingPong-632f165e9e85
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-47ed8c718758
-script_hash=47ed8c718758
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85
+script_hash=632f165e9e85
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=47ed8c718758
+claim script_hash=632f165e9e85
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7cbc34cecb08
+claim recipe=890bcdeee94b
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

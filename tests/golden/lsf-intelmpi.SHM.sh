@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-de582e8a918a
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-de582e8a918a/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-de582e8a918a/%J.err
+#BSUB -J PingPong-ba3ea981addf
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-ba3ea981addf/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-ba3ea981addf/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-de582e8a918a
-script_hash=de582e8a918a
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-ba3ea981addf
+script_hash=ba3ea981addf
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=de582e8a918a
+claim script_hash=ba3ea981addf
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8e6539d404ac
+claim recipe=3e8b4b7d790a
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-459e01fd4b33
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-459e01fd4b33/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-459e01fd4b33/%J.err
+#BSUB -J PingPong-ea69d6b07017
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ea69d6b07017/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ea69d6b07017/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-459e01fd4b33
-script_hash=459e01fd4b33
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ea69d6b07017
+script_hash=ea69d6b07017
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=459e01fd4b33
+claim script_hash=ea69d6b07017
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0d52a24cef74
+claim recipe=110ffad11427
 claim largest_size=
 claim settings=3
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-c2751e4d2738
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-c2751e4d2738/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-c2751e4d2738/%J.err
+#BSUB -J PingPong-224a4a63f6aa
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-c2751e4d2738
-script_hash=c2751e4d2738
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa
+script_hash=224a4a63f6aa
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c2751e4d2738
+claim script_hash=224a4a63f6aa
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=78af10904981
+claim recipe=74cd4442b183
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-e58c81126ffc
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-e58c81126ffc/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-e58c81126ffc/%J.err
+#BSUB -J PingPong-ec9207e7f05f
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-e58c81126ffc
-script_hash=e58c81126ffc
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f
+script_hash=ec9207e7f05f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e58c81126ffc
+claim script_hash=ec9207e7f05f
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0d2c35376edb
+claim recipe=4418efbcb544
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

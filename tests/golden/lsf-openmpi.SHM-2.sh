@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-1ad489cb6a2a
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-1ad489cb6a2a/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-1ad489cb6a2a/%J.err
+#BSUB -J PingPong-cf31f60c5100
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-1ad489cb6a2a
-script_hash=1ad489cb6a2a
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100
+script_hash=cf31f60c5100
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1ad489cb6a2a
+claim script_hash=cf31f60c5100
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=28d381088668
+claim recipe=d4eb69bef2e3
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

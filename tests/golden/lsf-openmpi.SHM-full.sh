@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-4f0ac51e5898
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898/%J.err
+#BSUB -J PingPong-18d2c25e7ddf
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f0ac51e5898
-script_hash=4f0ac51e5898
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf
+script_hash=18d2c25e7ddf
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4f0ac51e5898
+claim script_hash=18d2c25e7ddf
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9d6a67a842d4
+claim recipe=323d8e838408
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

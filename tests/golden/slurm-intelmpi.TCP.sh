@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-b1016a5e2ab7
+#SBATCH --job-name=PingPong-fbf9463a088d
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP/PingPong/r01-b1016a5e2ab7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP/PingPong/r01-fbf9463a088d/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP/PingPong/r01-b1016a5e2ab7
-script_hash=b1016a5e2ab7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP/PingPong/r01-fbf9463a088d
+script_hash=fbf9463a088d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b1016a5e2ab7
+claim script_hash=fbf9463a088d
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d4c1aa5ef791
+claim recipe=370150bad4cc
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

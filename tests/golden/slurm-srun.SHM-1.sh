@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-44c96028a5bb
+#SBATCH --job-name=PingPong-cdef2b029486
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-44c96028a5bb/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-cdef2b029486/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-44c96028a5bb
-script_hash=44c96028a5bb
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-cdef2b029486
+script_hash=cdef2b029486
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=44c96028a5bb
+claim script_hash=cdef2b029486
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=2e158b36df05
+claim recipe=d7c6a5b6d0f9
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

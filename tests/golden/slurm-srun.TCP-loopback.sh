@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-2d6f6f0a5d64
+#SBATCH --job-name=PingPong-b00f60378722
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-2d6f6f0a5d64/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-b00f60378722/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-2d6f6f0a5d64
-script_hash=2d6f6f0a5d64
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-b00f60378722
+script_hash=b00f60378722
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=2d6f6f0a5d64
+claim script_hash=b00f60378722
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e4c720a82c27
+claim recipe=b7eedf8db77c
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

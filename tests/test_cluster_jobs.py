@@ -1,0 +1,345 @@
+"""What becomes of a run for each thing that a scheduler can say, or fail to say; the clock is ours."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import campaign, plan
+
+from mpicampaign.cluster_jobs import GRACE_SECONDS, PATIENT_TRIES, RETRIES, SUBMIT_TRIES, ClusterJobs, Ended
+from mpicampaign.execute import Answer
+from mpicampaign.prepare import Prepared, Script, write_scripts
+from mpicampaign.schedulers import (
+    ACTIVE,
+    CANCELLED,
+    DONE,
+    FAILED,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    QUEUED,
+    RUNNING,
+    SLURM_COMMANDS,
+    TIMEOUT,
+    UNKNOWN,
+    QueueError,
+    read_sbatch,
+    read_squeue,
+)
+
+
+class Cluster:
+    """A scheduler that says what the test wants; each step lets more time pass than any wait lasts."""
+
+    def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
+        self.scripts, self.now = scripts, 0.0
+        self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
+        self.refusal, self.silent, self.submissions = "", False, 0
+        self.said: list[str] = []
+        self.jobs = ClusterJobs(SLURM_COMMANDS, lock, self.said.append, lambda: self.now, self.answer)
+        for script in scripts:
+            self.jobs.take(script)
+
+    def answer(self, command: list[str], timeout: float, **options: Any) -> Answer:
+        assert timeout > 0
+        if self.silent:
+            return Answer(1, "", "slurm_load_jobs error: Unable to contact slurm controller")
+        if command[0] == "squeue":
+            assert f"--user={getpass.getuser()}" in command
+            lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
+            return Answer(0, "".join(line + "\n" for line in lines), "")
+        if self.refusal:
+            return Answer(1, "", f"sbatch: error: {self.refusal}")
+        self.submissions += 1
+        [script] = [script for script in self.scripts if str(script.path) == command[-1]]
+        self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)
+        return Answer(0, f"{self.submissions}\n", "")
+
+    def step(self, seconds: float = 100.0) -> list[Ended]:
+        self.now += seconds
+        return self.jobs.step()
+
+    def becomes(self, state: str, number: str = "1", reason: str = "None") -> None:
+        self.queue[number] = (state, reason, self.queue[number][2])
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[[int], Cluster]:
+    def made(runs: int) -> Cluster:
+        campaign_of_runs = campaign(repeats=runs, scheduler="slurm")
+        planned = plan(campaign_of_runs)
+        prepared = Prepared(campaign_of_runs, planned, tmp_path / "results")
+        write_scripts(prepared)
+        return Cluster(prepared.scripts[:runs], prepared.folder / "submitting.lock")
+
+    return made
+
+
+def leave(script: Script, status: int | None, result: bool = False) -> None:
+    if result:
+        script.output.parent.mkdir()
+        script.output.touch()
+    if status is not None:
+        (script.folder / "exit").write_text(f"{status}\n")
+
+
+def test_submitted_once_and_done_when_its_files_are_there(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    assert cluster.step() == cluster.step() == []
+    cluster.becomes("RUNNING")
+    assert cluster.step() == []
+    leave(cluster.scripts[0], 0, result=True)
+    assert cluster.step() == [Ended(cluster.scripts[0], 0)]
+    assert (cluster.submissions, cluster.jobs.names) == (1, set())
+
+
+def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    asked = cluster.jobs.queries
+    leave(cluster.scripts[0], 0, result=True)
+    assert len(cluster.step(0.1)) == 1
+    assert cluster.jobs.queries == asked
+
+
+@pytest.mark.parametrize(
+    "state", ["COMPLETED", "FAILED", "NONSENSE", "PENDING", "RUNNING", "COMPLETING", "SUSPENDED"]
+)
+def test_no_state_alone_is_a_success(make: Callable[[int], Cluster], state: str) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes(state)
+    found = cluster.step() + cluster.step()
+    assert all(ended.status is None and ended.problem for ended in found)
+    assert cluster.submissions == 1
+
+
+def test_an_unknown_state_stays_in_flight(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("QUANTUM_STATE")
+    for _ in range(50):
+        assert cluster.step() == []
+    assert cluster.submissions == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "advice"),
+    [
+        ("TIMEOUT", "raise time_limit"),
+        ("OUT_OF_MEMORY", "more memory"),
+        ("CANCELLED", "runs it again"),
+        ("FAILED", "look at the logs"),
+        ("DEADLINE", "raise time_limit"),
+    ],
+)
+@pytest.mark.parametrize("status", [None, 143])
+def test_failures_of_the_run_are_not_tried_again(
+    make: Callable[[int], Cluster], state: str, advice: str, status: int | None
+) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes(state)
+    leave(cluster.scripts[0], status)
+    [ended] = cluster.step()
+    assert ended.status == status
+    assert advice in ended.problem or (state == "FAILED" and status)
+    assert cluster.submissions == 1
+
+
+@pytest.mark.parametrize(("state", "name"), [("NODE_FAIL", NODE_FAIL), ("PREEMPTED", PREEMPTED)])
+def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
+    make: Callable[[int], Cluster], state: str, name: str
+) -> None:
+    cluster = make(1)
+    cluster.step()
+    ended: list[Ended] = []
+    while not ended:
+        cluster.becomes(state, str(cluster.submissions))
+        ended = cluster.step()
+    assert cluster.submissions == 1 + RETRIES[name]
+    assert state in ended[0].problem
+    notes = (cluster.scripts[0].folder / "submissions.txt").read_text()
+    assert notes.count(f"again after {name}") == RETRIES[name]
+    assert notes.count("submitted ") == cluster.submissions
+
+
+def test_a_requeued_job_is_waited_for_although_it_left_an_exit_file(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    leave(cluster.scripts[0], 143)
+    cluster.becomes("PENDING", reason="BeginTime")
+    assert cluster.step() == cluster.step() == []
+    leave(cluster.scripts[0], 0, result=True)
+    assert [ended.status for ended in cluster.step()] == [0]
+
+
+def test_a_purged_job_without_files_is_tried_again_after_a_while(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.queue.clear()
+    cluster.step()
+    assert cluster.submissions == 1
+    cluster.step(GRACE_SECONDS + 100)
+    assert cluster.submissions == 2
+
+
+def test_a_purged_job_with_an_exit_file_has_failed(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.queue.clear()
+    leave(cluster.scripts[0], 7)
+    assert [ended.status for ended in cluster.step()] == [7]
+
+
+def test_files_of_a_completed_job_may_come_late(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("COMPLETED")
+    assert cluster.step() == []
+    leave(cluster.scripts[0], 0, result=True)
+    assert [ended.status for ended in cluster.step()] == [0]
+
+
+def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("COMPLETED")
+    assert cluster.step() == []
+    [ended] = cluster.step(GRACE_SECONDS + 100)
+    assert ended.status is None
+    assert "no exit file" in ended.problem
+
+
+def test_a_query_that_fails_changes_nothing_and_is_told_once(make: Callable[[int], Cluster]) -> None:
+    cluster = make(2)
+    cluster.silent = True
+    for _ in range(20):
+        assert cluster.step() == []
+    assert cluster.submissions == 0
+    assert len(cluster.said) == 1
+    cluster.silent = False
+    cluster.step()
+    assert cluster.submissions == 2
+    assert cluster.said[1:] == ["the scheduler answers again"]
+
+
+def test_queries_become_rarer(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    for _ in range(3600):
+        cluster.step(1.0)
+    assert 60 < cluster.jobs.queries < 80
+
+
+@pytest.mark.parametrize("state", ["PENDING", "RUNNING", "SUSPENDED", "WHATEVER"])
+def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: str) -> None:
+    cluster = make(1)
+    cluster.queue["77"] = (state, "None", cluster.scripts[0].job_name)
+    assert cluster.step() == []
+    assert cluster.submissions == 0
+    assert "77" in cluster.said[0]
+    assert "adopted 77" in (cluster.scripts[0].folder / "submissions.txt").read_text()
+    cluster.becomes("FAILED", "77")
+    leave(cluster.scripts[0], 3)
+    assert [ended.status for ended in cluster.step()] == [3]
+
+
+@pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL"])
+def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
+    make: Callable[[int], Cluster], state: str
+) -> None:
+    cluster = make(1)
+    cluster.queue["0"] = (state, "None", cluster.scripts[0].job_name)
+    leave(cluster.scripts[0], 1)
+    assert cluster.step() == cluster.step() == []
+    assert cluster.submissions == 1
+    assert not (cluster.scripts[0].folder / "exit").exists()
+
+
+def test_a_job_that_has_just_completed_is_not_submitted_anew(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
+    assert cluster.step() == []
+    leave(cluster.scripts[0], 0, result=True)
+    assert [ended.status for ended in cluster.step()] == [0]
+    assert cluster.submissions == 0
+
+
+def test_what_is_refused_for_good_ends_soon_in_the_schedulers_words(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.refusal = "Invalid partition name specified"
+    found = [cluster.step() for _ in range(SUBMIT_TRIES)]
+    assert [len(ended) for ended in found] == [0, 0, 1]
+    assert "Invalid partition name specified" in found[-1][0].problem
+
+
+def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int], Cluster]) -> None:
+    cluster = make(2)
+    first = cluster.scripts[0]
+    cluster.queue["9"] = ("RUNNING", "None", first.job_name)
+    cluster.refusal = "QOSMaxSubmitJobPerUserLimit"
+    for _ in range(3 * PATIENT_TRIES):
+        assert cluster.step() == []
+    cluster.refusal = ""
+    leave(first, 0, result=True)
+    assert len(cluster.step()) == 1
+    cluster.step()
+    assert cluster.submissions == 1
+
+
+def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]) -> None:
+    cluster = make(120)
+    cluster.step()
+    assert cluster.submissions == 50
+    cluster.step(0.1)
+    cluster.step(0.1)
+    assert cluster.submissions == 120
+
+
+STATES = {
+    "PENDING": QUEUED,
+    "REQUEUED": QUEUED,
+    "RUNNING": RUNNING,
+    "COMPLETING": RUNNING,
+    "COMPLETED": DONE,
+    "FAILED": FAILED,
+    "CANCELLED": CANCELLED,
+    "TIMEOUT": TIMEOUT,
+    "OUT_OF_MEMORY": OUT_OF_MEMORY,
+    "NODE_FAIL": NODE_FAIL,
+    "BOOT_FAIL": NODE_FAIL,
+    "PREEMPTED": PREEMPTED,
+    "": UNKNOWN,
+    "completed": UNKNOWN,
+}
+
+
+@pytest.mark.parametrize(("word", "state"), STATES.items())
+def test_states_of_slurm(word: str, state: str) -> None:
+    [job] = read_squeue(f"12|{word}|Resources|a|b\n")
+    assert (job.id, job.name, job.state) == ("12", "a|b", state)
+    assert (job.state in ACTIVE) == (state in (QUEUED, RUNNING))
+
+
+@pytest.mark.parametrize(
+    "text", ["slurm_load_jobs error: timed out\n", "1|RUNNING|None|x\nerror: half a list", "1|RUNNING\n"]
+)
+def test_a_list_that_may_not_be_whole_is_refused(text: str) -> None:
+    with pytest.raises(QueueError, match="not a line of the job list"):
+        read_squeue(text)
+
+
+def test_an_empty_list_and_arrays_are_lists() -> None:
+    assert read_squeue("\n") == []
+    assert [job.id for job in read_squeue("12_[0-3,7%2]|PENDING|None|array\n13_1|RUNNING|None|array\n")]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("4711\n", "4711"), ("4711;here\n", "4711"), ("sbatch: note\n12\n", "12"), ("", "")]
+)
+def test_numbers_of_sbatch(text: str, number: str) -> None:
+    assert read_sbatch(text) == number
