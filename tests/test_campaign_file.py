@@ -156,7 +156,8 @@ def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
           local: {system: here}
           blue:
             {system: slurm, partition: "short,long", constraint: "[rack1|rack2]&(a|b)*2", reservation: r_1,
-             account: p@x, qos: high, licenses: "fabric:1,x@server:2", exclusive: true, directives: ["--mem=0", '--comment="a b"'],
+             account: p@x, qos: high, licenses: "fabric:1,x@server:2",
+             exclusive: true, directives: ["--mem=0", '--comment="a b"'],
              members: "n*"}
           old: {system: lsf, queue: normal}
         """
