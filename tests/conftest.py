@@ -53,7 +53,10 @@ class ProjectCopy:
 
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectCopy:
-    folder = tmp_path / "project"
+    return copy_project(tmp_path / "project")
+
+
+def copy_project(folder: Path) -> ProjectCopy:
     folder.mkdir()
     for part in PARTS:
         source = PROJECT / part
