@@ -20,8 +20,9 @@ NOISE_BYTES = 1_000_000
 TELLING_BYTES = 4_000_000
 
 # Benchmarks of which each active rank sends at least size × repetitions in one direction: those of two
-# ranks (0 and 1), and those of all ranks of the table. Others may send less, such as Reduce_scatter.
-OF_TWO_RANKS = {"PingPong", "PingPing", "osu_latency", "osu_bw", "osu_bibw"}
+# ranks (0 and 1), and those of all ranks of the table; OSU's by the titles of their outputs. Others may send
+# less, such as Reduce_scatter.
+OF_TWO_RANKS = {"PingPong", "PingPing", "MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"}
 OF_ALL_RANKS = {"Sendrecv", "Exchange"}
 
 
