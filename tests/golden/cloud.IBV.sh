@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/IBV/PingPong/r01-8b685bf3b213
-script_hash=8b685bf3b213
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/IBV/PingPong/r01-0f7b4042a73e
+script_hash=0f7b4042a73e
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8b685bf3b213
+claim script_hash=0f7b4042a73e
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=39881d62ea12
+claim recipe=f1e407595eac
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-1/PingPong/r01-bac4068eb134
-script_hash=bac4068eb134
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-1/PingPong/r01-ba7a566819be
+script_hash=ba7a566819be
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=bac4068eb134
+claim script_hash=ba7a566819be
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=00901df04a3b
+claim recipe=a4c5de012f74
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

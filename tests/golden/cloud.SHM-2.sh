@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-2/PingPong/r01-6d70f0689784
-script_hash=6d70f0689784
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-2/PingPong/r01-821fac51192b
+script_hash=821fac51192b
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=6d70f0689784
+claim script_hash=821fac51192b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=a95497a8a574
+claim recipe=c3c32f7eeda8
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

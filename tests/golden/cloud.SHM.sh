@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM/PingPong/r01-c81c4e7bf9ce
-script_hash=c81c4e7bf9ce
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM/PingPong/r01-1c80b8315c7b
+script_hash=1c80b8315c7b
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c81c4e7bf9ce
+claim script_hash=1c80b8315c7b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=296c5a5f4891
+claim recipe=e755354d143b
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

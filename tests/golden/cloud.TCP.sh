@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/TCP/PingPong/r01-84bdc3754e40
-script_hash=84bdc3754e40
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/TCP/PingPong/r01-b9d5f8da3796
+script_hash=b9d5f8da3796
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=84bdc3754e40
+claim script_hash=b9d5f8da3796
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=71287fdeb9a0
+claim recipe=94baf65f8e2b
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

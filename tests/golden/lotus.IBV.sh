@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-d5afc173e24c
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-d5afc173e24c/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-d5afc173e24c/%J.err
+#BSUB -J PingPong-e55a5ff7b2c2
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-e55a5ff7b2c2/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-e55a5ff7b2c2/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-d5afc173e24c
-script_hash=d5afc173e24c
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-e55a5ff7b2c2
+script_hash=e55a5ff7b2c2
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d5afc173e24c
+claim script_hash=e55a5ff7b2c2
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=418cbb25270a
+claim recipe=06813e0221e1
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-169e15c27e3e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e/%J.err
+#BSUB -J PingPong-1166277f9e6b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-1166277f9e6b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-1166277f9e6b/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-169e15c27e3e
-script_hash=169e15c27e3e
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-1166277f9e6b
+script_hash=1166277f9e6b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=169e15c27e3e
+claim script_hash=1166277f9e6b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7a66ea5baf97
+claim recipe=ef95544ec891
 claim largest_size=
 claim settings=0
 END

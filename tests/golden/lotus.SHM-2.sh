@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-231a34e02201
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-231a34e02201/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-231a34e02201/%J.err
+#BSUB -J PingPong-e8900a39ffb5
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e8900a39ffb5/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e8900a39ffb5/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-231a34e02201
-script_hash=231a34e02201
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e8900a39ffb5
+script_hash=e8900a39ffb5
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=231a34e02201
+claim script_hash=e8900a39ffb5
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=ace6b82395fb
+claim recipe=2166ff414f74
 claim largest_size=
 claim settings=0
 END

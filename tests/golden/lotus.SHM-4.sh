@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-67f18fffedad
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad/%J.err
+#BSUB -J PingPong-2d6f7bd790b0
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-2d6f7bd790b0/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-2d6f7bd790b0/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-67f18fffedad
-script_hash=67f18fffedad
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-2d6f7bd790b0
+script_hash=2d6f7bd790b0
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=67f18fffedad
+claim script_hash=2d6f7bd790b0
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=6469d59de6a9
+claim recipe=6215648e6230
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-af04b071c0a6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6/%J.err
+#BSUB -J PingPong-93b743e0b4fc
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-93b743e0b4fc/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-93b743e0b4fc/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-af04b071c0a6
-script_hash=af04b071c0a6
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-93b743e0b4fc
+script_hash=93b743e0b4fc
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=af04b071c0a6
+claim script_hash=93b743e0b4fc
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=af0a13a823b9
+claim recipe=5e5e15d20fe4
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-a59157ced8cc
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc/%J.err
+#BSUB -J PingPong-2e60a2222fce
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-2e60a2222fce/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-2e60a2222fce/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-a59157ced8cc
-script_hash=a59157ced8cc
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-2e60a2222fce
+script_hash=2e60a2222fce
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a59157ced8cc
+claim script_hash=2e60a2222fce
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=71c0ede15a7d
+claim recipe=1df38a1014c0
 claim largest_size=
 claim settings=0
 END

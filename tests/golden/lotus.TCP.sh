@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-55aed2411f77
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-55aed2411f77/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-55aed2411f77/%J.err
+#BSUB -J PingPong-725ca13eb359
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-725ca13eb359/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-725ca13eb359/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-55aed2411f77
-script_hash=55aed2411f77
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-725ca13eb359
+script_hash=725ca13eb359
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=55aed2411f77
+claim script_hash=725ca13eb359
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7c1b04bdc115
+claim recipe=6ddd10ea197d
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-1de9aad6dc60
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60/%J.err
+#BSUB -J PingPong-28d81e4e088c
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-28d81e4e088c/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-28d81e4e088c/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-1de9aad6dc60
-script_hash=1de9aad6dc60
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-28d81e4e088c
+script_hash=28d81e4e088c
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1de9aad6dc60
+claim script_hash=28d81e4e088c
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=31a5d6e3c4a1
+claim recipe=cb4a1c9cb197
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

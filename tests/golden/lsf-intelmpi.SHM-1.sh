@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-e6c2b776b7c7
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e6c2b776b7c7/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e6c2b776b7c7/%J.err
+#BSUB -J PingPong-67aa1fc569a7
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-67aa1fc569a7/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-67aa1fc569a7/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e6c2b776b7c7
-script_hash=e6c2b776b7c7
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-67aa1fc569a7
+script_hash=67aa1fc569a7
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e6c2b776b7c7
+claim script_hash=67aa1fc569a7
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=a639409c07e5
+claim recipe=b47d5f4ae5d5
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-5c59b52a80a4
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4/%J.err
+#BSUB -J PingPong-f560acf9bd7b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-f560acf9bd7b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-f560acf9bd7b/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-5c59b52a80a4
-script_hash=5c59b52a80a4
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-f560acf9bd7b
+script_hash=f560acf9bd7b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=5c59b52a80a4
+claim script_hash=f560acf9bd7b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7cbc34cecb08
+claim recipe=614794954c68
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

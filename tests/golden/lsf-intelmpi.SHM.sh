@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-4bddd2b9c316
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-4bddd2b9c316/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-4bddd2b9c316/%J.err
+#BSUB -J PingPong-226811ff152c
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-226811ff152c/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-226811ff152c/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-4bddd2b9c316
-script_hash=4bddd2b9c316
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM/PingPong/r01-226811ff152c
+script_hash=226811ff152c
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4bddd2b9c316
+claim script_hash=226811ff152c
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8e6539d404ac
+claim recipe=9fe703a503b3
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

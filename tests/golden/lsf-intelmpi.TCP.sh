@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-53a2f301b005
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-53a2f301b005/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-53a2f301b005/%J.err
+#BSUB -J PingPong-3cdeca958958
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-3cdeca958958/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-3cdeca958958/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-53a2f301b005
-script_hash=53a2f301b005
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-3cdeca958958
+script_hash=3cdeca958958
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=53a2f301b005
+claim script_hash=3cdeca958958
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=c44844d3d0d5
+claim recipe=79e32e323fc8
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-df1297505137
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-df1297505137/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-df1297505137/%J.err
+#BSUB -J PingPong-ecf8dd674889
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ecf8dd674889/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ecf8dd674889/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-df1297505137
-script_hash=df1297505137
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/IBV/PingPong/r01-ecf8dd674889
+script_hash=ecf8dd674889
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=df1297505137
+claim script_hash=ecf8dd674889
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0d52a24cef74
+claim recipe=dd6aa0104dfa
 claim largest_size=
 claim settings=3
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-be2ceb09e214
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214/%J.err
+#BSUB -J PingPong-a22e66a74526
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a22e66a74526/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a22e66a74526/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-be2ceb09e214
-script_hash=be2ceb09e214
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a22e66a74526
+script_hash=a22e66a74526
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=be2ceb09e214
+claim script_hash=a22e66a74526
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8a0f624b1c3b
+claim recipe=c33ba0fe3779
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-f22670ef7f11
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-f22670ef7f11/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-f22670ef7f11/%J.err
+#BSUB -J PingPong-a366c7e2aea0
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-a366c7e2aea0/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-a366c7e2aea0/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-f22670ef7f11
-script_hash=f22670ef7f11
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-a366c7e2aea0
+script_hash=a366c7e2aea0
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f22670ef7f11
+claim script_hash=a366c7e2aea0
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=68954b7ac095
+claim recipe=3456a7199993
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

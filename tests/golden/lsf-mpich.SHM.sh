@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-0d13dad1a58f
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-0d13dad1a58f/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-0d13dad1a58f/%J.err
+#BSUB -J PingPong-b084c65d22ee
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-b084c65d22ee/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-b084c65d22ee/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-0d13dad1a58f
-script_hash=0d13dad1a58f
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-b084c65d22ee
+script_hash=b084c65d22ee
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0d13dad1a58f
+claim script_hash=b084c65d22ee
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=78af10904981
+claim recipe=31d65ee9d0d3
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-bd41bc433483
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-bd41bc433483/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-bd41bc433483/%J.err
+#BSUB -J PingPong-3e92e94bbc2a
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-3e92e94bbc2a/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-3e92e94bbc2a/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-bd41bc433483
-script_hash=bd41bc433483
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-3e92e94bbc2a
+script_hash=3e92e94bbc2a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=bd41bc433483
+claim script_hash=3e92e94bbc2a
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=235b1f3d1151
+claim recipe=a923c5ffe4ff
 claim largest_size=
 claim settings=3
 claim setting.UCX_LOG_LEVEL=info

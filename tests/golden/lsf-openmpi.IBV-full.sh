@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-c0578cc8b591
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c0578cc8b591/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c0578cc8b591/%J.err
+#BSUB -J PingPong-c8a094857e64
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c8a094857e64/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c8a094857e64/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c0578cc8b591
-script_hash=c0578cc8b591
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-c8a094857e64
+script_hash=c8a094857e64
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c0578cc8b591
+claim script_hash=c8a094857e64
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0d2c35376edb
+claim recipe=466e4e75e0fd
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-261c7d2f4a2f
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-261c7d2f4a2f/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-261c7d2f4a2f/%J.err
+#BSUB -J PingPong-1c18b88cbd6a
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-1c18b88cbd6a/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-1c18b88cbd6a/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-261c7d2f4a2f
-script_hash=261c7d2f4a2f
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-1c18b88cbd6a
+script_hash=1c18b88cbd6a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=261c7d2f4a2f
+claim script_hash=1c18b88cbd6a
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=646bc230d833
+claim recipe=907557493b06
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-a47d2c9beb2e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e/%J.err
+#BSUB -J PingPong-4e6dfc650ab9
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-4e6dfc650ab9/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-4e6dfc650ab9/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-a47d2c9beb2e
-script_hash=a47d2c9beb2e
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-1/PingPong/r01-4e6dfc650ab9
+script_hash=4e6dfc650ab9
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a47d2c9beb2e
+claim script_hash=4e6dfc650ab9
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b0196b67ff45
+claim recipe=1df6c4ed5a2b
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

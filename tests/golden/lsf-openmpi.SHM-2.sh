@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-7163b1b8498e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-7163b1b8498e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-7163b1b8498e/%J.err
+#BSUB -J PingPong-9f257a48abf9
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-9f257a48abf9/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-9f257a48abf9/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-7163b1b8498e
-script_hash=7163b1b8498e
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-9f257a48abf9
+script_hash=9f257a48abf9
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=7163b1b8498e
+claim script_hash=9f257a48abf9
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=28d381088668
+claim recipe=55165f889893
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

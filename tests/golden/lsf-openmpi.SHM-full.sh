@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-4529f5de44d5
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5/%J.err
+#BSUB -J PingPong-7a22cd9727d3
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-7a22cd9727d3/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-7a22cd9727d3/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4529f5de44d5
-script_hash=4529f5de44d5
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-7a22cd9727d3
+script_hash=7a22cd9727d3
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4529f5de44d5
+claim script_hash=7a22cd9727d3
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9d6a67a842d4
+claim recipe=dd19d93324b1
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

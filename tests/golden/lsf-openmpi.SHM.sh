@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-168aa9e6bd8e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-168aa9e6bd8e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-168aa9e6bd8e/%J.err
+#BSUB -J PingPong-b0f03b49b1ce
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-b0f03b49b1ce/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-b0f03b49b1ce/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-168aa9e6bd8e
-script_hash=168aa9e6bd8e
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-b0f03b49b1ce
+script_hash=b0f03b49b1ce
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=168aa9e6bd8e
+claim script_hash=b0f03b49b1ce
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=26f552c37667
+claim recipe=04ee97dc31fd
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

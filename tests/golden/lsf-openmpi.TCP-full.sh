@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-535acf06041f
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-535acf06041f/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-535acf06041f/%J.err
+#BSUB -J PingPong-fdfb3d8a0fce
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdfb3d8a0fce/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdfb3d8a0fce/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-535acf06041f
-script_hash=535acf06041f
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdfb3d8a0fce
+script_hash=fdfb3d8a0fce
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=535acf06041f
+claim script_hash=fdfb3d8a0fce
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=6be2eadf9986
+claim recipe=9729ebf791bd
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-8e29ef1c5fe6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6/%J.err
+#BSUB -J PingPong-074f82a23beb
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-074f82a23beb/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-074f82a23beb/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-8e29ef1c5fe6
-script_hash=8e29ef1c5fe6
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-074f82a23beb
+script_hash=074f82a23beb
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8e29ef1c5fe6
+claim script_hash=074f82a23beb
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=1f3b406c6da5
+claim recipe=cbe0a4cc514a
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

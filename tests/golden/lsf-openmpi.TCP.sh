@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-a771235803c6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6/%J.err
+#BSUB -J PingPong-0fd663d8d9ba
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-0fd663d8d9ba/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-0fd663d8d9ba/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-a771235803c6
-script_hash=a771235803c6
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-0fd663d8d9ba
+script_hash=0fd663d8d9ba
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a771235803c6
+claim script_hash=0fd663d8d9ba
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b0d27bd8e27f
+claim recipe=ed965d6c0e23
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

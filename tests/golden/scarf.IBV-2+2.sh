@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-fb1e81349bc6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6/%J.err
+#BSUB -J PingPong-155f309ec95e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-155f309ec95e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-155f309ec95e/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-fb1e81349bc6
-script_hash=fb1e81349bc6
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-155f309ec95e
+script_hash=155f309ec95e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fb1e81349bc6
+claim script_hash=155f309ec95e
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=781e9fffcb76
+claim recipe=283ef31c17a2
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-0fb647c20678
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678/%J.err
+#BSUB -J PingPong-866235c91f5c
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-866235c91f5c/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-866235c91f5c/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-0fb647c20678
-script_hash=0fb647c20678
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-866235c91f5c
+script_hash=866235c91f5c
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0fb647c20678
+claim script_hash=866235c91f5c
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=639a8ef590ce
+claim recipe=e84f35b96df4
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-75ff0e5442e6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-75ff0e5442e6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-75ff0e5442e6/%J.err
+#BSUB -J PingPong-4832e24fb674
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-4832e24fb674/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-4832e24fb674/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-75ff0e5442e6
-script_hash=75ff0e5442e6
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-4832e24fb674
+script_hash=4832e24fb674
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=75ff0e5442e6
+claim script_hash=4832e24fb674
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=1c211de0fa2e
+claim recipe=1b765f6866cd
 claim largest_size=
 claim settings=0
 END

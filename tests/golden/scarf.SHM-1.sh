@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-28013d044fa9
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-28013d044fa9/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-28013d044fa9/%J.err
+#BSUB -J PingPong-82df1eb8308e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-82df1eb8308e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-82df1eb8308e/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-28013d044fa9
-script_hash=28013d044fa9
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-82df1eb8308e
+script_hash=82df1eb8308e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=28013d044fa9
+claim script_hash=82df1eb8308e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f1d22f602caa
+claim recipe=0a255f4d923f
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-5759ef727ea3
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-5759ef727ea3/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-5759ef727ea3/%J.err
+#BSUB -J PingPong-81228a4f0514
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-81228a4f0514/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-81228a4f0514/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-5759ef727ea3
-script_hash=5759ef727ea3
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-81228a4f0514
+script_hash=81228a4f0514
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=5759ef727ea3
+claim script_hash=81228a4f0514
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8997ed4756f7
+claim recipe=a5a207fb3c71
 claim largest_size=
 claim settings=0
 END

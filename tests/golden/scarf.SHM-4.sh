@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-b16c8cc9f6fa
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa/%J.err
+#BSUB -J PingPong-32a16ecbce8d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-32a16ecbce8d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-32a16ecbce8d/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-b16c8cc9f6fa
-script_hash=b16c8cc9f6fa
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-32a16ecbce8d
+script_hash=32a16ecbce8d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b16c8cc9f6fa
+claim script_hash=32a16ecbce8d
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8671a371bc51
+claim recipe=bb8822dd821b
 claim largest_size=
 claim settings=0
 END

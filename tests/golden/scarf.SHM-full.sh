@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-1bf9b77c23ae
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae/%J.err
+#BSUB -J PingPong-fd988e519359
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-fd988e519359/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-fd988e519359/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-1bf9b77c23ae
-script_hash=1bf9b77c23ae
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-fd988e519359
+script_hash=fd988e519359
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1bf9b77c23ae
+claim script_hash=fd988e519359
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0675cd57a32e
+claim recipe=c86fa77f0299
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-e5c298070744
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-e5c298070744/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-e5c298070744/%J.err
+#BSUB -J PingPong-c6914f4b226a
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-c6914f4b226a/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-c6914f4b226a/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-e5c298070744
-script_hash=e5c298070744
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-c6914f4b226a
+script_hash=c6914f4b226a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e5c298070744
+claim script_hash=c6914f4b226a
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9c1e795eda2e
+claim recipe=38c4c8da07fe
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-585386be00cb
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb/%J.err
+#BSUB -J PingPong-5240327dfaa1
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-5240327dfaa1/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-5240327dfaa1/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-585386be00cb
-script_hash=585386be00cb
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-5240327dfaa1
+script_hash=5240327dfaa1
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=585386be00cb
+claim script_hash=5240327dfaa1
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9fb8f24b5391
+claim recipe=280714bb83cc
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-20663e232f67
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-20663e232f67/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-20663e232f67/%J.err
+#BSUB -J PingPong-35e1a1acac5f
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-35e1a1acac5f/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-35e1a1acac5f/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-20663e232f67
-script_hash=20663e232f67
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-35e1a1acac5f
+script_hash=35e1a1acac5f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=20663e232f67
+claim script_hash=35e1a1acac5f
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=07441a4bd656
+claim recipe=f1c65012b440
 claim largest_size=
 claim settings=0
 END

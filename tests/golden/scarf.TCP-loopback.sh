@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-466569749131
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-466569749131/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-466569749131/%J.err
+#BSUB -J PingPong-62bad04b0eaa
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-62bad04b0eaa/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-62bad04b0eaa/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-466569749131
-script_hash=466569749131
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-62bad04b0eaa
+script_hash=62bad04b0eaa
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=466569749131
+claim script_hash=62bad04b0eaa
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5c50fa87b1fd
+claim recipe=4832d0c20aa4
 claim largest_size=
 claim settings=0
 END

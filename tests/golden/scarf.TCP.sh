@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-8ce37bf3e223
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-8ce37bf3e223/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-8ce37bf3e223/%J.err
+#BSUB -J PingPong-4918e9b2292f
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-4918e9b2292f/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-4918e9b2292f/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-8ce37bf3e223
-script_hash=8ce37bf3e223
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-4918e9b2292f
+script_hash=4918e9b2292f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8ce37bf3e223
+claim script_hash=4918e9b2292f
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=69b01bb0c7f6
+claim recipe=d50d2bf0d4f4
 claim largest_size=
 claim settings=0
 END

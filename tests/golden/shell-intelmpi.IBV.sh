@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/IBV/PingPong/r01-23288028a39e
-script_hash=23288028a39e
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/IBV/PingPong/r01-4ff2b0f3e0b4
+script_hash=4ff2b0f3e0b4
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=23288028a39e
+claim script_hash=4ff2b0f3e0b4
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e5f4ad6ac8da
+claim recipe=f8075d546967
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM-2/PingPong/r01-abe79c54d28a
-script_hash=abe79c54d28a
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM-2/PingPong/r01-3fe32eab7636
+script_hash=3fe32eab7636
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=abe79c54d28a
+claim script_hash=3fe32eab7636
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f5f0e3ec75b2
+claim recipe=2995d98058d7
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM/PingPong/r01-7576198de384
-script_hash=7576198de384
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM/PingPong/r01-85965bac4912
+script_hash=85965bac4912
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=7576198de384
+claim script_hash=85965bac4912
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=641d1779d0b8
+claim recipe=0a3f3268bb76
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-0dbbfcabcf7d
-script_hash=0dbbfcabcf7d
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-16c5f9f2bbf4
+script_hash=16c5f9f2bbf4
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0dbbfcabcf7d
+claim script_hash=16c5f9f2bbf4
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=71763ed7cccc
+claim recipe=d35e9f3a9bf0
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

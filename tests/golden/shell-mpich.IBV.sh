@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/IBV/PingPong/r01-e1e0c025cf74
-script_hash=e1e0c025cf74
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/IBV/PingPong/r01-9272ad93443d
+script_hash=9272ad93443d
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e1e0c025cf74
+claim script_hash=9272ad93443d
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e45c7248fd56
+claim recipe=4c3a9b95f755
 claim largest_size=
 claim settings=4
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

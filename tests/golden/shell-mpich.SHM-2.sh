@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM-2/PingPong/r01-b78430c87da9
-script_hash=b78430c87da9
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM-2/PingPong/r01-3134287e4e1a
+script_hash=3134287e4e1a
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b78430c87da9
+claim script_hash=3134287e4e1a
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8afb26665785
+claim recipe=4f8afef25074
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

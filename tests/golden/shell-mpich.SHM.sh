@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM/PingPong/r01-5c8cdfc5d7ab
-script_hash=5c8cdfc5d7ab
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM/PingPong/r01-2e994fd812a5
+script_hash=2e994fd812a5
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=5c8cdfc5d7ab
+claim script_hash=2e994fd812a5
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -102,7 +102,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7c75b7bcd2c9
+claim recipe=c1788b136bc3
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/TCP/PingPong/r01-49f0bfdf70fb
-script_hash=49f0bfdf70fb
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/TCP/PingPong/r01-9231a254d020
+script_hash=9231a254d020
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -88,7 +88,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=49f0bfdf70fb
+claim script_hash=9231a254d020
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -102,7 +102,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=83fe98951f04
+claim recipe=ce0939540a27
 claim largest_size=
 claim settings=5
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

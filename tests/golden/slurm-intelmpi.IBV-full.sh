@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-a5ed1eb034cb
+#SBATCH --job-name=PingPong-55d3664a8b45
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-a5ed1eb034cb/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-55d3664a8b45/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-a5ed1eb034cb
-script_hash=a5ed1eb034cb
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-55d3664a8b45
+script_hash=55d3664a8b45
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a5ed1eb034cb
+claim script_hash=55d3664a8b45
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=28460a8a6af7
+claim recipe=0ce381dca5f5
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-3a98dec5f861
+#SBATCH --job-name=PingPong-3b9d6e79cb48
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-3a98dec5f861/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-3b9d6e79cb48/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-3a98dec5f861
-script_hash=3a98dec5f861
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-3b9d6e79cb48
+script_hash=3b9d6e79cb48
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=3a98dec5f861
+claim script_hash=3b9d6e79cb48
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d10853a215fc
+claim recipe=8c1321a874e5
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-d74fa0c609a7
+#SBATCH --job-name=PingPong-4fe882540506
 #SBATCH --nodes=1
 #SBATCH --ntasks=16
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-d74fa0c609a7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-4fe882540506/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-d74fa0c609a7
-script_hash=d74fa0c609a7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-4fe882540506
+script_hash=4fe882540506
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d74fa0c609a7
+claim script_hash=4fe882540506
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=c84d45e1db80
+claim recipe=a831bbe7433f
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

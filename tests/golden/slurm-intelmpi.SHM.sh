@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-e3ef15559401
+#SBATCH --job-name=PingPong-5091698d7d46
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-e3ef15559401/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-5091698d7d46/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-e3ef15559401
-script_hash=e3ef15559401
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-5091698d7d46
+script_hash=5091698d7d46
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e3ef15559401
+claim script_hash=5091698d7d46
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d84770f5906f
+claim recipe=7cc8e6fea20c
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

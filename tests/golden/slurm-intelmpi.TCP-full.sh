@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-2cf32c65d5ad
+#SBATCH --job-name=PingPong-7f81c386f57f
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-2cf32c65d5ad/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-7f81c386f57f/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-2cf32c65d5ad
-script_hash=2cf32c65d5ad
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-7f81c386f57f
+script_hash=7f81c386f57f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=2cf32c65d5ad
+claim script_hash=7f81c386f57f
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=1e21a07c7f13
+claim recipe=7b97f91bcb8a
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f47d6b2ce0f7
+#SBATCH --job-name=PingPong-ed7121d15990
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-f47d6b2ce0f7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-ed7121d15990/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-f47d6b2ce0f7
-script_hash=f47d6b2ce0f7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-ed7121d15990
+script_hash=ed7121d15990
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f47d6b2ce0f7
+claim script_hash=ed7121d15990
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b0d63dabc352
+claim recipe=c747971543bf
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-24b3a1fe0547
+#SBATCH --job-name=PingPong-b1c79dc8d976
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-24b3a1fe0547/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-b1c79dc8d976/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-24b3a1fe0547
-script_hash=24b3a1fe0547
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-b1c79dc8d976
+script_hash=b1c79dc8d976
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=24b3a1fe0547
+claim script_hash=b1c79dc8d976
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=61ddc7faf8fc
+claim recipe=916d80a367e7
 claim largest_size=
 claim settings=4
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-0662d2b28b1e
+#SBATCH --job-name=PingPong-fcf6cd61ebca
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-0662d2b28b1e/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-fcf6cd61ebca/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-0662d2b28b1e
-script_hash=0662d2b28b1e
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-fcf6cd61ebca
+script_hash=fcf6cd61ebca
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0662d2b28b1e
+claim script_hash=fcf6cd61ebca
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0f50b2548a27
+claim recipe=d4c9a8c359fc
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

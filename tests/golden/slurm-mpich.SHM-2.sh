@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-03265d6eb103
+#SBATCH --job-name=PingPong-8d9af79bcd77
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-03265d6eb103/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-8d9af79bcd77/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-03265d6eb103
-script_hash=03265d6eb103
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-8d9af79bcd77
+script_hash=8d9af79bcd77
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=03265d6eb103
+claim script_hash=8d9af79bcd77
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f3f518d86564
+claim recipe=cc471e3bbd9b
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-7bbc45dab25f
+#SBATCH --job-name=PingPong-f4248aff675e
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-7bbc45dab25f/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-f4248aff675e/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-7bbc45dab25f
-script_hash=7bbc45dab25f
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-f4248aff675e
+script_hash=f4248aff675e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=7bbc45dab25f
+claim script_hash=f4248aff675e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b25a4c473435
+claim recipe=def6d8093760
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-21e126cf5521
+#SBATCH --job-name=PingPong-7ab084daebe1
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-21e126cf5521/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-7ab084daebe1/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-21e126cf5521
-script_hash=21e126cf5521
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-7ab084daebe1
+script_hash=7ab084daebe1
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=21e126cf5521
+claim script_hash=7ab084daebe1
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=a40d04b61d26
+claim recipe=ce07e1200090
 claim largest_size=
 claim settings=5
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

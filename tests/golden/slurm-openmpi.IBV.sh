@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-0fc8897978d0
+#SBATCH --job-name=PingPong-1744be4dd465
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-0fc8897978d0/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-1744be4dd465/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-0fc8897978d0
-script_hash=0fc8897978d0
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-1744be4dd465
+script_hash=1744be4dd465
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0fc8897978d0
+claim script_hash=1744be4dd465
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d5c3ce7b9c33
+claim recipe=491d54250ab4
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-ad4488b6aebc
+#SBATCH --job-name=PingPong-3f3095398341
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-ad4488b6aebc/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-3f3095398341/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-ad4488b6aebc
-script_hash=ad4488b6aebc
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-3f3095398341
+script_hash=3f3095398341
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=ad4488b6aebc
+claim script_hash=3f3095398341
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5d10523efc02
+claim recipe=e73b1b708a1c
 claim largest_size=
 claim settings=3
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

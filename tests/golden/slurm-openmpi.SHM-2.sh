@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-ecd34011cad5
+#SBATCH --job-name=PingPong-65f80f95824e
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-ecd34011cad5/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-65f80f95824e/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-ecd34011cad5
-script_hash=ecd34011cad5
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-65f80f95824e
+script_hash=65f80f95824e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=ecd34011cad5
+claim script_hash=65f80f95824e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f3f5ab91f8a6
+claim recipe=63cac060bd2b
 claim largest_size=
 claim settings=3
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

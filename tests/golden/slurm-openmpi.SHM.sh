@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-95e7e9d3532d
+#SBATCH --job-name=PingPong-922def32640f
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-95e7e9d3532d/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-922def32640f/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-95e7e9d3532d
-script_hash=95e7e9d3532d
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM/PingPong/r01-922def32640f
+script_hash=922def32640f
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=95e7e9d3532d
+claim script_hash=922def32640f
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e266922cd0d7
+claim recipe=f256f42e163f
 claim largest_size=
 claim settings=3
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

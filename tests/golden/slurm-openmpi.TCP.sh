@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-c8f49169a027
+#SBATCH --job-name=PingPong-716749d0f2c4
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-c8f49169a027/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-716749d0f2c4/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-c8f49169a027
-script_hash=c8f49169a027
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-716749d0f2c4
+script_hash=716749d0f2c4
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c8f49169a027
+claim script_hash=716749d0f2c4
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=44d1cadb4da0
+claim recipe=e4e3e40058a0
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-98c8b934910b
+#SBATCH --job-name=PingPong-742fccababc7
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-98c8b934910b/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-742fccababc7/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-98c8b934910b
-script_hash=98c8b934910b
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-742fccababc7
+script_hash=742fccababc7
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=98c8b934910b
+claim script_hash=742fccababc7
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=3ebaca148211
+claim recipe=06bf7bf6b61c
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

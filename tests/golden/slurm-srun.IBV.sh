@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-fba9d509dbd9
+#SBATCH --job-name=PingPong-560a96d4380c
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-fba9d509dbd9/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-560a96d4380c/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-fba9d509dbd9
-script_hash=fba9d509dbd9
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-560a96d4380c
+script_hash=560a96d4380c
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fba9d509dbd9
+claim script_hash=560a96d4380c
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f23ba43dfcb5
+claim recipe=2c38d1f20385
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f714a67d4176
+#SBATCH --job-name=PingPong-d97f550c7ed2
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-f714a67d4176/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-d97f550c7ed2/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-f714a67d4176
-script_hash=f714a67d4176
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-d97f550c7ed2
+script_hash=d97f550c7ed2
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f714a67d4176
+claim script_hash=d97f550c7ed2
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=2e158b36df05
+claim recipe=7f5a133d745d
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

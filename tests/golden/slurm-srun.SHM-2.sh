@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-26cb52abf660
+#SBATCH --job-name=PingPong-abb637b53530
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-26cb52abf660/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-abb637b53530/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-26cb52abf660
-script_hash=26cb52abf660
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-abb637b53530
+script_hash=abb637b53530
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=26cb52abf660
+claim script_hash=abb637b53530
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=083c1702798f
+claim recipe=1f48bd0933f0
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-750c3d78bb6b
+#SBATCH --job-name=PingPong-fc7450d0b4bf
 #SBATCH --nodes=1
 #SBATCH --ntasks=16
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-750c3d78bb6b/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-fc7450d0b4bf/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-750c3d78bb6b
-script_hash=750c3d78bb6b
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-fc7450d0b4bf
+script_hash=fc7450d0b4bf
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=750c3d78bb6b
+claim script_hash=fc7450d0b4bf
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9c5c8bbb0ebd
+claim recipe=9bcba784c448
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-d87c0ab610e7
+#SBATCH --job-name=PingPong-56e6fa85bf89
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-d87c0ab610e7/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-56e6fa85bf89/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-d87c0ab610e7
-script_hash=d87c0ab610e7
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-56e6fa85bf89
+script_hash=56e6fa85bf89
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d87c0ab610e7
+claim script_hash=56e6fa85bf89
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=978f9c1954b1
+claim recipe=6daf8f4ef7d8
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

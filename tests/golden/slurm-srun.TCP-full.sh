@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-25237a21457d
+#SBATCH --job-name=PingPong-e7c8b8250abc
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-25237a21457d/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-e7c8b8250abc/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-25237a21457d
-script_hash=25237a21457d
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-e7c8b8250abc
+script_hash=e7c8b8250abc
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=25237a21457d
+claim script_hash=e7c8b8250abc
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f8ca70002967
+claim recipe=9db2b67c88dd
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-176725a71043
+#SBATCH --job-name=PingPong-2f2005954f79
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-176725a71043/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-2f2005954f79/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-176725a71043
-script_hash=176725a71043
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-2f2005954f79
+script_hash=2f2005954f79
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=176725a71043
+claim script_hash=2f2005954f79
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8a53d1072ac4
+claim recipe=9ae1f7a57cba
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5
