@@ -85,7 +85,7 @@ def cluster_project(cluster: MiniCluster, campaign: dict[str, object]) -> Cluste
 def system(cluster: MiniCluster, **values: object) -> dict[str, object]:
     """The cluster as a system of a campaign; by default with the environment's Intel MPI."""
     common = {"scheduler": "slurm", "mpi": "intelmpi", "prefix": "wheel", "environment": cluster.environment}
-    return {**common, **values}
+    return {key: value for key, value in {**common, **values}.items() if value is not None}
 
 
 def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
