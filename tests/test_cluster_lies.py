@@ -38,6 +38,10 @@ def export(name: str, old: str, new: str) -> tuple[str, str]:
 
 SHARED_MEMORY = setting("I_MPI_FABRICS", "ofi", "shm")
 SILENT = setting("I_MPI_DEBUG", "5", "0")
+LOOPBACK = [
+    ("claim setting.I_MPI_FABRICS=shm\n", "claim setting.I_MPI_FABRICS=ofi\n"),
+    ("export I_MPI_FABRICS=shm\n", "export I_MPI_FABRICS=ofi FI_PROVIDER=tcp FI_TCP_IFACE=lo\n"),
+]
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,21 @@ LIES = [
         [*SHARED_MEMORY, ("--nodes=2\n", "--nodes=1\n"), ("--ntasks-per-node=1\n", "--ntasks-per-node=2\n"),
          ("-ppn 1", "-ppn 2"), ("\nranks_per_node=1\n", "\nranks_per_node=2\n")],
         {"hosts", REPORT}, "n1 (2 ranks); claimed 2 node(s) of 1 rank(s)"),
+    Lie("a kernel, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
+        {"counters"}, "interface lo of n1 counted", "tree_gather"),
+    Lie("a setting overridden behind the script's back", "blue", "TCP-loopback",
+        [('    bash "$attempt/rank.sh" ', '    env I_MPI_FABRICS=shm bash "$attempt/rank.sh" ')],
+        {REPORT, "counters"}, "it used shm, claimed: tcp"),
+    Lie("shared memory that was tcp", "red", "SHM", LOOPBACK, {REPORT, "counters"},
+        "it used tcp, claimed: shm"),
+    Lie("the same, and the library says nothing", "red", "SHM", LOOPBACK + SILENT, {"counters"},
+        "interface lo of n3 counted"),
+    Lie("a kernel in shared memory that was tcp", "red", "SHM", LOOPBACK + SILENT, {"counters"},
+        "interface lo of n3 counted", "tree_gather"),
+    Lie("InfiniBand that was tcp", "blue", "TCP-first",
+        [("claim transport=tcp\n", "claim transport=ibv\n"), ("claim device=\n", "claim device=mlx5_0\n"),
+         ("claim interface=eth0\n", "claim interface=\n")],
+        {REPORT, "counters"}, "it used tcp, claimed: ibv"),
     Lie("SHM-1 on two sockets", "red", "SHM-1", [("sockets_wanted=1 ", "sockets_wanted=0 ")], {"sockets"},
         "sat on socket(s) 0, 1 at start, claimed: 1 socket(s)"),
     Lie("SHM-2 on one socket", "blue", "SHM-2", [("sockets_wanted=2 ", "sockets_wanted=0 ")], {"sockets"},
@@ -69,11 +88,11 @@ LIES = [
     Lie("unbound that was bound", "blue", "SHM", [("\nbinding=none\n", "\nbinding=core\n")], {"binding"},
         "is bound to CPU"),
     Lie("the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"), {"counters"},
-        "interface eth0 of n1 counted 0.0 MB"),
+        "interface eth0 of n1 counted 0.0 MB, but "),
     Lie("the other wrong network", "red", "TCP-second", setting("FI_TCP_IFACE", "eth1", "eth0"), {"counters"},
         "interface eth1 of n3 counted 0.0 MB"),
     Lie("a kernel on the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"),
-        {"counters"}, "interface eth1 of n1 counted", "tree_gather"),
+        {"counters"}, "interface eth1 counted", "tree_gather"),
     Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
         {"host group"}, "n1, n2 is no member of red (n3 n4)"),
     Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",
@@ -205,10 +224,22 @@ def test_open_mpi_on_both_networks_at_once(minicluster: MiniCluster) -> None:
     lie = Lie("", "blue", "TCP-first", STRIPES, {"counters"}, "", "tree_gather")
     (record,) = run_lies(field, [lie])
     assert (record.verdict, kinds(record)) == (CONTRADICTED, {"counters"}), record.verdict_reasons
-    assert "interface eth1 of n1 counted" in record.verdict_reasons[0]
+    assert "interface eth1 counted" in record.verdict_reasons[0]
 
 
 WITHOUT_PMI = [("srun --mpi=pmi2 ", "srun --mpi=none ")]
+
+
+def test_single_processes_of_mpich_with_the_pmi_of_another_library(minicluster: MiniCluster) -> None:
+    if not shutil.which("mpiexec.hydra") or not shutil.which("mpicc.mpich"):
+        pytest.skip("MPICH is not installed")
+    environment = {**minicluster.environment, "MPICC": "mpicc.mpich"}
+    values = {"mpi": "mpich-ucx", "prefix": None, "launcher": "srun", "environment": environment}
+    field = plant(minicluster, "singletons-mpich", 1, **values)
+    lie = Lie("", "blue", "TCP-first", [("srun --mpi=pmi2 ", "srun --mpi=pmix ")], set(), "", "tree_gather")
+    (record,) = run_lies(field, [lie])
+    assert (record.status, record.series) == (FAILED, ()), (record.verdict, record.verdict_reasons)
+    assert record.reason
 
 
 @pytest.mark.parametrize("benchmark", ["PingPong", "Allreduce", "tree_gather"])

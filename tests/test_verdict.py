@@ -299,6 +299,19 @@ def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> Non
     assert judge(read_evidence(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
 
 
+@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge", "MPI_Gather"])
+def test_kernels_tell_how_much_must_move(kernel: str) -> None:
+    """The library says nothing: the counters alone contradict, for TCP as for shared memory."""
+    (printed,) = table(kernel, 2)
+    printed.columns["samples"] = printed.columns.pop("repetitions")
+    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
+    assert judge(read_evidence(quiet), "", (printed,))[0] == CONTRADICTED
+    assert judge(read_evidence(TCP), "", (printed,))[0] == VERIFIED
+    busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=200000000")
+    assert judge(read_evidence(busy), "", (printed,))[0] == CONTRADICTED
+    assert judge(read_evidence(HONEST), "", (printed,))[0] == VERIFIED
+
+
 @pytest.mark.parametrize("title", ["MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"])
 def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None:
     """OSU names its benchmarks by titles, and each size was sent at least once."""
