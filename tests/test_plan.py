@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan
 
-from mpicampaign.campaign import Benchmark, Placement, Provider
+from mpicampaign.campaign import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.plan import check_cap, choose_system, make_plan, plan_to_json
 from mpicampaign.plan_text import pending_text, plan_text
@@ -125,3 +125,15 @@ def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
     found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
     assert (found.command, found.not_available) == (str(program), "")
     assert len(found.sha256) == 64
+
+
+def test_the_line_rate_reaches_the_analysis_through_the_plan_and_changes_no_run() -> None:
+    tcp = {"TCP": Placement("TCP", 2, 1, "tcp"), "SHM": Placement("SHM", 1, 2, "shm")}
+    plans = []
+    for rate in (None, 1.25e8):
+        fabrics = {"eth": Fabric("eth", "tcp", "eth0", bytes_per_second=rate)}
+        made = plan(campaign(tcp, group={"fabrics": fabrics}))
+        plans.append(plan_to_json(made, {run.order: "" for run in made.runs})["cases"])
+    rates = [{case["placement"]: case["line_rate"] for case in cases} for cases in plans]
+    assert rates == [{"TCP": None, "SHM": None}, {"TCP": 1.25e8, "SHM": None}]
+    assert [case["recipe"] for case in plans[0]] == [case["recipe"] for case in plans[1]]

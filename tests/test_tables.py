@@ -162,3 +162,23 @@ def test_ranges_of_sizes() -> None:
 
 def test_ratios_keep_three_digits() -> None:
     assert [number(ratio, RATIO) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
+
+
+def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:
+    tcp, shm = Case("s", "g", "TCP", "PingPong"), Case("s", "g", "SHM-1", "PingPong")
+    runs = [
+        replace(record, hosts=("n1", "n2"), line_rate=1.25e8)
+        for record in synthetic.case_runs(tcp, 1e-6, 1.2e8)
+    ]
+    shown = compare(runs + synthetic.case_runs(shm, 1e-6, 1e9))
+    lines = to_terminal(shown).split("fraction of line rate (%)\n")[1].split("\n\n")[0].splitlines()
+    assert len(lines) == 2  # the heading and TCP: shared memory has no link
+    assert re.search(r"TCP +6/6 +9\d\.\d +\[.*\].* 4 MiB of 125\.0 MB/s$", lines[1])
+    rows = [row for row in rows_of(to_csv(shown)) if row["metric"] == "fraction of line rate"]
+    assert [(row["placement"], row["line_rate_bound [B/s]"], row["unit"]) for row in rows] == [
+        ("TCP", "125000000", "1")
+    ]
+    assert 0.91 < float(rows[0]["median [unit]"]) < 0.98
+    text = to_markdown(shown)
+    assert re.search(r"\| 9\d\.\d \\\[.*\\\] of 125\.0 MB/s \|", text)
+    assert "no bound known" in text

@@ -299,6 +299,28 @@ def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> Non
     assert judge(read_evidence(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
 
 
+@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge", "MPI_Gather"])
+def test_kernels_tell_how_much_must_move(kernel: str) -> None:
+    """The library says nothing: the counters alone contradict, for TCP as for shared memory."""
+    (printed,) = table(kernel, 2)
+    printed.columns["samples"] = printed.columns.pop("repetitions")
+    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
+    assert judge(read_evidence(quiet), "", (printed,))[0] == CONTRADICTED
+    assert judge(read_evidence(TCP), "", (printed,))[0] == VERIFIED
+    busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=200000000")
+    assert judge(read_evidence(busy), "", (printed,))[0] == CONTRADICTED
+    assert judge(read_evidence(HONEST), "", (printed,))[0] == VERIFIED
+
+
+@pytest.mark.parametrize("title", ["MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"])
+def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None:
+    """OSU names its benchmarks by titles, and each size was sent at least once."""
+    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
+    osu = table(title, 2, repetitions=False)
+    assert judge(read_evidence(quiet), "", osu)[0] == CONTRADICTED
+    assert judge(read_evidence(TCP), "", osu)[0] == VERIFIED
+
+
 def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
     claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
     ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
@@ -319,7 +341,7 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
 def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
     """OSU prints no repetitions: 5 MB of payload are known of, and NFS may have moved as much."""
     busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")
-    osu = table("osu_latency", 2, repetitions=False)
+    osu = table("MPI Latency", 2, repetitions=False)
     assert judge(read_evidence(busy), INTEL_SHM, osu)[0] == VERIFIED
     verdict, reasons = judge(read_evidence(busy), "", osu)
     assert verdict == UNVERIFIED

@@ -52,12 +52,14 @@ def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
     records = []
     for entry in plan["cases"]:
         case = Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
+        rate = entry.get("line_rate")
         if entry["not_available"]:
-            record = Record(case, entry["suite"], 1, NOT_AVAILABLE, entry["not_available"])
+            record = Record(case, entry["suite"], 1, NOT_AVAILABLE, entry["not_available"], line_rate=rate)
             records += [replace(record, repeat=repeat) for repeat in range(1, entry["repeats"] + 1)]
             continue
         folders = _planned(entry, campaign_folder) or _found(entry, case, campaign_folder)
-        records += [read_run(case, entry["suite"], folder) for folder in folders]
+        found = [read_run(case, entry["suite"], folder) for folder in folders]
+        records += [replace(record, line_rate=rate) for record in found]
     return records
 
 

@@ -9,10 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from mpicampaign.metrics import BASELINE, Metric, Reading, choose_metrics, curve, read
+from mpicampaign.metrics import (
+    BASELINE,
+    Metric,
+    Reading,
+    choose_metrics,
+    curve,
+    fraction_of_line_rate,
+    link_bound,
+    read,
+    read_fraction,
+)
 from mpicampaign.ranking import Ranking, rank_host_groups, rank_placements
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 from mpicampaign.rows import (
+    ABOVE,
     BETWEEN,
     KIND_WORDS,
     MODES,
@@ -25,7 +36,7 @@ from mpicampaign.rows import (
 )
 from mpicampaign.statistics import middle_gap, modes, summarise
 from mpicampaign.units import format_size
-from mpicampaign.wording import quantity, repeats_words, visible
+from mpicampaign.wording import BANDWIDTH, quantity, repeats_words, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +49,7 @@ K = TypeVar("K")
 # IMB and OSU print two decimals of a µs and of a MB/s: neighbouring printed values are no modes.
 _RESOLUTION = {"time": 1e-8, "bandwidth": 1e4}
 _PRINTING_SUITES = ("imb", "osu")
+ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +140,20 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     suite = runs[0].suite
     printed = [series for run in runs if run.counts for series in run.series if series.label == label]
     metrics = choose_metrics(suite, printed, sizes) if printed else ()
+    if _is_bounded(label, runs):
+        metrics = (*metrics, fraction_of_line_rate(suite))
     rows = []
     for case, of_case in _grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
     rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
     return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
+
+
+def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
+    """Whether the figures of any run can be held against a line rate."""
+    pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
+    return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
 
 
 def _ranks(label: str, runs: Iterable[Record]) -> list[int | None]:
@@ -148,6 +168,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
     cells = tuple(_cell(metric, curves) for metric in metrics)
     notes = (*_run_notes(runs, curves), *_convergence_notes(curves), *_mode_notes(metrics, curves))
+    notes += tuple(_above_notes(cells))
     notes += tuple(_between_notes(cells)) if not any(note.kind == MODES for note in notes) else ()
     return Row(case, label, ranks, tuple(runs), curves, cells, notes)
 
@@ -159,13 +180,15 @@ def _series_of(run: Record, label: str, ranks: int | None) -> Series | None:
 def _cell(metric: Metric, curves: Iterable[tuple[Record, Series]]) -> Cell:
     found: list[tuple[int, Reading]] = []
     for run, series in curves:
-        reading = read(metric, series, run.series)
+        reading = read_fraction(run, series) if metric.bound else read(metric, series, run.series)
         if reading is not None:
             found.append((run.repeat, reading))
     values = tuple(reading.value for _, reading in found)
     sizes = tuple(r.size for _, r in found if r.size is not None) if metric.size is None else ()
     repeats = tuple(repeat for repeat, _ in found)
-    return Cell(metric, values, repeats, sizes, summarise(values) if values else None)
+    bounds = [link_bound(run, series) for run, series in curves] if metric.bound else []
+    bound = next((bound for bound in bounds if bound), None)
+    return Cell(metric, values, repeats, sizes, summarise(values) if values else None, bound)
 
 
 def _run_notes(runs: Iterable[Record], curves: Sequence[tuple[Record, Series]]) -> list[Note]:
@@ -228,6 +251,16 @@ def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
         if middle and middle[1] - middle[0] > 0.25 * abs(middle[0]):
             low, high = (quantity(value, cell.metric.dimension) for value in middle)
             yield Note(BETWEEN, f"{cell.metric.name}: no repeat is between {low} and {high}", ())
+
+
+def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:
+    """Figures that the link cannot have carried: its rate in the campaign is wrong, or another was used."""
+    for cell in cells:
+        above = [n for n, value in zip(cell.repeats, cell.values, strict=True) if value > ABOVE_BOUND]
+        if cell.metric.bound and cell.bound and above:
+            said = quantity(cell.bound, BANDWIDTH)
+            reason = f"the fabric's rate allows {said}, {max(cell.values):.2f} times that was measured"
+            yield Note(ABOVE, f"{reason}: is the rate of the campaign file right?", tuple(above))
 
 
 def _mode_note(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.campaign import TransportSettings
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign import HostGroup, Placement, System
+    from mpicampaign.campaign import Fabric, HostGroup, Placement, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,22 @@ class Job:
         """The InfiniBand device that an IBV placement names; empty where none is claimed."""
         return self._fabric_value("device") if self.placement.transport == "ibv" else ""
 
-    def _fabric_value(self, attribute: str) -> str:
+    @property
+    def line_rate(self) -> float | None:
+        """B/s in one direction of the link between nodes; None where there is none or no rate is given."""
+        fabric = self._fabric
+        crosses = fabric is not None and self.placement.nodes > 1 and not self.placement.loopback
+        return fabric.bytes_per_second if fabric and crosses else None
+
+    @property
+    def _fabric(self) -> Fabric | None:
         for fabric in self.group.fabrics.values():
             if self.placement.fabric in ("", fabric.name) and fabric.transport == self.placement.transport:
-                return str(getattr(fabric, attribute))
-        return ""
+                return fabric
+        return None
+
+    def _fabric_value(self, attribute: str) -> str:
+        return str(getattr(self._fabric, attribute)) if self._fabric else ""
 
     def fill(self, text: str) -> str:
         """A setting with the fabric's interface and device in place of its two marks."""

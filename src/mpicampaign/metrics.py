@@ -15,7 +15,7 @@ from mpicampaign.wording import BANDWIDTH, FRACTION, MESSAGE_RATE, RATIO, TIME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.records import Series
+    from mpicampaign.records import Record, Series
 
 KERNEL = "kernel"
 BASELINE = "MPI_Gather"  # what the bundled kernels measure beside themselves, in the same run
@@ -28,6 +28,18 @@ _DIMENSIONS = {
     "overlap": FRACTION,
 }
 
+# From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
+# decide.
+BOUND_SIZE = 1 << 20
+# How many directions of a link a figure counts. Those of two ranks: over the one link between them. Those of
+# each rank, and of the root of a gather: over the rank's own link.
+_OF_TWO_RANKS = {
+    **dict.fromkeys(("PingPong", "PingPing", "Uniband", "MPI Bandwidth"), 1),
+    **dict.fromkeys(("Biband", "MPI Bi-Directional Bandwidth"), 2),
+    "MPI Multiple Bandwidth / Message Rate": 1,
+}
+_OF_EACH_RANK = {"Sendrecv": 2, "Exchange": 2, "tree_gather": 1, "tree_merge": 1, BASELINE: 1}
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -36,7 +48,8 @@ class Metric:
     ``size``: the message size in B at which the column is read; ``None``: the column's maximum over
     all sizes, or its only value where the benchmark has no sizes. ``group`` is what metrics shown side
     by side have in common, ``part`` what tells them apart. ``baseline``: the figure is divided by that
-    of `BASELINE` in the same run. ``headline``: ranked in words.
+    of `BASELINE` in the same run. ``bound``: it is divided by what the link can carry. ``headline``: ranked
+    in words.
     """
 
     name: str
@@ -45,11 +58,14 @@ class Metric:
     group: str = ""
     part: str = ""
     baseline: bool = False
+    bound: bool = False
     headline: bool = False
 
     @property
     def dimension(self) -> str:
         """What it measures, a constant of `mpicampaign.wording`."""
+        if self.bound:
+            return FRACTION
         return RATIO if self.baseline else _DIMENSIONS[self.column]
 
     @property
@@ -157,6 +173,38 @@ def _latency(size: int) -> Metric:
 def _at(words: str, column: str, size: int, headline: bool = False) -> Metric:
     name = f"{words} at {format_size(size)}"
     return Metric(name, column, size, name, headline=headline)
+
+
+def fraction_of_line_rate(suite: str) -> Metric:
+    """The largest bandwidth from `BOUND_SIZE` on, divided by what the link can carry."""
+    name = "fraction of line rate"
+    return Metric(name, "bandwidth", group=name, part="B_useful" if suite == KERNEL else "", bound=True)
+
+
+def link_bound(run: Record, table: Series) -> float | None:
+    """What the link can carry of that which the figures count (B/s).
+
+    None where no rate is given, where the ranks of a host share a link, and for benchmarks whose figures do
+    not tell what crossed one.
+    """
+    hosts = len(run.hosts)
+    if run.line_rate is None or hosts < 2:
+        return None
+    if table.benchmark in _OF_TWO_RANKS and table.ranks in (2, None):
+        return _OF_TWO_RANKS[table.benchmark] * run.line_rate if hosts == 2 else None
+    if table.benchmark in _OF_EACH_RANK and table.ranks == hosts:
+        return _OF_EACH_RANK[table.benchmark] * run.line_rate
+    return None
+
+
+def read_fraction(run: Record, table: Series) -> Reading | None:
+    """The fraction of the link's bound that was reached, and the message size (B) at which."""
+    bound = link_bound(run, table)
+    points = {size: value for size, value in curve(table, "bandwidth").items() if size >= BOUND_SIZE}
+    if not bound or not points:
+        return None
+    size = max(points, key=points.__getitem__)
+    return Reading(points[size] / bound, size)
 
 
 def read(metric: Metric, table: Series, run: Iterable[Series]) -> Reading | None:

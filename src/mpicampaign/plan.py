@@ -46,6 +46,7 @@ class PlannedCase:
 
     ``recipe``: a hash of what the campaign file says of the case. It holds nothing of a machine, unlike
     the script's hash, so that it tells results of another system from those of an older campaign file.
+    ``line_rate``: the physical bound of the link between the nodes (B/s, one direction).
     """
 
     case: Case
@@ -53,6 +54,7 @@ class PlannedCase:
     repeats: int
     not_available: str = ""
     recipe: str = ""
+    line_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ def _plan_case(
 ) -> tuple[PlannedCase, Run | None]:
     benchmark = campaign.benchmarks[case.benchmark]
     recipe = _recipe(campaign, entry, case)
-    planned = PlannedCase(case, benchmark.suite, entry.repeats, recipe=recipe)
+    group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
+    line_rate = Job(campaign.systems[case.system], group, placement, 1).line_rate
+    planned = PlannedCase(case, benchmark.suite, entry.repeats, recipe=recipe, line_rate=line_rate)
     if case.system != system:
         return planned, None
     program = machine.find_program(campaign.systems[system], benchmark)
@@ -155,6 +159,9 @@ def _recipe(campaign: Campaign, entry: MatrixEntry, case: Case) -> str:
     placement = replace(campaign.placements[case.placement], description="")
     benchmark = replace(campaign.benchmarks[case.benchmark], figure_sizes=())
     group = campaign.host_groups[case.host_group]
+    # what results are held against decides nothing about how they are made
+    fabrics = {name: replace(each, bytes_per_second=None) for name, each in group.fabrics.items()}
+    group = replace(group, fabrics=fabrics)
     text = repr((campaign.name, system, group, placement, benchmark, entry.time_limit))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -213,6 +220,7 @@ def plan_to_json(plan: Plan, folders: dict[int, str]) -> dict[str, Any]:
             "repeats": planned.repeats,
             "not_available": planned.not_available,
             "recipe": planned.recipe,
+            "line_rate": planned.line_rate,
             "runs": sorted(runs.get(planned.case, []), key=lambda entry: entry["repeat"]),
         }
         for planned in plan.cases

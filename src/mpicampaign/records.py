@@ -89,6 +89,7 @@ class Record:
     exit_status: int | None = None
     files: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
+    line_rate: float | None = None  # B/s of one direction of the link between the nodes
 
     @property
     def counts(self) -> bool:

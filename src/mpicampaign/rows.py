@@ -28,6 +28,7 @@ NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
 MODES = "modes"  # the repeats fall into bands
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
+ABOVE = "above"  # more bytes a second than the link is said to carry
 
 KIND_WORDS = {
     NOT_AVAILABLE: "n/a",
@@ -40,8 +41,9 @@ KIND_WORDS = {
     NOT_CONVERGED: "not converged",
     MODES: "several modes",
     BETWEEN: "median between two values",
+    ABOVE: "above the line rate",
 }
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, BETWEEN)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, BETWEEN, ABOVE)
 _WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
 
 
@@ -49,7 +51,8 @@ _WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
 class Cell:
     """One metric of one row: a figure per repeat that counts, in the units of `mpicampaign.records`.
 
-    ``sizes``: where each repeat reached its maximum (B), for maxima only.
+    ``sizes``: where each repeat reached its maximum (B), for maxima only. ``bound``: what the link can carry
+    of that which the figures count (B/s), for fractions of it only.
     """
 
     metric: Metric
@@ -57,6 +60,7 @@ class Cell:
     repeats: tuple[int, ...]
     sizes: tuple[int, ...]
     summary: Summary | None
+    bound: float | None = None
 
     @property
     def n(self) -> int:
@@ -117,6 +121,10 @@ class Row:
             return ""
         reasons = [note for note in self.notes if note.kind in _WITHOUT_FIGURE]
         return "; ".join(note.words if len(reasons) == 1 else str(note) for note in reasons)
+
+    def shows(self, metric: Metric) -> bool:
+        """Whether the row is shown for a metric: a fraction of a bound only where a bound is known."""
+        return not metric.bound or self.cell(metric).bound is not None
 
     def cell(self, metric: Metric) -> Cell:
         """The row's cell of a metric of its table."""

@@ -13,6 +13,7 @@ from mpicampaign.metrics import BASELINE
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
 from mpicampaign.rows import OF_ONE_SERIES
 from mpicampaign.wording import (
+    BANDWIDTH,
     SI_UNITS,
     bounds,
     clip,
@@ -20,6 +21,7 @@ from mpicampaign.wording import (
     number,
     pad,
     percent,
+    quantity,
     size_range,
     unit_of,
     visible,
@@ -37,6 +39,7 @@ WIDTH = 100
 _HEADER = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
 _NAMES = 3  # columns at the left of a terminal table that hold names
 _NAME_WIDTH = 10  # what a name keeps of its width when the table is too wide
+NO_LARGE_SIZE = "no size from 1 MiB on"
 
 CSV_COLUMNS = (
     "system",
@@ -58,6 +61,7 @@ CSV_COLUMNS = (
     "mean [unit]",
     "minimum [unit]",
     "maximum [unit]",
+    "line_rate_bound [B/s]",
     "runs_verified",
     "runs_verified_against_declared_topology",
     "runs_unverified",
@@ -107,10 +111,10 @@ def _block(
     heading = f"  {group or metrics[0].name} ({', '.join(units)})"
     header = [*_HEADER, "at" if metrics[0].size is None else ""]
     lines: list[tuple[list[str], str]] = [(header, "")]
-    for row in table.rows:
+    for row in (row for row in table.rows if row.shows(metrics[0])):
         names = [comparison.place(row), _placement(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
-            cells = [*names, metric.part if row.counted else ""]
+            cells = [*names, metric.part if row.counted and not metric.bound else ""]
             lines.append(_block_line(cells, row, row.cell(metric), unit))
             names = ["", ""]
     return ["", clip(heading, width), *_align(lines, width)]
@@ -121,12 +125,19 @@ def _block_line(names: list[str], row: Row, cell: Cell, unit: str) -> tuple[list
     counts = f"{cell.n}/{row.planned}"
     summary, dimension = cell.summary, cell.metric.dimension
     if summary is None:
-        return [*names, counts], row.absence or "not printed at this size"
+        words = NO_LARGE_SIZE if cell.metric.bound else "not printed at this size"
+        return [*names, counts], row.absence or words
     figures = (summary.mean, summary.minimum, summary.maximum)
     texts = [number(value, dimension, unit) for value in figures]
     interval = bounds(summary.interval, dimension, unit)
     median = number(summary.median, dimension, unit)
-    return [*names, counts, median, interval, *texts, size_range(cell.sizes)], ""
+    return [*names, counts, median, interval, *texts, _place_words(cell, unit)], ""
+
+
+def _place_words(cell: Cell, unit: str) -> str:
+    """At which size a maximum was reached, and of what bound a fraction."""
+    of = f" of {quantity(cell.bound, BANDWIDTH, unit)}" if cell.bound is not None else ""
+    return size_range(cell.sizes) + of
 
 
 def _align(lines: Sequence[tuple[list[str], str]], width: int) -> list[str]:
@@ -211,7 +222,7 @@ def to_csv(comparison: Comparison) -> str:
     writer.writerow(CSV_COLUMNS)
     for table in comparison.tables:
         for row in table.rows:
-            cells: Iterable[Cell | None] = row.cells or [None]
+            cells: Iterable[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
             writer.writerows(_csv_line(table, row, cell) for cell in cells)
     return text.getvalue()
 
@@ -231,6 +242,7 @@ def _csv_line(table: Table, row: Row, cell: Cell | None) -> list[str]:
         str(row.planned),
         str(row.counted),
         *_csv_figures(cell),
+        f"{cell.bound:.9g}" if cell is not None and cell.bound is not None else "",
         *verdicts,
         _csv_text(notes),
     ]
@@ -290,7 +302,7 @@ def _markdown_grid(
     heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in table.metrics]
     lines = [["host group, placement", "n", *(heads or ["figures"])]]
     for row in table.rows:
-        cells = [words(cell, unit) or "not printed" for cell in row.cells] or [""]
+        cells = [words(cell, unit) or _no_figure(row, cell) for cell in row.cells] or [""]
         if row.absence:
             cells = [row.absence] + [""] * (len(heads) - 1)
         lines.append([_name(comparison, table, row), f"{row.counted}/{row.planned}", *cells])
@@ -299,12 +311,19 @@ def _markdown_grid(
     return "\n".join([f"{what}:", "", texts[0], rule, *texts[1:]])
 
 
+def _no_figure(row: Row, cell: Cell) -> str:
+    if not cell.metric.bound:
+        return "not printed"
+    return NO_LARGE_SIZE if row.shows(cell.metric) else "no bound known"
+
+
 def _median_words(cell: Cell, unit: str) -> str:
     if cell.summary is None:
         return ""
     dimension = cell.metric.dimension
     interval = bounds(cell.summary.interval, dimension, unit)
-    return f"{number(cell.summary.median, dimension, unit)} {interval}".rstrip()
+    of = f" of {quantity(cell.bound, BANDWIDTH, unit)}" if cell.bound is not None else ""
+    return f"{number(cell.summary.median, dimension, unit)} {interval}".rstrip() + of
 
 
 def _range_words(cell: Cell, unit: str) -> str:

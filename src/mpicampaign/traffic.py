@@ -20,9 +20,10 @@ NOISE_BYTES = 1_000_000
 TELLING_BYTES = 4_000_000
 
 # Benchmarks of which each active rank sends at least size × repetitions in one direction: those of two
-# ranks (0 and 1), and those of all ranks of the table. Others may send less, such as Reduce_scatter.
-OF_TWO_RANKS = {"PingPong", "PingPing", "osu_latency", "osu_bw", "osu_bibw"}
-OF_ALL_RANKS = {"Sendrecv", "Exchange"}
+# ranks (0 and 1), and those of all ranks of the table; OSU's by the titles of their outputs. In a gather the
+# root receives what the others send. Others may send less, such as Reduce_scatter.
+OF_TWO_RANKS = {"PingPong", "PingPing", "MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"}
+OF_ALL_RANKS = {"Sendrecv", "Exchange", "tree_gather", "tree_merge", "MPI_Gather"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
         amount = _amount(table)
         moved += amount
         known = table.benchmark in OF_TWO_RANKS | OF_ALL_RANKS
-        close = close and known and bool(table.columns.get("repetitions"))
+        close = close and known and bool(_counts(table))
         for host in _crossing_hosts(evidence, table) if known else ():
             least[host] += amount
     return Payload(moved, least, close)
@@ -74,8 +75,13 @@ def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
 def _amount(table: Series) -> float:
     """Sizes times repetitions; where those are not printed (OSU) each size was sent at least once."""
     sizes = table.columns.get("size", [])
-    counts = table.columns.get("repetitions") or table.columns.get("samples") or [1.0] * len(sizes)
+    counts = _counts(table) or [1.0] * len(sizes)
     return sum((size or 0.0) * (count or 1.0) for size, count in zip(sizes, counts, strict=True))
+
+
+def _counts(table: Series) -> list[float | None]:
+    """How often each size was sent: IMB's repetitions, or the samples of a kernel, of a call or more each."""
+    return table.columns.get("repetitions") or table.columns.get("samples") or []
 
 
 def _crossing_hosts(evidence: Evidence, table: Series) -> set[str]:
@@ -156,10 +162,12 @@ def _judge_network(evidence: Evidence, seen: Traffic, host: str, moved: Payload)
     carried = _carried(evidence, seen)
     place = "InfiniBand ports" if claimed == "ibv" else f"interface {named or '(none named)'}"
     least = moved.least.get(host, 0.0)
+    other = _other_interface(evidence, seen, max(carried, least, moved.moved))
     if carried < 0.9 * least:
         words = f"{place} of {host} counted {_mb(carried)}, but {_mb(least)} of payload moved"
+        words += f"; interface {other} counted {_mb(seen.interfaces[other])}" if other else ""
         return Finding("counters", CONTRADICTS, words)
-    if other := _other_interface(evidence, seen, max(carried, least, moved.moved)):
+    if other:
         words = (
             f"interface {other} of {host} counted {_mb(seen.interfaces[other])}, though {claimed} was claimed"
         )

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM/PingPong/r01-216a2065bbc0
-script_hash=216a2065bbc0
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM/PingPong/r01-3b36fa3b33b1
+script_hash=3b36fa3b33b1
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=216a2065bbc0
+claim script_hash=3b36fa3b33b1
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=1693e4151755
+claim recipe=f19faf6039b3
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

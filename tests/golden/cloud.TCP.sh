@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/TCP/PingPong/r01-43dd3ff79cd7
-script_hash=43dd3ff79cd7
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/TCP/PingPong/r01-635535cf7054
+script_hash=635535cf7054
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=43dd3ff79cd7
+claim script_hash=635535cf7054
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=openmpi4
 claim members=vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b439087159c6
+claim recipe=1ac2daa327d1
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

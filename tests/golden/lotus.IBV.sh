@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-fe823a6aec46
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-fe823a6aec46/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-fe823a6aec46/%J.err
+#BSUB -J PingPong-25e381a0cd5a
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-25e381a0cd5a/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-25e381a0cd5a/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-fe823a6aec46
-script_hash=fe823a6aec46
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/IBV/PingPong/r01-25e381a0cd5a
+script_hash=25e381a0cd5a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fe823a6aec46
+claim script_hash=25e381a0cd5a
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8ee681ce3b5a
+claim recipe=3bb2fa50bf4f
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-67652dde0581
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-67652dde0581/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-67652dde0581/%J.err
+#BSUB -J PingPong-436fe77eb526
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-436fe77eb526/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-436fe77eb526/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-67652dde0581
-script_hash=67652dde0581
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-436fe77eb526
+script_hash=436fe77eb526
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=67652dde0581
+claim script_hash=436fe77eb526
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=307e8eb6d981
+claim recipe=5f7798b9ba5e
 claim largest_size=
 claim settings=0
 END

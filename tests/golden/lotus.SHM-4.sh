@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-88d5f7bd61e1
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-88d5f7bd61e1/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-88d5f7bd61e1/%J.err
+#BSUB -J PingPong-79deb93fe7d7
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-79deb93fe7d7/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-79deb93fe7d7/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-88d5f7bd61e1
-script_hash=88d5f7bd61e1
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-79deb93fe7d7
+script_hash=79deb93fe7d7
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=88d5f7bd61e1
+claim script_hash=79deb93fe7d7
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5985ed16440d
+claim recipe=b4ad002a34f6
 claim largest_size=
 claim settings=0
 END

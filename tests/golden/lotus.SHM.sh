@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-938495cca870
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-938495cca870/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-938495cca870/%J.err
+#BSUB -J PingPong-66dcccc50219
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-66dcccc50219/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-66dcccc50219/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-938495cca870
-script_hash=938495cca870
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-66dcccc50219
+script_hash=66dcccc50219
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=938495cca870
+claim script_hash=66dcccc50219
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=811026d9845c
+claim recipe=f3b3aee9c324
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-41eb91693962
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-41eb91693962/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-41eb91693962/%J.err
+#BSUB -J PingPong-c92393f1c14d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-41eb91693962
-script_hash=41eb91693962
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d
+script_hash=c92393f1c14d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=41eb91693962
+claim script_hash=c92393f1c14d
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e3ee69de9e90
+claim recipe=e7b59466c288
 claim largest_size=
 claim settings=0
 END

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-46c79cf9143c
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-46c79cf9143c/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-46c79cf9143c/%J.err
+#BSUB -J PingPong-df6a510922fa
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-df6a510922fa/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-df6a510922fa/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-46c79cf9143c
-script_hash=46c79cf9143c
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-df6a510922fa
+script_hash=df6a510922fa
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=46c79cf9143c
+claim script_hash=df6a510922fa
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=lotus-platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=30f56be1bd73
+claim recipe=e3beb6c75535
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-e7dd980c5cfd
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-e7dd980c5cfd/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-e7dd980c5cfd/%J.err
+#BSUB -J PingPong-b929106a8a80
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b929106a8a80/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b929106a8a80/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-e7dd980c5cfd
-script_hash=e7dd980c5cfd
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/IBV/PingPong/r01-b929106a8a80
+script_hash=b929106a8a80
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e7dd980c5cfd
+claim script_hash=b929106a8a80
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=fdf214cf0149
+claim recipe=e9eb0b893071
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

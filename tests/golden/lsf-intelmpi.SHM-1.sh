@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-e00b2cd9ab8d
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d/%J.err
+#BSUB -J PingPong-52269099545b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-52269099545b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-52269099545b/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-e00b2cd9ab8d
-script_hash=e00b2cd9ab8d
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-1/PingPong/r01-52269099545b
+script_hash=52269099545b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e00b2cd9ab8d
+claim script_hash=52269099545b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b112c44daba0
+claim recipe=2c98774272c6
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

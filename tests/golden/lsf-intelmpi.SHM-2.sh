@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-632f165e9e85
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85/%J.err
+#BSUB -J PingPong-6b2d5cc9232c
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-6b2d5cc9232c/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-6b2d5cc9232c/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-632f165e9e85
-script_hash=632f165e9e85
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/SHM-2/PingPong/r01-6b2d5cc9232c
+script_hash=6b2d5cc9232c
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=632f165e9e85
+claim script_hash=6b2d5cc9232c
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=890bcdeee94b
+claim recipe=0ea5bd046aa6
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

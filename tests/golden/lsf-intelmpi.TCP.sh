@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-451a52765bed
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-451a52765bed/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-451a52765bed/%J.err
+#BSUB -J PingPong-c15a82cb502e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-c15a82cb502e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-c15a82cb502e/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-451a52765bed
-script_hash=451a52765bed
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-intelmpi/TCP/PingPong/r01-c15a82cb502e
+script_hash=c15a82cb502e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=451a52765bed
+claim script_hash=c15a82cb502e
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=fd6d3dbd6644
+claim recipe=cb37ded9683b
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-a7d4ecfa51bd
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a7d4ecfa51bd/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a7d4ecfa51bd/%J.err
+#BSUB -J PingPong-25a5dbd86a6e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-25a5dbd86a6e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-25a5dbd86a6e/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-a7d4ecfa51bd
-script_hash=a7d4ecfa51bd
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-1/PingPong/r01-25a5dbd86a6e
+script_hash=25a5dbd86a6e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a7d4ecfa51bd
+claim script_hash=25a5dbd86a6e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=7c2ce6c0c0e2
+claim recipe=f4dfd52a69d6
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

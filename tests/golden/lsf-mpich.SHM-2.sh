@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-dfa053ab1724
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-dfa053ab1724/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-dfa053ab1724/%J.err
+#BSUB -J PingPong-211af5aeb694
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-211af5aeb694/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-211af5aeb694/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-dfa053ab1724
-script_hash=dfa053ab1724
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM-2/PingPong/r01-211af5aeb694
+script_hash=211af5aeb694
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=dfa053ab1724
+claim script_hash=211af5aeb694
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=95c38d914a07
+claim recipe=1b251f9591e4
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

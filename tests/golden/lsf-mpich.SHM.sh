@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-224a4a63f6aa
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa/%J.err
+#BSUB -J PingPong-aebb86d1ebb9
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-aebb86d1ebb9/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-aebb86d1ebb9/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-224a4a63f6aa
-script_hash=224a4a63f6aa
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-aebb86d1ebb9
+script_hash=aebb86d1ebb9
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=224a4a63f6aa
+claim script_hash=aebb86d1ebb9
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=74cd4442b183
+claim recipe=6efa116f7bf4
 claim largest_size=
 claim settings=1
 claim setting.UCX_LOG_LEVEL=info

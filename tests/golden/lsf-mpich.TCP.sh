@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-0da6172c6e9c
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-0da6172c6e9c/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-0da6172c6e9c/%J.err
+#BSUB -J PingPong-e12d38487446
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-e12d38487446/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-e12d38487446/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-0da6172c6e9c
-script_hash=0da6172c6e9c
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-mpich/TCP/PingPong/r01-e12d38487446
+script_hash=e12d38487446
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0da6172c6e9c
+claim script_hash=e12d38487446
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=mpich-ucx
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=892a1f0fe6ac
+claim recipe=d69445b7121e
 claim largest_size=
 claim settings=3
 claim setting.UCX_LOG_LEVEL=info

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-ec9207e7f05f
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f/%J.err
+#BSUB -J PingPong-5271b7e13205
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-5271b7e13205/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-5271b7e13205/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-ec9207e7f05f
-script_hash=ec9207e7f05f
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-5271b7e13205
+script_hash=5271b7e13205
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=ec9207e7f05f
+claim script_hash=5271b7e13205
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=4418efbcb544
+claim recipe=b7b9d73d460c
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

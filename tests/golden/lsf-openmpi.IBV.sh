@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-e32a72692bed
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-e32a72692bed/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-e32a72692bed/%J.err
+#BSUB -J PingPong-bd7a53ffdc1b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-bd7a53ffdc1b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-bd7a53ffdc1b/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-e32a72692bed
-script_hash=e32a72692bed
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV/PingPong/r01-bd7a53ffdc1b
+script_hash=bd7a53ffdc1b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e32a72692bed
+claim script_hash=bd7a53ffdc1b
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=4d40b5d16b3d
+claim recipe=21593453e4d6
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-cf31f60c5100
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100/%J.err
+#BSUB -J PingPong-c27482bce822
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-c27482bce822/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-c27482bce822/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-cf31f60c5100
-script_hash=cf31f60c5100
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-c27482bce822
+script_hash=c27482bce822
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=cf31f60c5100
+claim script_hash=c27482bce822
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d4eb69bef2e3
+claim recipe=52e6f7eca492
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

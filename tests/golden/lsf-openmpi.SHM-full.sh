@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-18d2c25e7ddf
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf/%J.err
+#BSUB -J PingPong-4f5de5a99bb9
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-18d2c25e7ddf
-script_hash=18d2c25e7ddf
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9
+script_hash=4f5de5a99bb9
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=18d2c25e7ddf
+claim script_hash=4f5de5a99bb9
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=323d8e838408
+claim recipe=abb691a34b69
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

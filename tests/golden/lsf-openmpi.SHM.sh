@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-68de857280e6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-68de857280e6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-68de857280e6/%J.err
+#BSUB -J PingPong-ec7714254acf
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-ec7714254acf/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-ec7714254acf/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-68de857280e6
-script_hash=68de857280e6
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM/PingPong/r01-ec7714254acf
+script_hash=ec7714254acf
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=68de857280e6
+claim script_hash=ec7714254acf
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=03bede91d382
+claim recipe=e86ced118384
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-08a276547545
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-08a276547545/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-08a276547545/%J.err
+#BSUB -J PingPong-2d8c4d4ec555
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-2d8c4d4ec555/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-2d8c4d4ec555/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-08a276547545
-script_hash=08a276547545
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-2d8c4d4ec555
+script_hash=2d8c4d4ec555
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=08a276547545
+claim script_hash=2d8c4d4ec555
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e6588fae4c05
+claim recipe=230708180b3d
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-ef32483f9a26
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-ef32483f9a26/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-ef32483f9a26/%J.err
+#BSUB -J PingPong-82a55f807a23
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-82a55f807a23/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-82a55f807a23/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-ef32483f9a26
-script_hash=ef32483f9a26
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-loopback/PingPong/r01-82a55f807a23
+script_hash=82a55f807a23
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=ef32483f9a26
+claim script_hash=82a55f807a23
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=430bb12054a4
+claim recipe=44d3186fe25d
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-716c8a3000a2
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-716c8a3000a2/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-716c8a3000a2/%J.err
+#BSUB -J PingPong-603143d38918
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-603143d38918/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-603143d38918/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-716c8a3000a2
-script_hash=716c8a3000a2
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP/PingPong/r01-603143d38918
+script_hash=603143d38918
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=716c8a3000a2
+claim script_hash=603143d38918
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=openmpi4
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9d3f12014870
+claim recipe=de956b5b5b2d
 claim largest_size=
 claim settings=5
 claim setting.OMPI_MCA_btl_base_verbose=100

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-66ec89e9c64b
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-66ec89e9c64b/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-66ec89e9c64b/%J.err
+#BSUB -J PingPong-8d42261139d4
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-8d42261139d4/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-8d42261139d4/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-66ec89e9c64b
-script_hash=66ec89e9c64b
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-8d42261139d4
+script_hash=8d42261139d4
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=66ec89e9c64b
+claim script_hash=8d42261139d4
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e9a99f607115
+claim recipe=6f4f61ca5407
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-d13728260d58
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-d13728260d58/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-d13728260d58/%J.err
+#BSUB -J PingPong-2dab92ead84d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-2dab92ead84d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-2dab92ead84d/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-d13728260d58
-script_hash=d13728260d58
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-full/PingPong/r01-2dab92ead84d
+script_hash=2dab92ead84d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d13728260d58
+claim script_hash=2dab92ead84d
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=57f13f35a625
+claim recipe=853be2bc06c2
 claim largest_size=
 claim settings=0
 END

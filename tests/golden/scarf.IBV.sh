@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-c71471478137
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-c71471478137/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-c71471478137/%J.err
+#BSUB -J PingPong-a6374e316542
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-a6374e316542/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-a6374e316542/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-c71471478137
-script_hash=c71471478137
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV/PingPong/r01-a6374e316542
+script_hash=a6374e316542
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c71471478137
+claim script_hash=a6374e316542
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d82c290249cb
+claim recipe=5ff9b25c0fcb
 claim largest_size=
 claim settings=0
 END

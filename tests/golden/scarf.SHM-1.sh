@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-11e3309dbdb6
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-11e3309dbdb6/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-11e3309dbdb6/%J.err
+#BSUB -J PingPong-eaf080dbda37
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eaf080dbda37/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eaf080dbda37/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-11e3309dbdb6
-script_hash=11e3309dbdb6
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eaf080dbda37
+script_hash=eaf080dbda37
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=11e3309dbdb6
+claim script_hash=eaf080dbda37
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=cd4ebea5e68b
+claim recipe=461361f8ca10
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-9362a8d22054
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-9362a8d22054/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-9362a8d22054/%J.err
+#BSUB -J PingPong-ec89279217cb
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-ec89279217cb/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-ec89279217cb/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-9362a8d22054
-script_hash=9362a8d22054
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-2/PingPong/r01-ec89279217cb
+script_hash=ec89279217cb
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=9362a8d22054
+claim script_hash=ec89279217cb
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e41be35751bd
+claim recipe=077f9f768add
 claim largest_size=
 claim settings=0
 END

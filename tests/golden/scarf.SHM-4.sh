@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-1c9b26ce281a
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-1c9b26ce281a/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-1c9b26ce281a/%J.err
+#BSUB -J PingPong-73cd5c7197b3
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-73cd5c7197b3/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-73cd5c7197b3/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-1c9b26ce281a
-script_hash=1c9b26ce281a
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-73cd5c7197b3
+script_hash=73cd5c7197b3
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1c9b26ce281a
+claim script_hash=73cd5c7197b3
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b7a40f1b8cab
+claim recipe=15654316bef3
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-a8271157c436
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-a8271157c436/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-a8271157c436/%J.err
+#BSUB -J PingPong-8d9ed901a683
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d9ed901a683/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d9ed901a683/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-a8271157c436
-script_hash=a8271157c436
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-full/PingPong/r01-8d9ed901a683
+script_hash=8d9ed901a683
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a8271157c436
+claim script_hash=8d9ed901a683
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0591b249ca6d
+claim recipe=b0c625eddc2c
 claim largest_size=
 claim settings=0
 END

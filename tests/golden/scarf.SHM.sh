@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-be3487a50c4b
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-be3487a50c4b/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-be3487a50c4b/%J.err
+#BSUB -J PingPong-4242c26e14ab
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-4242c26e14ab/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-4242c26e14ab/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-be3487a50c4b
-script_hash=be3487a50c4b
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM/PingPong/r01-4242c26e14ab
+script_hash=4242c26e14ab
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=be3487a50c4b
+claim script_hash=4242c26e14ab
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d4ed342a5ae9
+claim recipe=596d758c80de
 claim largest_size=
 claim settings=0
 END

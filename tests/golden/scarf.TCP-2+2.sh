@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-594d5dccca08
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-594d5dccca08/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-594d5dccca08/%J.err
+#BSUB -J PingPong-0d11ade58f16
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-0d11ade58f16/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-0d11ade58f16/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-594d5dccca08
-script_hash=594d5dccca08
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-2+2/PingPong/r01-0d11ade58f16
+script_hash=0d11ade58f16
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=594d5dccca08
+claim script_hash=0d11ade58f16
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=74574e8697d2
+claim recipe=e33a6d66d649
 claim largest_size=
 claim settings=0
 END

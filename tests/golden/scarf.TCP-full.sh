@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-c2a0e6f714d4
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-c2a0e6f714d4/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-c2a0e6f714d4/%J.err
+#BSUB -J PingPong-6fe5a1a8ac7e
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-6fe5a1a8ac7e/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-6fe5a1a8ac7e/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-c2a0e6f714d4
-script_hash=c2a0e6f714d4
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-full/PingPong/r01-6fe5a1a8ac7e
+script_hash=6fe5a1a8ac7e
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c2a0e6f714d4
+claim script_hash=6fe5a1a8ac7e
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=fef243b3299a
+claim recipe=2ee3ccd8a31d
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-b1c553cd4260
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-b1c553cd4260/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-b1c553cd4260/%J.err
+#BSUB -J PingPong-d49c371adcc6
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-d49c371adcc6/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-d49c371adcc6/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-b1c553cd4260
-script_hash=b1c553cd4260
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP-loopback/PingPong/r01-d49c371adcc6
+script_hash=d49c371adcc6
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b1c553cd4260
+claim script_hash=d49c371adcc6
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=fda89b4e5473
+claim recipe=e29a9bf2b7ff
 claim largest_size=
 claim settings=0
 END

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-01282613c8ed
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-01282613c8ed/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-01282613c8ed/%J.err
+#BSUB -J PingPong-5b5593de3475
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-5b5593de3475/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-5b5593de3475/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-01282613c8ed
-script_hash=01282613c8ed
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-5b5593de3475
+script_hash=5b5593de3475
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -90,7 +90,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=01282613c8ed
+claim script_hash=5b5593de3475
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -104,7 +104,7 @@ claim mpi=platform
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=bb78cfe77905
+claim recipe=3d25dd877f13
 claim largest_size=
 claim settings=0
 END

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/IBV/PingPong/r01-f82c610a114f
-script_hash=f82c610a114f
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/IBV/PingPong/r01-3b6502360beb
+script_hash=3b6502360beb
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f82c610a114f
+claim script_hash=3b6502360beb
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=c7840a779b9f
+claim recipe=8b6f85f509b4
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

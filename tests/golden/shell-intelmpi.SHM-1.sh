@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM-1/PingPong/r01-9eac9cdad204
-script_hash=9eac9cdad204
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM-1/PingPong/r01-a68cd1230bdc
+script_hash=a68cd1230bdc
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=9eac9cdad204
+claim script_hash=a68cd1230bdc
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=e0d972859307
+claim recipe=e26e11f8c10e
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

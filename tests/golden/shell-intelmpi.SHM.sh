@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM/PingPong/r01-c232f76699ec
-script_hash=c232f76699ec
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/SHM/PingPong/r01-5e9ed78a8d74
+script_hash=5e9ed78a8d74
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c232f76699ec
+claim script_hash=5e9ed78a8d74
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=9cd1e8ee86a9
+claim recipe=091dda984ba7
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-b20235648fa3
-script_hash=b20235648fa3
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-7b38a6693a33
+script_hash=7b38a6693a33
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b20235648fa3
+claim script_hash=7b38a6693a33
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=intelmpi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=cc8075836760
+claim recipe=4320d0fa0d03
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

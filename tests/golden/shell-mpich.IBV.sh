@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/IBV/PingPong/r01-587ed47ceabf
-script_hash=587ed47ceabf
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/IBV/PingPong/r01-078f47ce8423
+script_hash=078f47ce8423
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=587ed47ceabf
+claim script_hash=078f47ce8423
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=feed9304f32a
+claim recipe=6ce986e13f09
 claim largest_size=
 claim settings=4
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

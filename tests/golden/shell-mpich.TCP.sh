@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/TCP/PingPong/r01-42576de59a39
-script_hash=42576de59a39
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/TCP/PingPong/r01-65b62faead2a
+script_hash=65b62faead2a
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -89,7 +89,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=42576de59a39
+claim script_hash=65b62faead2a
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -103,7 +103,7 @@ claim mpi=mpich-ofi
 claim members=node1 node2
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b472c04a6e0f
+claim recipe=ac9bf9084039
 claim largest_size=
 claim settings=5
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-b589f27c7192
+#SBATCH --job-name=PingPong-0e45db799b2d
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-b589f27c7192/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-0e45db799b2d/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-b589f27c7192
-script_hash=b589f27c7192
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV-full/PingPong/r01-0e45db799b2d
+script_hash=0e45db799b2d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b589f27c7192
+claim script_hash=0e45db799b2d
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=12fe710c565b
+claim recipe=4ea6474d9daa
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f4856f4566da
+#SBATCH --job-name=PingPong-aa8efdc9dd0a
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-f4856f4566da/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-aa8efdc9dd0a/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-f4856f4566da
-script_hash=f4856f4566da
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/IBV/PingPong/r01-aa8efdc9dd0a
+script_hash=aa8efdc9dd0a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f4856f4566da
+claim script_hash=aa8efdc9dd0a
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=c033ff476e51
+claim recipe=d39b8e9b4506
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

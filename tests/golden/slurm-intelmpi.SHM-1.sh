@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-af9135f8e757
+#SBATCH --job-name=PingPong-352f708199fa
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-1/PingPong/r01-af9135f8e757/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-1/PingPong/r01-352f708199fa/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-1/PingPong/r01-af9135f8e757
-script_hash=af9135f8e757
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-1/PingPong/r01-352f708199fa
+script_hash=352f708199fa
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=af9135f8e757
+claim script_hash=352f708199fa
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=882a421de59f
+claim recipe=c4e52aa60eb2
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f884b4fca0be
+#SBATCH --job-name=PingPong-30b3d0c76995
 #SBATCH --nodes=1
 #SBATCH --ntasks=16
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-f884b4fca0be/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-30b3d0c76995/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-f884b4fca0be
-script_hash=f884b4fca0be
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-full/PingPong/r01-30b3d0c76995
+script_hash=30b3d0c76995
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f884b4fca0be
+claim script_hash=30b3d0c76995
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=420013e6118f
+claim recipe=51e25acd7840
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-16a8e308e588
+#SBATCH --job-name=PingPong-f8c855249ffa
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-16a8e308e588/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-f8c855249ffa/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-16a8e308e588
-script_hash=16a8e308e588
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-f8c855249ffa
+script_hash=f8c855249ffa
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=16a8e308e588
+claim script_hash=f8c855249ffa
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=80ce49fce6cb
+claim recipe=4657397c734c
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

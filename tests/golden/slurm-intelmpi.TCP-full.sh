@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-e31079b34fda
+#SBATCH --job-name=PingPong-4fa5dd98df06
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-e31079b34fda/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-4fa5dd98df06/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-e31079b34fda
-script_hash=e31079b34fda
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-4fa5dd98df06
+script_hash=4fa5dd98df06
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e31079b34fda
+claim script_hash=4fa5dd98df06
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=2730a358ca3e
+claim recipe=b7b183cd9c90
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

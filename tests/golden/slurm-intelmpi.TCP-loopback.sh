@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-40eb68bcf2eb
+#SBATCH --job-name=PingPong-6d63946656b6
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-40eb68bcf2eb/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-6d63946656b6/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-40eb68bcf2eb
-script_hash=40eb68bcf2eb
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-loopback/PingPong/r01-6d63946656b6
+script_hash=6d63946656b6
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=40eb68bcf2eb
+claim script_hash=6d63946656b6
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=8c5a578d8ea3
+claim recipe=2ed37f0af340
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-46dce2b4f859
+#SBATCH --job-name=PingPong-6073363b77bb
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-46dce2b4f859/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-6073363b77bb/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-46dce2b4f859
-script_hash=46dce2b4f859
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/IBV/PingPong/r01-6073363b77bb
+script_hash=6073363b77bb
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=46dce2b4f859
+claim script_hash=6073363b77bb
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=0e5916a76f30
+claim recipe=3c3134c57836
 claim largest_size=
 claim settings=4
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-e8bcbb7cd01f
+#SBATCH --job-name=PingPong-0c4e51c8d1d4
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-e8bcbb7cd01f/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-0c4e51c8d1d4/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-e8bcbb7cd01f
-script_hash=e8bcbb7cd01f
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-1/PingPong/r01-0c4e51c8d1d4
+script_hash=0c4e51c8d1d4
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e8bcbb7cd01f
+claim script_hash=0c4e51c8d1d4
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=34ca5f097215
+claim recipe=40e22fdec551
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

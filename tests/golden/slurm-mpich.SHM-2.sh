@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-3af10019e76a
+#SBATCH --job-name=PingPong-1796ec02eee8
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-3af10019e76a/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-1796ec02eee8/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-3af10019e76a
-script_hash=3af10019e76a
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM-2/PingPong/r01-1796ec02eee8
+script_hash=1796ec02eee8
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=3af10019e76a
+claim script_hash=1796ec02eee8
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=74af21b82382
+claim recipe=356b4e327910
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-b6623a268951
+#SBATCH --job-name=PingPong-a4c7cf289502
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-b6623a268951/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-a4c7cf289502/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-b6623a268951
-script_hash=b6623a268951
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/SHM/PingPong/r01-a4c7cf289502
+script_hash=a4c7cf289502
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b6623a268951
+claim script_hash=a4c7cf289502
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=fb9cac6692e9
+claim recipe=6a66b577ab84
 claim largest_size=
 claim settings=2
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-1ee33d05e532
+#SBATCH --job-name=PingPong-f8ad3e0f6450
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-1ee33d05e532/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-f8ad3e0f6450/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-1ee33d05e532
-script_hash=1ee33d05e532
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-f8ad3e0f6450
+script_hash=f8ad3e0f6450
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1ee33d05e532
+claim script_hash=f8ad3e0f6450
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=mpich-ofi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=73b8b6b083df
+claim recipe=db38b41e67ec
 claim largest_size=
 claim settings=5
 claim setting.MPIR_CVAR_DEBUG_SUMMARY=1

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-4018f9d61b50
+#SBATCH --job-name=PingPong-ed5255731ac5
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-4018f9d61b50/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-ed5255731ac5/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-4018f9d61b50
-script_hash=4018f9d61b50
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-ed5255731ac5
+script_hash=ed5255731ac5
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4018f9d61b50
+claim script_hash=ed5255731ac5
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=f464f351f322
+claim recipe=111ce8ea16f3
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

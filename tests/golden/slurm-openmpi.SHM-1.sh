@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-efd05ad4c538
+#SBATCH --job-name=PingPong-838f5c8f1686
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-efd05ad4c538/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-838f5c8f1686/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-efd05ad4c538
-script_hash=efd05ad4c538
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-838f5c8f1686
+script_hash=838f5c8f1686
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=efd05ad4c538
+claim script_hash=838f5c8f1686
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5220b93b5e20
+claim recipe=cf1430f9c84c
 claim largest_size=
 claim settings=3
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-88128e85b160
+#SBATCH --job-name=PingPong-18b018c7b6f8
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-88128e85b160/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-18b018c7b6f8/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-88128e85b160
-script_hash=88128e85b160
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-18b018c7b6f8
+script_hash=18b018c7b6f8
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=88128e85b160
+claim script_hash=18b018c7b6f8
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=83c90fff6b51
+claim recipe=bc4197c20e85
 claim largest_size=
 claim settings=3
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-8ece5243d4c2
+#SBATCH --job-name=PingPong-cdf41cee75e1
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-8ece5243d4c2/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-cdf41cee75e1/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-8ece5243d4c2
-script_hash=8ece5243d4c2
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/TCP/PingPong/r01-cdf41cee75e1
+script_hash=cdf41cee75e1
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8ece5243d4c2
+claim script_hash=cdf41cee75e1
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=openmpi5
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=1b7214a3c38b
+claim recipe=963b3f4b0d1b
 claim largest_size=
 claim settings=4
 claim setting.OMPI_MCA_ompi_display_comm=mpi_init

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-0118cdb4ba9d
+#SBATCH --job-name=PingPong-729b25b2ef14
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-0118cdb4ba9d/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-729b25b2ef14/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-0118cdb4ba9d
-script_hash=0118cdb4ba9d
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV-full/PingPong/r01-729b25b2ef14
+script_hash=729b25b2ef14
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0118cdb4ba9d
+claim script_hash=729b25b2ef14
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=78a2497804b4
+claim recipe=34af32f9667f
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-0c295ddda4b5
+#SBATCH --job-name=PingPong-3605b2109bd3
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-0c295ddda4b5/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-3605b2109bd3/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-0c295ddda4b5
-script_hash=0c295ddda4b5
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-3605b2109bd3
+script_hash=3605b2109bd3
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=0c295ddda4b5
+claim script_hash=3605b2109bd3
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5dec15be7ccd
+claim recipe=5e94c6a3219f
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

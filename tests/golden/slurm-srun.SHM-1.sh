@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-cdef2b029486
+#SBATCH --job-name=PingPong-d6bceb88d3ff
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-cdef2b029486/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-d6bceb88d3ff/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-cdef2b029486
-script_hash=cdef2b029486
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-1/PingPong/r01-d6bceb88d3ff
+script_hash=d6bceb88d3ff
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=cdef2b029486
+claim script_hash=d6bceb88d3ff
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d7c6a5b6d0f9
+claim recipe=956f2c3d46d0
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

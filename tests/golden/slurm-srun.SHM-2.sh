@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-757958e4f8c8
+#SBATCH --job-name=PingPong-7b94f9a9397a
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-757958e4f8c8/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-7b94f9a9397a/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-757958e4f8c8
-script_hash=757958e4f8c8
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-2/PingPong/r01-7b94f9a9397a
+script_hash=7b94f9a9397a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=757958e4f8c8
+claim script_hash=7b94f9a9397a
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5a9d3aad71d6
+claim recipe=ba6efef6fced
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

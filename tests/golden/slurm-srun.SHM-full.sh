@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-f6bc7d89ae62
+#SBATCH --job-name=PingPong-23d02477b50a
 #SBATCH --nodes=1
 #SBATCH --ntasks=16
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-f6bc7d89ae62/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-23d02477b50a/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-f6bc7d89ae62
-script_hash=f6bc7d89ae62
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM-full/PingPong/r01-23d02477b50a
+script_hash=23d02477b50a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f6bc7d89ae62
+claim script_hash=23d02477b50a
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=4757d30b5698
+claim recipe=41e60a683440
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

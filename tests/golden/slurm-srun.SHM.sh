@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-4f182e719036
+#SBATCH --job-name=PingPong-93fff6749ef6
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-4f182e719036/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-93fff6749ef6/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-4f182e719036
-script_hash=4f182e719036
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/SHM/PingPong/r01-93fff6749ef6
+script_hash=93fff6749ef6
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4f182e719036
+claim script_hash=93fff6749ef6
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=5662adad013b
+claim recipe=c9339a75f9f4
 claim largest_size=
 claim settings=3
 claim setting.I_MPI_DEBUG=5

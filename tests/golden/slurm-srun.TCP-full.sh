@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-fab0196e35f8
+#SBATCH --job-name=PingPong-c14dc812d68a
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-fab0196e35f8/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-c14dc812d68a/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-fab0196e35f8
-script_hash=fab0196e35f8
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-c14dc812d68a
+script_hash=c14dc812d68a
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fab0196e35f8
+claim script_hash=c14dc812d68a
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=c1b445217f00
+claim recipe=976ea3a745ed
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-b00f60378722
+#SBATCH --job-name=PingPong-a7cfd29373bd
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-b00f60378722/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-a7cfd29373bd/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-b00f60378722
-script_hash=b00f60378722
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-a7cfd29373bd
+script_hash=a7cfd29373bd
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b00f60378722
+claim script_hash=a7cfd29373bd
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=b7eedf8db77c
+claim recipe=61c6c22c4225
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

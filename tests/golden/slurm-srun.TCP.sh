@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-37c34927fb31
+#SBATCH --job-name=PingPong-1335d96a4829
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-37c34927fb31/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-1335d96a4829/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-37c34927fb31
-script_hash=37c34927fb31
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP/PingPong/r01-1335d96a4829
+script_hash=1335d96a4829
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -91,7 +91,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=37c34927fb31
+claim script_hash=1335d96a4829
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
@@ -105,7 +105,7 @@ claim mpi=intelmpi
 claim members=
 claim program_sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 claim time_limit=2700
-claim recipe=d98c72e1a4de
+claim recipe=656eb994c167
 claim largest_size=
 claim settings=5
 claim setting.I_MPI_DEBUG=5

@@ -28,18 +28,20 @@ start_network() {
     ip link set eth1 up
 }
 
-# The hardware that this node is said to have; network cards are the real ones.
+# The hardware that this node is said to have; network cards and memory are the real ones: declared sockets
+# share the NUMA node that their memory really comes from, else honest ranks would look remote.
 declare_hardware() {
-    local sys=/run/mpicampaign/sysfs cpu socket core folder
+    local sys=/run/mpicampaign/sysfs cpu socket core folder memory
     mkdir -p "$sys/class"
     ln -s /sys/class/net "$sys/class/net"
     while read -r cpu socket core && [ "$cpu" != end ]; do
         folder=$sys/devices/system/cpu/cpu$cpu
-        mkdir -p "$folder/topology" "$sys/devices/system/node/node$socket"
+        memory=$(cd "/sys/devices/system/cpu/cpu$cpu" 2>/dev/null && compgen -G "node[0-9]*") || memory=node0
+        mkdir -p "$folder/topology" "$sys/devices/system/node/$memory"
         echo "$socket" >"$folder/topology/physical_package_id"
         echo "$core" >"$folder/topology/core_id"
         echo "$cpu" >"$folder/topology/thread_siblings_list"
-        ln -s "../../node/node$socket" "$folder/node$socket"
+        ln -s "../../node/$memory" "$folder/$memory"
     done
 }
 

