@@ -1,4 +1,4 @@
-"""The command line: mpicampaign check, plan, render, build, run, report."""
+"""The command line: mpicampaign check, plan, render, build, run, report, doctor."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)")
     run.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
     _command(commands, "report", _report, "make records, tables, figures and report from what is there")
+    _doctor(commands)
     return parser
 
 
@@ -65,6 +66,12 @@ def _command(
     parser.add_argument("--system", default="", help="plan for this system, wherever this machine is")
     parser.set_defaults(action=action)
     return parser
+
+
+def _doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.doctor_options import add_command
+
+    add_command(commands)
 
 
 def _prepare(options: argparse.Namespace) -> Prepared:
