@@ -89,10 +89,10 @@ def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
         raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
     try:
         queues, classes = _ASK[scheduler](wishes.queues)
+        groups, notes = _groups(scheduler, classes)
     except UnreadableError as error:
         hint = "ask your administrators, or say --scheduler none to measure on this machine alone"
         raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
-    groups, notes = _groups(scheduler, classes)
     groups = _probed(wishes, scheduler, groups, say)
     words, modules = _modules()
     libraries = _libraries(modules, groups)

@@ -49,7 +49,7 @@ def call(command: Sequence[str], seconds: float = SECONDS) -> Answer:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return Answer(output, _failure(command[0], process.returncode, errors or output), process.returncode)
+    return Answer(output, _failure(command[0], process.returncode, f"{errors}\n{output}"), process.returncode)
 
 
 def _failure(name: str, status: int, words: str) -> str:

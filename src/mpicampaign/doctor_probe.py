@@ -54,6 +54,7 @@ class _Job:
     state: str = ""
     reason: str = ""
     ended: float | None = None  # since when the scheduler says so
+    cancelled: bool = False
 
 
 def probe_here(group: Group) -> Group:
@@ -76,11 +77,11 @@ def probe_groups(groups: Sequence[Group], scheduler: str, near: Path, seconds: f
         for group in groups:
             probes.submit(group)
         probes.wait(seconds)
+        probes.cancel()
+        return [probes.result(group, seconds) for group in groups]
     finally:
         probes.cancel()
-    found = [probes.result(group, seconds) for group in groups]
-    shutil.rmtree(folder, ignore_errors=True)
-    return found
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Probes:
@@ -137,9 +138,10 @@ class _Probes:
                     job.ended = time.monotonic()
 
     def cancel(self) -> None:
-        """Our own jobs that have not ended, each by its number."""
+        """Our own jobs that have not ended, each by its number, and once."""
         for job in self.jobs.values():
-            if job.ended is None and not job.output.exists():
+            if job.ended is None and not job.cancelled and not job.output.exists():
+                job.cancelled = True
                 call(self.scheduler.cancel_command(job.number))
 
     def result(self, group: Group, seconds: float) -> Group:
