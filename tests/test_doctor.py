@@ -114,6 +114,14 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
     desk.demand_campaign()
 
 
+def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
+    desk.slurm()
+    desk.stand_in("sbatch", script="echo other >site.yaml; exit 1")
+    done = desk.call("doctor")
+    assert done.returncode == 2 and "this file is there already" in done.stderr
+    assert desk.site.read_text() == "other\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

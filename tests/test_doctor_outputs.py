@@ -54,7 +54,7 @@ def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
 
 def test_partitions_that_are_asked_for_are_the_only_ones() -> None:
     (only,) = classes(TWO_KINDS, ["blue"])
-    assert (only.queue, only.nodes) == ("blue", ("n1",))
+    assert (only.queue, only.nodes, only.constraint) == ("blue", ("n1",), "")
 
 
 def test_nodes_without_a_feature_of_their_own_are_selected_by_all_of_theirs_and_doubted() -> None:
@@ -318,6 +318,7 @@ WHOLE = "#mpicampaign-probe 1\nhost\tn1\ntopology\t1\t2\t2\nend of probe\n"
     [
         "",
         WHOLE.removesuffix("end of probe\n"),
+        WHOLE.replace("end of probe", "host\tn2"),
         WHOLE.replace("probe 1", "probe 2"),
         WHOLE.replace("1\t2\t2", "1\t2"),
         WHOLE.replace("1\t2\t2", "0\t0\t0"),

@@ -53,6 +53,7 @@ def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
     site = _site(wishes, say)
     for line in site_lines(site):
         say(line)
+    _check_output(wishes)  # probes take minutes: a file may have come meanwhile
     _write(wishes.output, campaign_text(site))
     say(f"campaign file: {wishes.output}; it has been checked. Next:")
     say(f"    mpicampaign plan --campaign {wishes.output}")
@@ -62,7 +63,7 @@ def _check_output(wishes: Wishes) -> None:
     if wishes.output.exists() and not wishes.overwrite:
         hint = "choose another file with --output, or say --overwrite"
         raise UserError(
-            Problem("this file is there already; nothing was done", str(wishes.output), hint=hint)
+            Problem("this file is there already; nothing was written", str(wishes.output), hint=hint)
         )
     if not os.access(wishes.output.resolve().parent, os.W_OK | os.X_OK):
         raise UserError(Problem("its folder is not there, or cannot be written to", str(wishes.output)))
@@ -196,6 +197,8 @@ def _notes(scheduler: str, groups: Sequence[Group]) -> list[str]:
         notes.append(
             f"the Python environment is not seen on nodes of {', '.join(blind)}: clone into a shared folder"
         )
+    if os.environ.get("MPICAMPAIGN_SYSFS"):
+        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not the nodes' own")
     if scheduler != "none":
         notes.append("Whether jobs need an account, QOS or reservation is not told by the scheduler:")
         notes.append("if they do, give account:, qos: or reservation: to each host group")

@@ -21,7 +21,8 @@ HOSTS = ("lshosts", "-w")
 STATES = ("bhosts", "-w")
 WAITING = ("PEND", "PSUSP", "WAIT")
 RUNNING = ("RUN", "USUSP", "SSUSP", "PROV")
-_IN_USE = ("ok", "closed_Full", "closed_Excl", "closed_Busy", "closed_Adm_Excl", "closed")
+# Closed by jobs or load, not by an administrator; without a reason, full is the usual one.
+_IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 
 
 def default_queues(output: str) -> list[str]:
