@@ -1,4 +1,4 @@
-"""The command line: mpicampaign check, plan, render, build, run, status, cancel, report."""
+"""The command line: mpicampaign check, plan, render, build, run, status, cancel, report, doctor."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "status", _status, "show what is queued, running, finished or failed")
     _command(commands, "cancel", _cancel, "cancel the campaign's jobs that are in the queue")
     _command(commands, "report", _report, "make records, tables, figures and report from what is there")
+    _doctor(commands)
     return parser
 
 
@@ -67,6 +68,12 @@ def _command(
     parser.add_argument("--system", default="", help="plan for this system, wherever this machine is")
     parser.set_defaults(action=action)
     return parser
+
+
+def _doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.doctor_options import add_command
+
+    add_command(commands)
 
 
 def _prepare(options: argparse.Namespace) -> Prepared:

@@ -1,0 +1,126 @@
+"""What a site offers, as found by the doctor: plain data. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class UnreadableError(Exception):
+    """The output of a command is not what its documentation says; the text says what was met instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """A network interface of a node. ``megabits`` is its speed in Mbit/s, ``None`` where it tells none."""
+
+    name: str
+    up: bool
+    megabits: int | None
+    hardware: bool  # whether the speed is that of a card, not one that a virtual interface makes up
+    routed: bool  # whether it has a route, and so an address
+
+    @property
+    def usable(self) -> bool:
+        return self.up and self.routed
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of an InfiniBand (or RoCE) device; ``gigabits`` is its rate in Gbit/s."""
+
+    device: str
+    number: str
+    active: bool
+    layer: str
+    gigabits: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeProbe:
+    """What a probe found on one node. ``programs`` maps the names of those that are there to their paths."""
+
+    host: str
+    sockets: int
+    cores: int
+    cpus: int  # hyper-threads are several CPUs of one core
+    interfaces: tuple[Interface, ...] = ()
+    ports: tuple[Port, ...] = ()
+    programs: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def fabrics(self) -> list[Interface]:
+        return [interface for interface in self.interfaces if interface.usable]
+
+    @property
+    def active_ports(self) -> list[Port]:
+        return [port for port in self.ports if port.active]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Like nodes of one partition or queue, and what selects them.
+
+    Sockets and cores of a node are the scheduler's word, ``None`` where it gives none.
+    """
+
+    queue: str  # partition or queue
+    nodes: tuple[str, ...]
+    usable: int  # how many of them are neither down nor drained
+    features: tuple[str, ...] = ()
+    sockets: int | None = None
+    cores: int | None = None
+    constraint: str = ""  # what tells them from other nodes of the partition (Slurm)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A partition or queue; ``time_limit`` and ``notes`` in the scheduler's words."""
+
+    name: str
+    default: bool
+    open: bool
+    time_limit: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """An MPI library: the name by which campaign files know its kind, and how it is had."""
+
+    mpi: str
+    module: str = ""
+    prefix: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A host group to be: like nodes, with what the probe found there, or why it found nothing."""
+
+    name: str
+    nodes: NodeClass
+    probe: NodeProbe | None = None
+    unknown: str = ""
+
+    @property
+    def sockets(self) -> int | None:
+        return self.probe.sockets if self.probe else self.nodes.sockets
+
+    @property
+    def cores(self) -> int | None:
+        return self.probe.cores if self.probe else self.nodes.cores
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """All that is known of a site. The first library is the one to begin with."""
+
+    scheduler: str
+    groups: tuple[Group, ...]
+    queues: tuple[Queue, ...] = ()
+    libraries: tuple[Library, ...] = ()
+    modules: str = ""  # in words: how many were found, or why none
+    notes: tuple[str, ...] = ()
+    host: str = ""

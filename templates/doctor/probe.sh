@@ -1,0 +1,95 @@
+#!/bin/bash
+# probe.sh OUTPUT [MPIRUN]: writes what this node offers to OUTPUT, which appears whole or not at all.
+#
+# MPIRUN is one more program that is looked for, by its path. Lines are fields parted by tabs; the first word says
+# what a line is about. Needs bash and coreutils only, changes nothing.
+set -u
+export LC_ALL=C
+output=$1
+mpirun=${2-}
+sys=${MPICAMPAIGN_SYSFS:-/sys}
+host=$(uname -n)
+part=$output.$host.$$.part
+
+line() { # FIELD...: a field is one line, whatever it holds
+    local field text=
+    for field in "$@"; do text+=${text:+$'\t'}${field//[[:cntrl:]]/ }; done
+    printf '%s\n' "$text"
+}
+
+content() { # FILE: its first line; nothing where it cannot be read
+    local text=
+    { IFS= read -r text <"$1"; } 2>/dev/null
+    printf '%s' "$text"
+}
+
+# All CPUs that are online, not only those that the job may use: the node is to be described.
+topology() {
+    local path socket siblings cpus=0
+    local -A sockets=() cores=()
+    for path in "$sys"/devices/system/cpu/cpu[0-9]*/topology; do
+        socket=$(content "$path/physical_package_id")
+        siblings=$(content "$path/thread_siblings_list")
+        [ -n "$siblings" ] || continue
+        cpus=$((cpus + 1))
+        sockets[${socket:-0}]=1
+        cores[$siblings]=1
+    done
+    line topology "${#sockets[@]}" "${#cores[@]}" "$cpus"
+}
+
+# Which interfaces have a route, and so an address: " eth0 eth1 ".
+routed() {
+    local name rest
+    while read -r name rest; do printf ' %s ' "$name"; done </proc/net/route 2>/dev/null
+}
+
+interfaces() {
+    local path name hardware route routes
+    routes=$(routed)
+    for path in "$sys"/class/net/*; do
+        name=${path##*/}
+        case $name in lo | docker* | virbr* | veth* | vnet* | cni* | cali* | flannel* | dummy* | ifb*) continue ;; esac
+        if [ -e "$path/bridge" ] || [ -e "$path/tun_flags" ] || [ ! -e "$path/operstate" ]; then continue; fi
+        hardware=no route=no
+        { [ -e "$path/device" ] || [ -e "$path/bonding" ]; } && hardware=yes
+        [[ $routes == *" $name "* ]] && route=yes
+        line interface "$name" "$(content "$path/operstate")" "$(content "$path/speed")" "$hardware" "$route"
+    done
+}
+
+ports() {
+    local path device
+    for path in "$sys"/class/infiniband/*/ports/*; do
+        [ -e "$path/state" ] || continue
+        device=${path%/ports/*}
+        line port "${device##*/}" "${path##*/}" "$(content "$path/state")" "$(content "$path/link_layer")" "$(content "$path/rate")"
+    done
+}
+
+version() { # COMMAND...: the first line that it prints, if it does so soon
+    local text
+    text=$(timeout 5 "$@" 2>/dev/null </dev/null)
+    printf '%s' "${text%%$'\n'*}"
+}
+
+programs() {
+    local name path
+    for name in mpirun mpiexec mpicc ompi_info numactl IMB-MPI1 osu_latency; do
+        path=$(command -v "$name") && line program "$name" "$path"
+    done
+    command -v mpirun >/dev/null && line version mpirun "$(version mpirun --version)"
+    command -v ompi_info >/dev/null && line version ompi_info "$(version ompi_info --version)"
+    [ -n "$mpirun" ] && [ -x "$mpirun" ] && line program environment "$mpirun"
+}
+
+trap 'rm -f "$part"' EXIT
+{
+    echo '#mpicampaign-probe 1'
+    line host "$host"
+    topology
+    interfaces
+    ports
+    programs
+    echo 'end of probe'
+} >"$part" && mv -f "$part" "$output"

@@ -1,0 +1,326 @@
+"""mpicampaign doctor as it is called: on a plain machine, and on stand-ins for schedulers that misbehave.
+
+The stand-ins are shell scripts. A real Slurm is in test_doctor_minicluster.py; no real LSF was at hand.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
+
+from mpicampaign.doctor_calls import call
+
+TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
+Done = subprocess.CompletedProcess[str]
+
+
+class Desk:
+    """A folder to work in, and a PATH on which there are only the basic tools and stand-ins."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.programs = folder / "bin"
+        for each in (self.folder, self.programs):
+            each.mkdir()
+        for tool in TOOLS:
+            (self.programs / tool).symlink_to(str(shutil.which(tool)))
+
+    @property
+    def site(self) -> Path:
+        return self.folder / "site.yaml"
+
+    @property
+    def calls(self) -> list[str]:
+        """What the stand-ins were called with."""
+        log = self.folder.parent / "calls"
+        return log.read_text().splitlines() if log.exists() else []
+
+    def stand_in(self, name: str, output: str = "", script: str = "", status: int = 0) -> None:
+        text = f'#!/bin/sh\necho "{name} $*" >>"{self.folder.parent}/calls"\n{script}\n'
+        text += f"cat <<'END_OF_OUTPUT'\n{output}END_OF_OUTPUT\nexit {status}\n"
+        (self.programs / name).write_text(text)
+        (self.programs / name).chmod(0o755)
+
+    def slurm(self, nodes: str = TWO_KINDS, state: str = "PENDING|Resources") -> None:
+        self.stand_in("sinfo", nodes)
+        self.stand_in("scontrol")
+        self.stand_in(
+            "sbatch", script="n=$(cat jobs 2>/dev/null); n=$((${n:-6}+1)); echo $n | cat >jobs; echo $n"
+        )
+        self.stand_in("squeue", "".join(f"{job}|{state}\n" for job in (7, 8, 9)))
+        self.stand_in("scancel")
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mpicampaign.cli", *arguments]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"PATH": str(self.programs), "HOME": str(self.folder)}
+
+    def call(self, *arguments: str) -> Done:
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def demand_campaign(self) -> None:
+        """The file that was written is checked and planned by the commands that a person would use."""
+        for command in ("check", "plan"):
+            done = self.call(command, "--campaign", "site.yaml")
+            assert done.returncode == 0, done.stderr
+
+    def demand_nothing_left(self) -> None:
+        assert [path.name for path in self.folder.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+# ---- A machine without a scheduler
+
+
+def test_a_plain_machine_gets_a_campaign_of_its_own(desk: Desk) -> None:
+    done = desk.call("doctor")
+    assert done.returncode == 0, done.stderr
+    assert "scheduler: none" in done.stdout and "sockets of a node: " in done.stdout
+    assert "modules: not found" in done.stdout
+    assert "scheduler: none" in desk.site.read_text()
+    desk.demand_campaign()
+    desk.demand_nothing_left()
+
+
+def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
+    desk.site.write_text("mine")
+    done = desk.call("doctor")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "site.yaml: this file is there already" in done.stderr
+    assert desk.site.read_text() == "mine"
+    assert desk.call("doctor", "--overwrite").returncode == 0
+    desk.demand_campaign()
+
+
+def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
+    desk.slurm()
+    desk.stand_in("sbatch", script="echo other >site.yaml; exit 1")
+    done = desk.call("doctor")
+    assert done.returncode == 2 and "this file is there already" in done.stderr
+    assert desk.site.read_text() == "other\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--output", "no/such/folder/x.yaml"], "its folder is not there"),
+        (["--time-limit", "soon"], "--time-limit: 'soon' is not a duration"),
+        (["--partition", "all"], "no scheduler was found"),
+    ],
+)
+def test_mistakes_of_the_call_are_told(desk: Desk, arguments: list[str], words: str) -> None:
+    done = desk.call("doctor", *arguments)
+    assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_modules_are_asked_through_a_login_shell(desk: Desk) -> None:
+    profile = 'module() { printf "openmpi/5.0.3\\ngcc/13\\n" >&2; }\n'
+    (desk.folder / ".bash_profile").write_text(profile)
+    done = desk.call("doctor")
+    assert "modules: 2 found, 1 of them MPI libraries" in done.stdout
+    assert "# mpi: openmpi5, modules: openmpi/5.0.3" in desk.site.read_text()
+
+
+def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: Desk) -> None:
+    (desk.folder / ".bash_profile").write_text("module() { echo broken >&2; return 1; }\n")
+    (line,) = [line for line in desk.call("doctor").stdout.splitlines() if line.startswith("modules")]
+    assert line.startswith("modules: could not look: bash failed with exit status 1: ") and "broken" in line
+
+
+# ---- Slurm that does not answer, or answers something else
+
+
+def test_a_scheduler_that_does_not_answer_is_no_machine_without_one(desk: Desk) -> None:
+    desk.stand_in("sinfo", "Unable to contact slurm controller\n", status=1)
+    done = desk.call("doctor")
+    assert done.returncode == 2
+    assert (
+        "could not look: sinfo failed with exit status 1: Unable to contact slurm controller" in done.stderr
+    )
+    assert "--scheduler none" in done.stderr
+    assert list(desk.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "output", ["", "PARTITION AVAIL TIMELIMIT\n", "\x1b[2J\n", "n|p|p|up|1|f|1|1|1|down\n"]
+)
+def test_answers_that_cannot_be_used_write_nothing(desk: Desk, output: str) -> None:
+    desk.slurm(output)
+    done = desk.call("doctor")
+    assert done.returncode == 2 and "could not look: " in done.stderr and "\x1b" not in done.stderr
+    assert "Traceback" not in done.stderr and not desk.site.exists()
+
+
+def test_a_partition_that_is_not_there(desk: Desk) -> None:
+    desk.slurm()
+    done = desk.call("doctor", "--partition", "bleu")
+    assert done.returncode == 2
+    assert "no partition or queue 'bleu'; there are: all, blue, night, old" in done.stderr
+
+
+def test_without_a_probe_no_job_is_started(desk: Desk) -> None:
+    desk.slurm()
+    done = desk.call("doctor", "--no-probe")
+    assert done.returncode == 0, done.stderr
+    assert not any(line.startswith("sbatch") for line in desk.calls)
+    assert "could not look: not asked to (--no-probe)" in done.stdout
+    desk.demand_campaign()
+
+
+def test_probes_that_do_not_start_in_time_are_cancelled_and_no_others(desk: Desk) -> None:
+    desk.slurm()
+    started = time.monotonic()
+    done = desk.call("doctor", "--time-limit", "1 s")
+    assert time.monotonic() - started < 15
+    assert done.returncode == 0, done.stderr
+    assert "probe job 7 had not started after 1 s (PENDING, Resources) and was cancelled" in done.stdout
+    assert [line for line in desk.calls if line.startswith("scancel")] == [
+        "scancel 7",
+        "scancel 8",
+        "scancel 9",
+    ]
+    assert "not looked at by a probe job: probe job 7" in desk.site.read_text()
+    desk.demand_campaign()
+    desk.demand_nothing_left()
+
+
+def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
+    desk.slurm()
+    desk.stand_in("squeue", status=1)
+    done = desk.call("doctor", "--time-limit", "1 s", "--partition", "blue")
+    assert "had not started after 1 s (unknown) and was cancelled" in done.stdout
+
+
+def test_ctrl_c_cancels_the_probes(desk: Desk) -> None:
+    desk.slurm()
+    process = subprocess.Popen(
+        desk.command("doctor"), cwd=desk.folder, env=desk.environment, stdout=-3, stderr=-3
+    )
+    deadline = time.monotonic() + 30
+    while not any(line.startswith("squeue") for line in desk.calls) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert [line for line in desk.calls if line.startswith("scancel")] == [
+        "scancel 7",
+        "scancel 8",
+        "scancel 9",
+    ]
+    assert not desk.site.exists()
+    desk.demand_nothing_left()
+
+
+def test_a_site_that_refuses_the_probe_is_quoted(desk: Desk) -> None:
+    desk.slurm()
+    desk.stand_in("sbatch", script="echo 'sbatch: error: Invalid account' >&2", status=1)
+    done = desk.call("doctor")
+    assert "could not look: sbatch failed with exit status 1: sbatch: error: Invalid account" in done.stdout
+    assert done.returncode == 0
+    desk.demand_campaign()
+
+
+@pytest.mark.slow
+def test_a_probe_that_ends_without_output_is_not_waited_for(desk: Desk) -> None:
+    desk.slurm(state="FAILED|NonZeroExitCode")
+    done = desk.call("doctor", "--partition", "blue")
+    assert "probe job 7 ended (FAILED, NonZeroExitCode), and its output is not seen" in done.stdout
+    assert not any(line.startswith("scancel") for line in desk.calls)
+
+
+def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
+    desk.slurm()
+    writes = 'for last; do :; done; for a; do case $a in *.txt) echo rubbish >"$a" ;; esac; done; echo 7'
+    desk.stand_in("sbatch", script=writes)
+    done = desk.call("doctor", "--partition", "blue")
+    assert "could not look: this is no whole output of the probe" in done.stdout
+    desk.demand_campaign()
+
+
+def test_hostile_names_are_left_out_and_told(desk: Desk) -> None:
+    lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|idle"]
+    lines += ["n3|good|good*|up|1|fine|1|2|1|idle"]
+    desk.slurm("\n".join(lines) + "\n")
+    done = desk.call("doctor", "--no-probe")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("cannot be used in a job script") == 2
+    assert not (desk.folder / "pwned").exists()
+    assert "touch" not in "".join(line for line in desk.site.read_text().splitlines() if "#" not in line)
+    desk.demand_campaign()
+
+
+# ---- LSF, by stand-ins only
+
+
+def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
+    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):
+        desk.stand_in(name, output)
+    desk.stand_in("bparams", "Default Queues:  normal\n")
+    desk.stand_in("bkill")
+    desk.stand_in("bjobs", "JOBID USER STAT\n7 me RUN\n")
+    run = (
+        'for last; do :; done; sh -c "$last" >/dev/null 2>&1; echo "Job <7> is submitted to queue <normal>."'
+    )
+    desk.stand_in("bsub", script=run)
+    done = desk.call("doctor", "--time-limit", "5 s")
+    assert done.returncode == 0, done.stderr
+    assert "scheduler: LSF" in done.stdout and "queue normal: default" in done.stdout
+    assert "host group normal (normal): 2 nodes, 1 usable: bw001, bw002" in done.stdout
+    assert "sockets of a node: " in done.stdout and "could not look" not in done.stdout.split("host group")[1]
+    assert "hosts: [bw001, bw002]" in desk.site.read_text()
+    assert not any(line.startswith("bkill") for line in desk.calls)
+    desk.demand_campaign()
+
+
+def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
+    desk.stand_in("bqueues", script="echo 'LSF is down. Please wait ...' >&2", status=255)
+    done = desk.call("doctor")
+    assert done.returncode == 2 and "LSF is down" in done.stderr and not desk.site.exists()
+
+
+# ---- Calls
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    file = tmp_path / "process"
+    started = time.monotonic()
+    answer = call(["bash", "-c", f"sleep 300 & echo $! >'{file}'; wait"], seconds=1)
+    assert "did not answer within 1 s" in answer.failure and time.monotonic() - started < 10
+    deadline = time.monotonic() + 5
+    while _alive(int(file.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _alive(int(file.read_text()))
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_a_command_that_is_not_there() -> None:
+    answer = call(["no-such-command"])
+    assert answer.failure == "no-such-command: No such file or directory" and answer.status is None

@@ -1,0 +1,252 @@
+"""The campaign file that the doctor writes: it loads, means what was found, and no name does harm in it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpicampaign.campaign import Campaign
+from mpicampaign.campaign_file import load_campaign
+from mpicampaign.site_campaign import campaign_text, comment, dumped, named_groups, refusal
+from mpicampaign.site_facts import Group, Interface, Library, NodeClass, NodeProbe, Port, Queue, Site
+from mpicampaign.site_text import site_lines
+from mpicampaign.yaml_lines import read_yaml
+
+ETHERNET = Interface("eno1", True, 25000, True, True)
+IPOIB = Interface("ib0", True, 100000, True, True)
+DEVICE = Port("mlx5_0", "1", True, "InfiniBand", 100.0)
+MILAN = NodeClass("compute", ("m1", "m2"), 2, ("milan",), 2, 128, "milan")
+ROME = NodeClass("compute", ("r1", "r2"), 2, ("rome",), 2, 64, "rome")
+PROBE = NodeProbe("m1", 2, 128, 256, (ETHERNET,), (DEVICE,), {"numactl": "/usr/bin/numactl"})
+WHEEL = Library("wheel")
+
+
+def site(*groups: Group, scheduler: str = "slurm", libraries: tuple[Library, ...] = (WHEEL,)) -> Site:
+    return Site(scheduler, groups, libraries=libraries, modules="none", host="login1.example")
+
+
+def loaded(found: Site, folder: Path) -> Campaign:
+    path = folder / "site.yaml"
+    path.write_text(campaign_text(found), encoding="utf-8")
+    return load_campaign(path)
+
+
+def matrix(campaign: Campaign) -> dict[str, tuple[str, ...]]:
+    return {group: entry.placements for entry in campaign.matrix for group in entry.host_groups}
+
+
+def test_what_a_probe_found_is_measured(tmp_path: Path) -> None:
+    campaign = loaded(site(Group("milan", MILAN, PROBE)), tmp_path)
+    group = campaign.host_groups["milan"]
+    assert (group.partition, group.constraint, group.exclusive, group.cores) == (
+        "compute",
+        "milan",
+        True,
+        128,
+    )
+    assert group.fabrics["eno1"].bytes_per_second == 25e9 / 8
+    assert (group.fabrics["ib"].device, group.fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
+    assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM", "TCP", "IBV")}
+    assert campaign.name == "login1"
+
+
+def test_without_a_probe_nothing_is_claimed_of_networks(tmp_path: Path) -> None:
+    found = site(Group("milan", MILAN, unknown="the queue was busy"))
+    campaign = loaded(found, tmp_path)
+    assert campaign.host_groups["milan"].fabrics == {}
+    assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM")}
+    assert "# not looked at by a probe job: the queue was busy" in campaign_text(found)
+    assert "# fabrics: {eth: {transport: tcp" in campaign_text(found)
+
+
+def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
+    both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
+    one = replace(PROBE, ports=())
+    campaign = loaded(site(Group("milan", MILAN, both), Group("rome", ROME, one)), tmp_path)
+    assert matrix(campaign) == {
+        "milan": ("SHM-1", "SHM-2", "SHM", "TCP-eno1", "TCP-ib0"),
+        "rome": ("SHM-1", "SHM-2", "SHM", "TCP-eno1"),
+    }
+    assert campaign.placements["TCP-ib0"].fabric == "ib0"
+
+
+@pytest.mark.parametrize(
+    ("probe", "placements"),
+    [
+        (NodeProbe("n", 1, 1, 1), ("SHM",)),
+        (NodeProbe("n", 1, 2, 2), ("SHM-1", "SHM")),
+        (NodeProbe("n", 2, 2, 2), ("SHM-2", "SHM")),
+        (NodeProbe("n", 2, 4, 8), ("SHM-1", "SHM-2", "SHM")),
+    ],
+)
+def test_placements_fit_the_sockets_and_cores(
+    probe: NodeProbe, placements: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert matrix(loaded(site(Group("g", MILAN, probe)), tmp_path)) == {"g": placements}
+
+
+def test_down_interfaces_and_virtual_speeds_are_no_claims(tmp_path: Path) -> None:
+    interfaces = (
+        replace(ETHERNET, hardware=False),
+        Interface("eno2", False, 1000, True, False),
+        Interface("eno3", True, None, True, False),
+    )
+    found = site(
+        Group("g", MILAN, replace(PROBE, interfaces=interfaces, ports=(replace(DEVICE, active=False),)))
+    )
+    fabrics = loaded(found, tmp_path).host_groups["g"].fabrics
+    assert list(fabrics) == ["eno1"] and fabrics["eno1"].bytes_per_second is None
+    text = campaign_text(found)
+    for words in ("eno2 is not up", "eno3 has no IPv4 route", "mlx5_0 port 1: not active", "eno1 says 25000"):
+        assert words in text
+
+
+def test_a_single_node_is_not_asked_to_talk_to_another(tmp_path: Path) -> None:
+    alone = replace(MILAN, nodes=("m1",), usable=1)
+    assert matrix(loaded(site(Group("g", alone, PROBE)), tmp_path)) == {"g": ("SHM-1", "SHM-2", "SHM")}
+
+
+def test_groups_that_are_down_stay_out_of_the_matrix(tmp_path: Path) -> None:
+    found = site(Group("milan", MILAN, PROBE), Group("rome", replace(ROME, usable=0)))
+    campaign = loaded(found, tmp_path)
+    assert list(matrix(campaign)) == ["milan"] and "rome" in campaign.host_groups
+    assert "# rome is left out" in campaign_text(found)
+
+
+def test_an_lsf_site(tmp_path: Path) -> None:
+    nodes = NodeClass("normal", ("bw001", "bw002"), 2, ("Intel_E5",))
+    campaign = loaded(site(Group("normal", nodes, PROBE), scheduler="lsf"), tmp_path)
+    group = campaign.host_groups["normal"]
+    assert (group.queue, group.hosts, group.partition) == ("normal", ("bw001", "bw002"), "")
+
+
+def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
+    libraries = (
+        Library("openmpi5", module="openmpi/5.0"),
+        Library("intelmpi", module="impi/1"),
+        Library("", "x/1"),
+    )
+    found = site(Group("milan", MILAN, PROBE), libraries=libraries)
+    campaign = loaded(found, tmp_path)
+    system = campaign.systems["cluster"]
+    assert (system.mpi.name, system.modules) == ("openmpi5", ("openmpi/5.0",))
+    assert campaign.benchmarks["PingPong"].provider.kind == "module"
+    text = campaign_text(found)
+    assert "    # mpi: intelmpi, modules: impi/1\n" in text
+    assert "    # x/1: not one of the built-in libraries" in text
+
+
+def test_a_plain_machine(tmp_path: Path) -> None:
+    nodes = NodeClass("local", ("laptop",), 1)
+    probe = replace(PROBE, sockets=1, cores=4)
+    campaign = loaded(site(Group("local", nodes, probe), scheduler="none"), tmp_path)
+    assert campaign.systems["this-machine"].scheduler == "none"
+    assert matrix(campaign) == {"local": ("SHM-1", "SHM", "TCP-loopback")}
+
+
+# ---- Hostile names
+
+HOSTILE = [
+    "all\nmpis: {x: 1}",
+    "p #comment",
+    "p: {a: b}",
+    "*alias",
+    "&anchor",
+    "!!python/object:os.system",
+    "{{ jinja }}",
+    "$(touch pwned)",
+    "'; touch pwned; '",
+    "-p --wrap=x",
+    "é\u2028x",
+    "\x1b[2J",
+    "",
+]
+AMBIGUOUS = [
+    "no",
+    "on",
+    "null",
+    "1e3",
+    "0x10",
+    "007",
+    "1_000",
+    "12:30",
+    ".5",
+    "a" * 255,
+    "=",
+    "true",
+    "1.5",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_that_no_job_script_may_hold_are_refused_in_words(name: str) -> None:
+    words = refusal(replace(MILAN, queue=name), "slurm")
+    assert "cannot be used in a job script" in words and words.isprintable()
+    if name:
+        assert refusal(replace(MILAN, constraint=name), "slurm")
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_names_that_yaml_could_take_for_something_else_stay_names(name: str, tmp_path: Path) -> None:
+    nodes = replace(MILAN, queue=name, constraint="")
+    (group,) = named_groups([nodes])
+    campaign = loaded(site(replace(group, probe=PROBE)), tmp_path)
+    assert [each.partition for each in campaign.host_groups.values()] == [name]
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_partition_and_feature_is_refused_or_kept(queue: str, feature: str) -> None:
+    nodes = NodeClass(queue, (f"n\n{queue}",), 2, (feature,), 1, 2, feature, notes=(queue,))
+    found = site(Group("g", nodes, unknown=queue))
+    text = campaign_text(
+        replace(found, queues=(Queue(queue, True, True, feature, (feature,)),), notes=(queue,))
+    )
+    if not refusal(nodes, "slurm"):
+        data = yaml.safe_load(text)
+        assert data["host_groups"]["g"]["partition"] == queue
+        assert data["host_groups"]["g"].get("constraint", "") == feature
+    # Whatever they are, they stand in no other place.
+    assert {line.split(":")[0] for line in text.splitlines() if line and line[0] not in " #-\"'|>?"} <= {
+        *("campaign", "title", "repeats", "time_limit", "systems", "host_groups", "benchmarks", "matrix"),
+    } or refusal(nodes, "slurm")
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_read_back_as_it_is_by_two_readers(text: str) -> None:
+    assert yaml.safe_load(dumped({"key": text, "more": [text]})) == {"key": text, "more": [text]}
+
+
+@given(st.from_regex(r"[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,-]{0,12}", fullmatch=True))
+def test_words_are_texts_to_the_reader_of_campaign_files(word: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "word.yaml"
+        file.write_text(dumped({"key": word}), encoding="utf-8")
+        assert read_yaml(file).data == {"key": word}
+
+
+@given(st.text())
+def test_a_comment_is_one_line(words: str) -> None:
+    text = comment(words)
+    assert text.startswith("# ") and text.endswith("\n") and text[:-1].isprintable()
+
+
+@given(st.text(max_size=20))
+def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
+    probe = NodeProbe(text, 1, 2, 2, (Interface(text, True, 1, True, True),), programs={"mpirun": text})
+    nodes = NodeClass(text, (text,), 1, (text,), 1, 2, text)
+    found = Site(
+        "slurm", (Group("g", nodes, probe),), (Queue(text, True, True, text),), (Library("", text),), text
+    )
+    assert all(line.isprintable() for line in site_lines(found))
+
+
+def test_names_of_groups_differ() -> None:
+    names = [group.name for group in named_groups([MILAN, ROME, replace(MILAN, constraint="Milan"), MILAN])]
+    assert names == ["milan", "rome", "milan-2", "milan-3"]
+    assert [g.name for g in named_groups([replace(MILAN, constraint="", queue="_._")])] == ["nodes"]

@@ -1,0 +1,116 @@
+"""mpicampaign doctor on the head of a real Slurm, as an ordinary user; it asks real nodes by real jobs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from minicluster import MiniCluster
+
+from mpicampaign.campaign_file import load_campaign
+
+pytestmark = pytest.mark.slow
+
+Done = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def folder(minicluster: MiniCluster, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder of the ordinary user's in the file system that head and nodes share."""
+    path = minicluster.home / f"{request.node.name[:40]} %j"
+    path.mkdir()
+    minicluster.give(path)
+    yield path
+    shutil.rmtree(path)
+
+
+def run(cluster: MiniCluster, folder: Path, *arguments: str) -> Done:
+    command = [sys.executable, "-m", "mpicampaign.cli", *arguments]
+    return cluster.call(command, env=cluster.environment, cwd=folder)
+
+
+def last_job(cluster: MiniCluster) -> int:
+    return max((int(job) for job in cluster.queue()), default=0)
+
+
+def test_two_groups_are_found_with_their_sockets_cores_and_networks(
+    minicluster: MiniCluster, folder: Path
+) -> None:
+    before = last_job(minicluster)
+    done = run(minicluster, folder, "doctor")
+    assert done.returncode == 0, done.stderr + done.stdout
+    words = done.stdout
+    assert "scheduler: Slurm" in words and "partition all: default, at most 1:00:00" in words
+    assert (
+        "host group blue (all, blue): 2 nodes, 2 usable: n1, n2\n  sockets of a node: 1, cores: 2 " in words
+    )
+    assert "host group red (all, red): 2 nodes, 2 usable: n3, n4\n  sockets of a node: 2, cores: 2 " in words
+    assert words.count("network interfaces: eth0 up, ") == words.count("; eth1 up, ") == 2
+    assert words.count("InfiniBand devices: not found") == 2
+    assert "hardware as MPICAMPAIGN_SYSFS declares it" in words
+    assert last_job(minicluster) == before + 2
+    assert [path.name for path in folder.iterdir()] == ["site.yaml"]
+
+
+def test_the_campaign_file_is_checked_planned_and_as_found(minicluster: MiniCluster, folder: Path) -> None:
+    assert run(minicluster, folder, "doctor", "--output", "mine.yaml").returncode == 0
+    for command in ("check", "plan"):
+        done = run(minicluster, folder, command, "--campaign", "mine.yaml")
+        assert done.returncode == 0, done.stderr
+    assert "48 runs on this system" in done.stdout
+    campaign = load_campaign(folder / "mine.yaml")
+    assert {name: group.cores for name, group in campaign.host_groups.items()} == {"blue": 2, "red": 2}
+    placements = {group: entry.placements for entry in campaign.matrix for group in entry.host_groups}
+    assert placements == {
+        "blue": ("SHM-1", "SHM", "TCP-eth0", "TCP-eth1"),
+        "red": ("SHM-2", "SHM", "TCP-eth0", "TCP-eth1"),
+    }
+
+
+def test_one_partition_that_is_asked_for(minicluster: MiniCluster, folder: Path) -> None:
+    done = run(minicluster, folder, "doctor", "--partition", "red", "--no-probe")
+    assert done.returncode == 0, done.stderr
+    (group,) = load_campaign(folder / "site.yaml").host_groups.values()
+    assert (group.name, group.partition, group.constraint, group.cores) == ("red", "red", "", 2)
+
+
+def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
+    minicluster: MiniCluster, folder: Path
+) -> None:
+    holder = minicluster.call(["sbatch", "--parsable", "-pblue", "-N2", "--exclusive", "--wrap=sleep 60"])
+    job = holder.stdout.strip()
+    try:
+        minicluster.wait_for(lambda: minicluster.queue()[job] == "RUNNING", 20, "the nodes are busy")
+        done = run(minicluster, folder, "doctor", "--partition", "blue", "--time-limit", "2 s")
+        assert done.returncode == 0, done.stderr
+        assert f"probe job {int(job) + 1} had not started after 2 s (PENDING" in done.stdout
+        assert "sockets of a node: 1, cores: 2 (as the scheduler says)" in done.stdout
+        states = minicluster.queue()
+        assert (states[job], states[str(int(job) + 1)]) == ("RUNNING", "CANCELLED")
+        assert run(minicluster, folder, "plan", "--campaign", "site.yaml").returncode == 0
+    finally:
+        minicluster.call(["scancel", job])
+        minicluster.wait_for(lambda: minicluster.queue()[job] == "CANCELLED", 20, "the nodes are free")
+
+
+def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: MiniCluster) -> None:
+    """/tmp is each node's own: Slurm cannot make the log there, and the output is not seen."""
+    done = run(minicluster, minicluster.home, "doctor", "--partition", "red", "--output", "/tmp/site.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "its output is not seen in /tmp: is that folder shared with the nodes?" in done.stdout
+
+
+def test_a_controller_that_is_down_is_told_and_nothing_is_written(
+    cluster_parts: None, tmp_path: Path
+) -> None:
+    with MiniCluster(tmp_path) as cluster:
+        cluster.stop_controller()
+        done = run(cluster, cluster.home, "doctor")
+        assert done.returncode == 2
+        assert "could not look: sinfo failed with exit status 1: " in done.stderr
+        assert "Unable to contact slurm controller" in done.stderr
+        assert list(cluster.home.iterdir()) == []

@@ -1,0 +1,334 @@
+"""What the doctor reads: outputs of Slurm, LSF, module and the probe, whole ones and broken ones.
+
+Slurm's are as the test cluster prints them (test_doctor_minicluster.py runs the commands); LSF's were
+written by hand after the documentation of its tables and stand in for a real one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpicampaign import site_lsf, site_slurm
+from mpicampaign.doctor_probe import SCRIPT
+from mpicampaign.site_facts import Interface, NodeClass, Port, UnreadableError
+from mpicampaign.site_modules import module_names, mpi_modules, program_library
+from mpicampaign.site_probe import read_probe
+
+TWO_KINDS = """\
+n1|all|all*|up|1:00:00|blue|1|2|1|idle
+n1|blue|blue|up|1:00:00|blue|1|2|1|idle
+n2|all|all*|up|1:00:00|blue|1|2|1|down*
+n3|all|all*|up|1:00:00|red|2|1|1|mixed
+n3|old|old|down|infinite|red|2|1|1|mixed
+n4|night|night|up|infinite|(null)|2|16|2|allocated
+"""
+
+
+def classes(output: str, wanted: Sequence[str] = ()) -> list[NodeClass]:
+    return site_slurm.node_classes(site_slurm.read_nodes(output), wanted)
+
+
+# ---- Slurm
+
+
+def test_a_node_of_several_partitions_is_one_node_of_the_default_one() -> None:
+    found = classes(TWO_KINDS)
+    assert [(each.queue, each.nodes, each.usable) for each in found] == [
+        ("all", ("n1", "n2"), 1),
+        ("all", ("n3",), 1),
+        ("night", ("n4",), 1),
+    ]
+    assert [(each.sockets, each.cores) for each in found] == [(1, 2), (2, 2), (2, 32)]
+
+
+def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
+    assert [each.constraint for each in classes(TWO_KINDS)] == ["blue", "red", ""]
+
+
+def test_partitions_that_are_asked_for_are_the_only_ones() -> None:
+    (only,) = classes(TWO_KINDS, ["blue"])
+    assert (only.queue, only.nodes, only.constraint) == ("blue", ("n1",), "")
+
+
+def test_nodes_without_a_feature_of_their_own_are_selected_by_all_of_theirs_and_doubted() -> None:
+    lines = ["a|p|p*|up|1|ib,milan|2|8|1|idle", "b|p|p*|up|1|ib,milan,gpu|2|8|1|idle"]
+    plain, gpu = classes("\n".join(lines))
+    assert (plain.constraint, gpu.constraint) == ("ib&milan", "gpu")
+    assert "no feature" in plain.notes[0] and gpu.notes == ()
+
+
+def test_nodes_of_like_features_but_other_cores_are_doubted() -> None:
+    both = classes("a|p|p*|up|1|x|2|8|1|idle\nb|p|p*|up|1|x|2|16|1|idle")
+    assert [each.cores for each in both] == [16, 32]
+    assert all("no feature" in each.notes[0] for each in both)
+
+
+@pytest.mark.parametrize(
+    ("state", "usable"),
+    [
+        *[(state, 1) for state in ("idle", "mixed", "allocated", "idle~", "powered_down", "reserved")],
+        *[
+            (state, 0)
+            for state in ("down", "idle*", "drained", "draining", "fail", "maint", "unknown", "inval")
+        ],
+    ],
+)
+def test_states_of_nodes(state: str, usable: int) -> None:
+    assert classes(f"a|p|p*|up|1|x|2|8|1|{state}")[0].usable == usable
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nall* up 1:00:00 4 idle n[1-4]\n",
+        "n1|all|all*|up|1:00:00|blue|1|2|1\n",
+        "n1|all|all*|up|1:00:00|blue|1+|2|1|idle\n",
+        "n1|all|all*|up|1:00:00|a|b|1|2|1|idle\n",
+        "\x1b[31mn1\x1b[0m\n",
+    ],
+)
+def test_what_sinfo_should_not_print_is_refused_in_words(output: str) -> None:
+    with pytest.raises(UnreadableError, match="sinfo") as caught:
+        site_slurm.read_nodes(output)
+    assert "\x1b" not in str(caught.value)
+
+
+FIELD = st.sampled_from(
+    ["n1", "n2", "all", "all*", "up", "x,y", "", "(null)", "1", "16", "idle", "\x1b", "-"]
+)
+
+
+@given(st.lists(st.lists(FIELD, min_size=9, max_size=11), max_size=4))
+def test_no_output_of_sinfo_stops_the_reader_otherwise(rows: list[list[str]]) -> None:
+    with contextlib.suppress(UnreadableError):
+        assert classes("\n".join("|".join(row) for row in rows)) is not None
+
+
+def test_demands_of_partitions() -> None:
+    output = (
+        "PartitionName=open AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL ReqResv=NO\n"
+        "PartitionName=closed AllowGroups=ALL AllowAccounts=chem,phys AllowQos=ALL ReqResv=YES\n"
+    )
+    notes = site_slurm.partition_notes(output)
+    assert notes["open"] == ()
+    assert notes["closed"] == ("open to these accounts only: chem,phys", "needs a reservation")
+    assert site_slurm.partition_notes("slurm_load_partitions error: …") == {"": ()}
+
+
+def test_slurm_jobs() -> None:
+    nodes = NodeClass("-p; rm", ("n1",), 1, constraint="a&b")
+    command = site_slurm.submit_command(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
+    assert "--partition=-p; rm" in command and "--constraint=a&b" in command
+    assert "--time=1" in command and "--nodes=1" in command
+    assert command[-3:] == ["--output=/a 100%%/x.log", "probe.sh", "out"]
+    assert [site_slurm.job_id(text) for text in ("12\n", "12;cluster\n")] == ["12", "12"]
+    with pytest.raises(UnreadableError, match="sbatch"):
+        site_slurm.job_id("Submitted batch job 12\n")
+    states = site_slurm.read_states("12|PENDING|Resources\nrubbish\n13|RUNNING|None\n")
+    assert states == {"12": ("PENDING", "Resources"), "13": ("RUNNING", "None")}
+
+
+# ---- LSF: stand-ins
+
+BQUEUES = """\
+QUEUE_NAME      PRIO STATUS          MAX JL/U JL/P JL/H NJOBS  PEND   RUN  SUSP
+priority         43  Open:Active       -    -    -    -     0     0     0     0
+normal           30  Open:Active       -    -    -    -    12     4     8     0
+night            20  Open:Inact        -    -    -    -     0     0     0     0
+"""
+LSHOSTS = """\
+HOST_NAME                       type       model  cpuf ncpus maxmem maxswp server RESOURCES
+bw001                         X86_64 Intel_E5_v4  15.0    32   128G      - Yes    (mg)
+bw002                         X86_64 Intel_E5_v4  15.0    32   128G      - Yes    (mg)
+rm001                         X86_64    AMD_Rome  15.0    64   256G      - Yes    (mg bigmem)
+client1                       X86_64    AMD_Rome  15.0     -      -      - No     ()
+"""
+BHOSTS = """\
+HOST_NAME          STATUS          JL/U    MAX  NJOBS    RUN  SSUSP  USUSP    RSV
+bw001              ok                 -     32      0      0      0      0      0
+bw002              closed_Adm         -     32      0      0      0      0      0
+rm001              closed_Full        -     64     64     64      0      0      0
+"""
+
+
+def test_lsf_queues_with_the_default_first() -> None:
+    defaults = site_lsf.default_queues("Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n")
+    queues = site_lsf.read_queues(BQUEUES, defaults)
+    assert [(queue.name, queue.default, queue.open) for queue in queues] == [
+        ("normal", True, True),
+        ("priority", False, True),
+        ("night", False, False),
+    ]
+
+
+def test_like_hosts_of_lsf() -> None:
+    broadwell, rome = site_lsf.node_classes(LSHOSTS, BHOSTS, ["normal"])
+    assert (broadwell.nodes, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
+    assert (rome.nodes, rome.usable, rome.features) == (("rm001",), 1, ("AMD_Rome", "bigmem", "mg"))
+    assert "64 CPUs as LSF counts them" in rome.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "states", "queues"),
+    [("", BHOSTS, ["q"]), (LSHOSTS, "No hosts\n", ["q"]), (LSHOSTS, BHOSTS, []), ("a b\n", BHOSTS, ["q"])],
+)
+def test_what_lsf_should_not_print_is_refused(hosts: str, states: str, queues: list[str]) -> None:
+    with pytest.raises(UnreadableError):
+        site_lsf.node_classes(hosts, states, queues)
+
+
+def test_lsf_jobs() -> None:
+    nodes = NodeClass("normal", ("a", "b"), 2)
+    command = site_lsf.submit_command(nodes, "job", "log", ["/my probe.sh", "it's"])
+    assert command[-1] == """bash '/my probe.sh' 'it'"'"'s'"""
+    assert command[command.index("-m") + 1] == "a b"
+    assert site_lsf.job_id("Job <17> is submitted to queue <normal>.\n") == "17"
+    with pytest.raises(UnreadableError):
+        site_lsf.job_id("Request aborted by esub.\n")
+    output = (
+        "JOBID USER STAT QUEUE FROM_HOST EXEC_HOST JOB_NAME SUBMIT_TIME\n17 me PEND normal login - x Nov\n"
+    )
+    assert site_lsf.read_states(output) == {"17": ("PEND", "")}
+
+
+# ---- Modules
+
+
+def test_modules_of_both_kinds() -> None:
+    lmod = "/apps/modules/all:\nOpenMPI/\nOpenMPI/4.1.5-GCC-12.3.0\nimpi/2021.9(default)\ngcc/13.2\n"
+    tcl = "/etc/modulefiles:\nmpich/4.1\nmvapich2/2.3.7(default)\nopenmpi/5.0.3\nnull\n"
+    assert [(each.mpi, each.module) for each in mpi_modules(module_names(lmod))] == [
+        ("openmpi4", "OpenMPI/4.1.5-GCC-12.3.0"),
+        ("intelmpi", "impi/2021.9"),
+    ]
+    assert [(each.mpi, each.module) for each in mpi_modules(module_names(tcl))] == [
+        ("mpich-ofi", "mpich/4.1"),
+        ("", "mvapich2/2.3.7"),
+        ("openmpi5", "openmpi/5.0.3"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["gcc/13-openmpiless", "h5py-simpi/1", "gimpi/2020"])
+def test_modules_that_only_resemble_an_mpi(name: str) -> None:
+    assert mpi_modules([name]) == []
+
+
+def test_names_of_modules_that_no_script_should_see() -> None:
+    assert module_names("openmpi/5; rm -rf ~\n$(openmpi)\n-openmpi/4\nopenmpi/\x1b[31m5\n") == []
+
+
+@pytest.mark.parametrize(
+    ("version", "mpi"),
+    [
+        ("mpirun (Open MPI) 4.1.4", "openmpi4"),
+        ("mpirun (Open MPI) 5.0.3", "openmpi5"),
+        ("Intel(R) MPI Library for Linux* OS, Version 2021.18", "intelmpi"),
+        ("HYDRA build details:", "mpich-ofi"),
+        ("something else", ""),
+    ],
+)
+def test_libraries_by_what_mpirun_says(version: str, mpi: str) -> None:
+    library = program_library("/usr/bin/mpirun", version)
+    assert library and library.mpi == mpi
+    assert program_library("", version) is None
+
+
+# ---- The probe
+
+
+def sysfs(folder: Path) -> Path:
+    """A node of two sockets with two cores of two hyper-threads each, and interfaces of all kinds."""
+    files = {}
+    for cpu in range(8):
+        topology = f"devices/system/cpu/cpu{cpu}/topology"
+        files[f"{topology}/physical_package_id"] = str(cpu % 4 // 2)
+        files[f"{topology}/thread_siblings_list"] = f"{cpu % 4},{cpu % 4 + 4}"
+    files |= {f"class/net/{name}/operstate": "up" for name in ("lo", "veth12", "docker0", "br0", "tun0")}
+    files |= {"class/net/br0/bridge/id": "", "class/net/tun0/tun_flags": "0x1"}
+    files |= {
+        "class/net/eno1/operstate": "up",
+        "class/net/eno1/speed": "25000",
+        "class/net/eno1/device/x": "",
+    }
+    files |= {"class/net/eno2/operstate": "down", "class/net/eno2/speed": "-1", "class/net/eno2/device/x": ""}
+    files |= {"class/net/bond\t0/operstate": "up\x1b[31m", "class/net/bond\t0/speed": "50000"}
+    for port, state in (("1", "4: ACTIVE"), ("2", "1: DOWN")):
+        base = f"class/infiniband/mlx5_0/ports/{port}"
+        files |= {
+            f"{base}/state": state,
+            f"{base}/link_layer": "InfiniBand",
+            f"{base}/rate": "100 Gb/sec (4X EDR)",
+        }
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    return folder
+
+
+def run_probe(folder: Path, path: str = "/usr/bin:/bin", program: str = "") -> str:
+    output = folder / "probe.txt"
+    environment = {"PATH": path, "MPICAMPAIGN_SYSFS": str(sysfs(folder / "sys"))}
+    subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=30)
+    assert [each.name for each in folder.glob("*.part")] == []
+    return output.read_text()
+
+
+def test_the_probe_on_a_declared_node(tmp_path: Path) -> None:
+    probe = read_probe(run_probe(tmp_path))
+    assert (probe.sockets, probe.cores, probe.cpus) == (2, 4, 8)
+    assert probe.interfaces == (
+        Interface("bond 0", False, 50000, False, False),
+        Interface("eno1", True, 25000, True, False),
+        Interface("eno2", False, None, True, False),
+    )
+    assert probe.ports == (
+        Port("mlx5_0", "1", True, "InfiniBand", 100.0),
+        Port("mlx5_0", "2", False, "InfiniBand", 100.0),
+    )
+
+
+def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    script = "#!/bin/sh\nprintf 'mpirun (Open MPI)\\t5.0.3\\nmore\\n'\n"
+    for name in ("mpirun", "IMB-MPI1"):
+        (programs / name).write_text(script)
+        (programs / name).chmod(0o755)
+    probe = read_probe(run_probe(tmp_path, f"{programs}:/usr/bin:/bin", str(programs / "mpirun")))
+    assert probe.programs["IMB-MPI1"] == str(programs / "IMB-MPI1")
+    assert probe.programs["environment"] == str(programs / "mpirun")
+    assert probe.versions["mpirun"] == "mpirun (Open MPI) 5.0.3"
+    assert "environment" not in read_probe(run_probe(tmp_path, program="/nowhere/mpirun")).programs
+
+
+WHOLE = "#mpicampaign-probe 1\nhost\tn1\ntopology\t1\t2\t2\nend of probe\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        WHOLE.removesuffix("end of probe\n"),
+        WHOLE.replace("end of probe", "host\tn2"),
+        WHOLE.replace("probe 1", "probe 2"),
+        WHOLE.replace("1\t2\t2", "1\t2"),
+        WHOLE.replace("1\t2\t2", "0\t0\t0"),
+        WHOLE.replace("1\t2\t2", "2\t1\t1"),
+        WHOLE.replace("1\t2\t2", "1\t²\t2"),
+        WHOLE.replace("topology\t1\t2\t2\n", ""),
+        WHOLE.replace("host", "ghost"),
+    ],
+)
+def test_outputs_of_the_probe_that_are_not_whole_are_refused(text: str) -> None:
+    assert read_probe(WHOLE).host == "n1"
+    with pytest.raises(UnreadableError):
+        read_probe(text)
