@@ -97,6 +97,7 @@ KillWait=2
 MinJobAge=3600
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
+Licenses=machine:1
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobs.txt
 StateSaveLocation={folder}/state
