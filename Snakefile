@@ -7,6 +7,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.io import contains_wildcard
+from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.prepare import lock_campaign, prepare, write_scripts
@@ -38,6 +39,9 @@ include: "workflow/rules/report.smk"
 
 
 onstart:
+    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
+    if isinstance(workflow.output_settings.quiet, set):
+        workflow.output_settings.quiet.add(Quietness.RULES)
     try:
         lock = lock_campaign(prepared)
     except UserError as error:

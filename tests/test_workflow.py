@@ -74,6 +74,7 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
     (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
     done = snakemake(project, "--profile", "cluster")
     assert done.returncode == 0, done.stderr
+    assert "jobid:" not in done.stderr, "a paragraph of Snakemake beside our line for each run"
     plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
     runs = sorted((run for case in plan["cases"] for run in case["runs"]), key=lambda run: run["order"])
     results = [project.folder / "results/trivial" / run["folder"] / "result" for run in runs]

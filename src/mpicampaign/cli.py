@@ -130,10 +130,8 @@ def _run(options: argparse.Namespace) -> int:
     # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
     values = {"campaign": str(options.campaign.resolve()), "system": options.system}
     config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
-    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
-    quiet = [] if "-n" in options.snakemake else ["--quiet", "progress", "rules", "host", "reason"]
     arguments = ["--snakefile", str(PROJECT / "Snakefile"), "--profile", options.profile, *config]
-    status = run_snakemake(PROJECT, [*arguments, *quiet, *options.snakemake])
+    status = run_snakemake(PROJECT, [*arguments, *options.snakemake])
     _show(prepared)
     if prepared.pending:
         print(
