@@ -308,3 +308,31 @@ def test_queue_queries_are_few(site: Site) -> None:
     calls = (site.folder / "bin/squeue.calls").read_text().count("\n")
     print(f"20 jobs: {calls} queue queries")
     assert calls <= 15
+
+
+def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
+    """Partition, nodes, reservation, licences and whole nodes, as the scheduler itself shows the job."""
+    reservation = "reservationname=bench starttime=now duration=10 nodes=n1,n2 users=scientist"
+    site.cluster.administer(["scontrol", "create", "reservation", *reservation.split()[:]])
+    group = ", partition: blue, hosts: [n1, n2], reservation: bench, licenses: 'machine:1', exclusive: true"
+    site.write(
+        group=group + ", account: some, qos: normal, directives: ['--comment=\"two words\"', --nice=3]"
+    )
+    [script] = site.scripts()
+    number = site.cluster.call(["sbatch", "--parsable", str(script)], cwd=site.folder).stdout.strip()
+    shown = site.cluster.call(["scontrol", "show", "job", number]).stdout
+    for words in (
+        *("Partition=blue", "ReqNodeList=n[1-2]", "Reservation=bench", "Licenses=machine:1"),
+        *(
+            "OverSubscribe=NO",
+            "Account=some",
+            "Comment=two words",
+            "Nice=3",
+            "NumNodes=2",
+            "TimeLimit=00:01:00",
+        ),
+    ):
+        assert words in shown, shown
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert [record.job_id for record in site.records()] == [number]

@@ -157,6 +157,23 @@ def test_exit_status_0_alone_is_no_success(tmp_path: Path, program: str, reason:
     assert reason in evidence(script, "attempts/*").job["reason"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
+    """The output is cut by the full disk; what there was room for stays as an attempt."""
+    script = prepared(tmp_path, "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
+    text = script.path.read_text()
+    small = (
+        'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
+    )
+    small += 'find "$1" -name result; cat "$1"/attempts/*/stderr.txt; cat "$1/exit"; exit $s'
+    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert "No space left on device" in done.stdout
+    assert "result" not in done.stdout
+    assert done.stdout.splitlines()[-1] == "1"
+
+
 def test_program_that_is_missing_is_not_available_for_now(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).scripts[0]
     (tmp_path / "bin/program").unlink()
