@@ -1,0 +1,111 @@
+"""A user's clone on the test cluster, with a campaign of trivial jobs that do what a test asks."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from conftest import ProjectCopy, copy_project
+from minicluster import MiniCluster
+
+from mpicampaign.records import Record, read_records
+
+OUTPUT = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
+# The program stands for a benchmark: rank 0 prints a table after a while, or does what the test asks.
+PROGRAM = f"""#!/bin/bash
+[ "$SLURM_PROCID" = 0 ] || exit 0
+{{body}}
+printf '{OUTPUT}'
+"""
+CAMPAIGN = """\
+campaign: jobs
+repeats: {repeats}
+time_limit: {time_limit}
+mpis: {{none: {{launcher: hydra, command: {launcher}, pmi: pmi2, transports: {{}}}}}}
+systems: {{mini: {{scheduler: slurm, mpi: none{system}}}}}
+host_groups: {{all: {{system: mini{group}}}}}
+placements:
+  two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {program}}}}}
+matrix:
+  - {{host_groups: all, placements: two, benchmarks: trivial}}
+"""
+
+
+class Site:
+    """A user's clone on the cluster's shared file system, and how the user calls it."""
+
+    def __init__(self, cluster: MiniCluster) -> None:
+        self.cluster = cluster
+        self.project: ProjectCopy = copy_project(cluster.folder / "project")
+        self.folder = self.project.folder
+        self.commands = self.folder / "bin"
+        self.done = CompletedProcess[str]([], -1)
+        self.commands = self.folder / "bin"
+        self.done = CompletedProcess[str]([], -1)
+
+    def write(
+        self,
+        body: str = "",
+        repeats: int = 1,
+        system: str = ", launcher: srun",
+        group: str = "",
+        time_limit: str = "1 min",
+    ) -> None:
+        program = self.folder / "program"
+        program.write_text(PROGRAM.format(body=body))
+        program.chmod(0o755)
+        launcher = self.folder / "launch"  # one rank only, past Slurm
+        launcher.write_text(
+            '#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0 SLURM_PROCID=0\nexec "$@"\n'
+        )
+        launcher.chmod(0o755)
+        values = {
+            "launcher": launcher,
+            "repeats": repeats,
+            "system": system,
+            "group": group,
+            "time_limit": time_limit,
+        }
+        (self.folder / "jobs.yaml").write_text(CAMPAIGN.format(program=program, **values))
+        self.cluster.give(self.folder)
+
+    def replace(self, command: str, text: str) -> None:
+        """Put a shell script before the scheduler's command of that name, to count or to disturb."""
+        fake = self.commands / command
+        fake.parent.mkdir(exist_ok=True)
+        fake.write_text(f"#!/bin/bash\n{text}\n")
+        fake.chmod(0o755)
+        self.cluster.give(self.folder)
+
+    def call(
+        self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 120
+    ) -> CompletedProcess[str]:
+        command = [*before, sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
+        path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
+        environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
+
+    def run(self, before: tuple[str, ...] = (), timeout: float = 120) -> CompletedProcess[str]:
+        return self.call("run", "--profile", "cluster", before=before, timeout=timeout)
+
+    def scripts(self) -> list[Path]:
+        return [Path(line) for line in self.call("render").stdout.splitlines()]
+
+    def records(self) -> list[Record]:
+        return read_records(self.folder / "results/jobs/records.jsonl")[1]
+
+    def submissions(self) -> Counter[str]:
+        """How often a job of each name was submitted, by the scheduler's own log of ended jobs."""
+        names = {
+            path.parent.name.rpartition("-")[2]
+            for path in self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
+        }
+        jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
+        return Counter(name for name in jobs.values() if name.rpartition("-")[2] in names)
+
+    def states(self) -> dict[str, str]:
+        return self.cluster.queue()
