@@ -114,7 +114,7 @@ def test_a_dead_node_means_another_try(site: Site) -> None:
     thread = in_the_background(site)
     wait_until(lambda: "RUNNING" in site.states().values())
     site.cluster.kill_node("n2")
-    wait_until(lambda: "NODE_FAIL" in site.states().values())
+    wait_until(lambda: "NODE_FAIL" in site.states().values(), 120)
     site.cluster.boot_node("n2")
     thread.join(120)
     assert site.done.returncode == 0, site.done.stderr
