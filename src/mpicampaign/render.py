@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
-from mpicampaign.launchers import LAUNCHERS, command_tokens, environment, transport_settings
+from mpicampaign.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.osu_sizes import largest_size
 from mpicampaign.schedulers import SCHEDULERS, hours_minutes
 
@@ -150,6 +150,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "job_id": ShellText(scheduler.job_id),
         "job_name": job_name(run.case.benchmark, HASH_MARK),
         "nodes": job.placement.nodes,
+        "hosts": named_hosts(job),
         "ranks": job.ranks,
         "minutes": ShellText(str(-(-run.time_limit // 60))),
         "hours_minutes": hours_minutes(run.time_limit),
