@@ -240,8 +240,12 @@ def claimed_settings(job: Job) -> dict[str, str]:
     return {name: exported[name] for name in transport_settings(job)}
 
 
-def build_script_text(system: System, folder: Path, kernels: Path, targets: list[str]) -> str:
-    """The script that builds the bundled kernels with the system's own compiler wrapper."""
+def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, targets: list[str]) -> str:
+    """The script that builds the bundled kernels with the system's own compiler wrapper.
+
+    Where that is not the one of the build in ``folder`` any more, the kernels go into a folder beside it,
+    and ``mark`` tells later plans of it.
+    """
     template = _environment().get_template("build.sh.j2")
     return template.render(
         system=system.name,
@@ -249,7 +253,9 @@ def build_script_text(system: System, folder: Path, kernels: Path, targets: list
         modules=system.modules,
         environment=prefix_environment(system) | system.environment,
         folder=str(folder),
+        mark=str(mark),
         kernels=str(kernels),
+        names=targets,
         targets=ShellText(" ".join(f'"$part"/{shlex.quote(name)}' for name in targets)),
     )
 
