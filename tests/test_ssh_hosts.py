@@ -160,6 +160,19 @@ def test_the_calling_machine_need_not_be_one_of_the_hosts(hosts: Hosts) -> None:
     assert set(hosts.evidence().nodes) == {"head", "n1", "n2"}
 
 
+@pytest.mark.usefixtures("imb")
+def test_hosts_may_be_addresses(hosts: Hosts) -> None:
+    """The first one is the calling machine itself, under a name that it does not know."""
+    hosts.write()
+    campaign = hosts.folder / "ssh.yaml"
+    campaign.write_text(campaign.read_text().replace("[n1, n2]", "[10.77.0.11, 10.77.0.12]"))
+    done = hosts.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    [record] = hosts.records()
+    assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
+    assert set(hosts.evidence().nodes) == {"n1", "n2"}
+
+
 def test_what_the_second_host_lacks_is_said(hosts: Hosts) -> None:
     """Two cores of one socket: the first host has them, the second has two sockets of one core."""
     hosts.write(placements="four", program=FAKE_TABLE)
