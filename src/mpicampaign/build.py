@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.execute import run_script
 from mpicampaign.render import build_script_text
-from mpicampaign.software import PROJECT, build_folder
+from mpicampaign.software import PROJECT, compiler_mark, first_build_folder
 
 if TYPE_CHECKING:
     from mpicampaign.prepare import Prepared
 
 
 def build(prepared: Prepared) -> int:
-    """Build what the plan's runs need; the exit status of the build."""
-    binaries = prepared.binaries
-    if all(path.exists() for path in binaries):
+    """Build what the plan's runs need, and again where the compiler wrapper has changed; the exit status."""
+    if not prepared.binaries:
         return 0
     system = prepared.campaign.systems[prepared.plan.system]
-    folder = build_folder(system)
-    targets = [path.name for path in binaries]
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    return run_script(build_script_text(system, folder, PROJECT / "kernels", targets))
+    first = first_build_folder(system)
+    first.parent.mkdir(parents=True, exist_ok=True)
+    targets = [path.name for path in prepared.binaries]
+    return run_script(build_script_text(system, first, compiler_mark(first), PROJECT / "kernels", targets))

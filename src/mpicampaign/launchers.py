@@ -103,12 +103,13 @@ def _options(job: Job) -> list[str]:
     return [job.fill(option) for settings in job.settings for option in settings.options]
 
 
+def named_hosts(job: Job) -> tuple[str, ...]:
+    """The hosts of a job where no scheduler tells them to the launcher; none where one does."""
+    return job.group.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()
+
+
 def _host_list(job: Job, slots: bool) -> str:
-    """The hosts named to a launcher where no scheduler tells it; empty where one does."""
-    if job.system.hosts_from != "list":
-        return ""
-    hosts = job.group.hosts[: job.placement.nodes]
-    return ",".join(f"{host}:{job.ranks_per_node}" if slots else host for host in hosts)
+    return ",".join(f"{host}:{job.ranks_per_node}" if slots else host for host in named_hosts(job))
 
 
 def _hydra(job: Job) -> list[str]:

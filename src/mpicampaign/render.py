@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
-from mpicampaign.launchers import LAUNCHERS, command_tokens, environment, transport_settings
+from mpicampaign.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.osu_sizes import largest_size
 from mpicampaign.schedulers import SCHEDULERS, hours_minutes
 
@@ -150,6 +150,7 @@ def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
         "job_id": ShellText(scheduler.job_id),
         "job_name": job_name(run.case.benchmark, HASH_MARK),
         "nodes": job.placement.nodes,
+        "hosts": named_hosts(job),
         "ranks": job.ranks,
         "minutes": ShellText(str(-(-run.time_limit // 60))),
         "hours_minutes": hours_minutes(run.time_limit),
@@ -239,8 +240,12 @@ def claimed_settings(job: Job) -> dict[str, str]:
     return {name: exported[name] for name in transport_settings(job)}
 
 
-def build_script_text(system: System, folder: Path, kernels: Path, targets: list[str]) -> str:
-    """The script that builds the bundled kernels with the system's own compiler wrapper."""
+def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, targets: list[str]) -> str:
+    """The script that builds the bundled kernels with the system's own compiler wrapper.
+
+    Where that is not the one of the build in ``folder`` any more, the kernels go into a folder beside it,
+    and ``mark`` tells later plans of it.
+    """
     template = _environment().get_template("build.sh.j2")
     return template.render(
         system=system.name,
@@ -248,7 +253,9 @@ def build_script_text(system: System, folder: Path, kernels: Path, targets: list
         modules=system.modules,
         environment=prefix_environment(system) | system.environment,
         folder=str(folder),
+        mark=str(mark),
         kernels=str(kernels),
+        names=targets,
         targets=ShellText(" ".join(f'"$part"/{shlex.quote(name)}' for name in targets)),
     )
 

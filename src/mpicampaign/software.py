@@ -83,14 +83,25 @@ def build_folder(system: System) -> Path:
     """Where the bundled kernels are built for a system.
 
     The name holds a key of everything that decides what the build yields (sources, MPI, modules),
-    so that a changed kernel or MPI is another program, and its runs are other runs.
+    so that a changed kernel or MPI is another program, and its runs are other runs. A mark, left by a
+    build that met another compiler behind the same names, adds to it.
     """
-    return (
-        PROJECT
-        / "build"
-        / system.name
-        / _build_key(system.mpi.name, system.prefix, system.modules, system.source, compiler_wrapper(system))
-    )
+    first = first_build_folder(system)
+    mark = compiler_mark(first)
+    key = mark.read_text().strip() if mark.exists() else ""
+    return first.with_name(f"{first.name}-{key}") if key else first
+
+
+def first_build_folder(system: System) -> Path:
+    """The build folder by what is seen without calling the compiler wrapper."""
+    wrapper = compiler_wrapper(system)
+    key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
+    return PROJECT / "build" / system.name / key
+
+
+def compiler_mark(first: Path) -> Path:
+    """The file that names the compiler which a build met instead of the one it had met at first."""
+    return first.with_suffix(".changed")
 
 
 @cache

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-c92393f1c14d
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d/%J.err
+#BSUB -J PingPong-c22e34a901a7
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c22e34a901a7/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c22e34a901a7/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c92393f1c14d
-script_hash=c92393f1c14d
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP-2+2/PingPong/r01-c22e34a901a7
+script_hash=c22e34a901a7
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -37,12 +37,19 @@ record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
 # their own. They are known by a variable that only they have.
 # shellcheck disable=SC2317  # called by a trap, too
+end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+    local process
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && echo "$process on $(uname -n)"
+    done
+}
+# shellcheck disable=SC2317
 end_ranks() {
     local process
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$attempt/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
-        kill -KILL "$process" 2>/dev/null && record "job killed=$process: did not end with its launcher"
-    done
+    while read -r process; do
+        record "job killed=$process: did not end with its launcher"
+    done < <(end_here "$attempt")
 }
 
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
@@ -91,7 +98,7 @@ claim placement=TCP-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=c92393f1c14d
+claim script_hash=c22e34a901a7
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2

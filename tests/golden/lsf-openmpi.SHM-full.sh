@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 16
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-4f5de5a99bb9
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9/%J.err
+#BSUB -J PingPong-84db2239d991
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-84db2239d991/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-84db2239d991/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-4f5de5a99bb9
-script_hash=4f5de5a99bb9
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-full/PingPong/r01-84db2239d991
+script_hash=84db2239d991
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -36,12 +36,19 @@ record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
 # their own. They are known by a variable that only they have.
 # shellcheck disable=SC2317  # called by a trap, too
+end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+    local process
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && echo "$process on $(uname -n)"
+    done
+}
+# shellcheck disable=SC2317
 end_ranks() {
     local process
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$attempt/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
-        kill -KILL "$process" 2>/dev/null && record "job killed=$process: did not end with its launcher"
-    done
+    while read -r process; do
+        record "job killed=$process: did not end with its launcher"
+    done < <(end_here "$attempt")
 }
 
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
@@ -90,7 +97,7 @@ claim placement=SHM-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4f5de5a99bb9
+claim script_hash=84db2239d991
 claim nodes=1
 claim ranks=16
 claim ranks_per_node=16

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM-1/PingPong/r01-02ebc7b3adec
-script_hash=02ebc7b3adec
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM-1/PingPong/r01-5d19426b7bd3
+script_hash=5d19426b7bd3
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -35,12 +35,19 @@ record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
 # their own. They are known by a variable that only they have.
 # shellcheck disable=SC2317  # called by a trap, too
+end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+    local process
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && echo "$process on $(uname -n)"
+    done
+}
+# shellcheck disable=SC2317
 end_ranks() {
     local process
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$attempt/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
-        kill -KILL "$process" 2>/dev/null && record "job killed=$process: did not end with its launcher"
-    done
+    while read -r process; do
+        record "job killed=$process: did not end with its launcher"
+    done < <(end_here "$attempt"; end_on_hosts)
 }
 
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
@@ -89,7 +96,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=02ebc7b3adec
+claim script_hash=5d19426b7bd3
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -274,8 +281,59 @@ record_system() {
 record_system
 record_environment
 
+# ---- Other hosts
+# Hosts named by the campaign are reached by ssh, which must neither ask for anything nor wait for long.
+hosts=( node1 )
+on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "$1" bash -s 2>&1; } # commands: its input
+# One look at another host: lines of evidence, and "lacks KIND: why".
+look_at() { # HOST before|after
+    on_host "$1" <<END
+$(declare -p MPIR_CVAR_DEBUG_SUMMARY MPIR_CVAR_CH4_NETMOD 2>/dev/null)
+$(declare -f record_node record_system)
+record() { printf '%s\n' "\$1"; }
+HOSTNAME=\$(uname -n)
+attempt=$(printf %q "$attempt")
+[ "\$HOSTNAME" != $(printf %q "$HOSTNAME") ] || exit 0 # this very host by another name
+[ -r "\$attempt/rank.sh" ] || exit 66
+if [ $2 = before ]; then
+    record_system
+    bash "\$attempt/rank.sh" --check | sed 's/^/lacks /'
+    command -v $(printf %q "$program") >/dev/null || echo lacks program: $(printf %q "$(basename "$program")") "is not on \$HOSTNAME"
+    [ -x "\$(command -v numactl)" ] || exit 70
+fi
+record_node $2
+exit 0
+END
+}
+look_at_hosts() { # before|after
+    local host said status
+    for host in "${hosts[@]}"; do
+        [ "${host%%.*}" != "${HOSTNAME%%.*}" ] || continue
+        said=$(look_at "$host" "$1")
+        status=$?
+        printf '%s\n' "$said" | grep '^node ' >>"$evidence"
+        [ "$1" = before ] || continue
+        case $status in
+            0) ;;
+            66) fail 69 "$host does not see $attempt: the results' folder must lie on a file system that all hosts share" ;;
+            70) fail 70 "numactl is not on $host" ;;
+            *) fail 69 "$host does not answer ssh from $HOSTNAME, or asks for something: 'ssh -o BatchMode=yes $host true' must work (${said##*$'\n'})" ;;
+        esac
+        [ -n "$missing" ] || missing=$(printf '%s\n' "$said" | sed -n 's/^lacks //p' | head -n 1)
+    done
+}
+# shellcheck disable=SC2317  # called by a trap, too
+end_on_hosts() { # all at once; prints the processes that had to be killed
+    local host
+    for host in "${hosts[@]}"; do
+        [ "${host%%.*}" = "${HOSTNAME%%.*}" ] || on_host "$host" <<<"$(declare -f end_here); end_here $(printf %q "$attempt")" &
+    done
+    wait
+}
+
 missing=$(bash "$attempt/rank.sh" --check)
 command -v "$program" >/dev/null || missing="program: $(basename "$program") is not on $HOSTNAME"
+look_at_hosts before
 if [ -n "$missing" ]; then
     # what is missing (cores, network, program), then the words
     record "job not_available_kind=${missing%%: *}"
@@ -299,6 +357,7 @@ launched=$!
 wait "$launched"
 status=$?
 record_node after
+look_at_hosts after
 [ "$status" -eq 0 ] || end_ranks
 launched=
 

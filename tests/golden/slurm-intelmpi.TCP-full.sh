@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-4fa5dd98df06
+#SBATCH --job-name=PingPong-0c49341a97e6
 #SBATCH --nodes=2
 #SBATCH --ntasks=32
 #SBATCH --ntasks-per-node=16
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-4fa5dd98df06/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-0c49341a97e6/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-4fa5dd98df06
-script_hash=4fa5dd98df06
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/TCP-full/PingPong/r01-0c49341a97e6
+script_hash=0c49341a97e6
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -37,12 +37,19 @@ record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
 # their own. They are known by a variable that only they have.
 # shellcheck disable=SC2317  # called by a trap, too
+end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+    local process
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && echo "$process on $(uname -n)"
+    done
+}
+# shellcheck disable=SC2317
 end_ranks() {
     local process
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$attempt/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
-        kill -KILL "$process" 2>/dev/null && record "job killed=$process: did not end with its launcher"
-    done
+    while read -r process; do
+        record "job killed=$process: did not end with its launcher"
+    done < <(end_here "$attempt")
 }
 
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
@@ -91,7 +98,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=4fa5dd98df06
+claim script_hash=0c49341a97e6
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16

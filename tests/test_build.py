@@ -1,0 +1,116 @@
+"""Kernels are built for each system with its own compiler wrapper, and again when its MPI changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy
+
+pytestmark = pytest.mark.slow
+
+# Stands for a compiler wrapper: it says who it is, and leaves that in what it compiles.
+WRAPPER = """#!/bin/bash
+case $1 in -show | --version) echo "{mpi}" && exit ;; esac
+while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
+printf '#!/bin/bash\\necho "{mpi}"\\n' >"$out"
+chmod +x "$out"
+"""
+# Stands for a module command: each module brings an mpicc that is on nobody's PATH before.
+MODULES = 'module() {{ PATH="{folder}/$2:$PATH"; }}\n'
+CAMPAIGN = """\
+campaign: builds
+repeats: 1
+systems:
+  one: {{scheduler: none, mpi: openmpi5, {one}}}
+  two: {{scheduler: none, mpi: openmpi5, {two}}}
+host_groups: {{one: {{system: one}}, two: {{system: two}}}}
+matrix: [{{host_groups: [one, two], placements: SHM, benchmarks: tree_gather}}]
+"""
+
+
+class Systems:
+    def __init__(self, project: ProjectCopy) -> None:
+        self.project, self.folder = project, project.folder
+        (self.folder / "modules.sh").write_text(MODULES.format(folder=self.folder))
+
+    def wrapper(self, mpi: str, place: str) -> Path:
+        """An mpicc in that folder, of that MPI."""
+        path = self.folder / place / "mpicc"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(WRAPPER.format(mpi=mpi))
+        path.chmod(0o755)
+        return path
+
+    def module(self, name: str) -> str:
+        return f"source: {self.folder}/modules.sh, modules: [{name}]"
+
+    def write(self, one: str, two: str = "prefix: /none") -> None:
+        (self.folder / "builds.yaml").write_text(CAMPAIGN.format(one=one, two=two))
+
+    def call(self, command: str, system: str = "one") -> list[str]:
+        done = self.project.call(command, "--campaign", "builds.yaml", "--system", system)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    def built(self) -> list[str]:
+        """What the kernels of each build folder were compiled with."""
+        found = self.folder.glob("build/*/*/tree_gather")
+        return [path.read_text().split('"')[1] for path in sorted(found, key=lambda p: p.stat().st_mtime_ns)]
+
+
+@pytest.fixture
+def systems(project: ProjectCopy) -> Systems:
+    return Systems(project)
+
+
+def test_each_system_is_built_with_its_own_wrapper(systems: Systems) -> None:
+    systems.wrapper("MPICH", "mpich/bin")
+    other = systems.wrapper("Open MPI", "elsewhere")
+    systems.write(f"prefix: {systems.folder}/mpich", f"environment: {{MPICC: {other}}}")
+    for system in ("one", "two"):
+        systems.call("build", system)
+    assert systems.built() == ["MPICH", "Open MPI"]
+    assert systems.call("render") != systems.call("render", "two")
+
+
+def test_a_wrapper_that_changes_is_another_build_and_other_scripts(systems: Systems) -> None:
+    systems.wrapper("Open MPI 5.0", "mpi/bin")
+    systems.write(f"prefix: {systems.folder}/mpi")
+    systems.call("build")
+    before = systems.call("render")
+    assert systems.call("render") == before
+    systems.wrapper("Open MPI 5.1", "mpi/bin")
+    assert systems.call("render") != before
+    systems.call("build")
+    assert systems.built() == ["Open MPI 5.0", "Open MPI 5.1"]
+
+
+def test_another_version_of_a_module_is_another_build(systems: Systems) -> None:
+    for version in ("5.0", "5.1"):
+        systems.wrapper(version, f"openmpi/{version}")
+    scripts = []
+    for version in ("5.0", "5.1"):
+        systems.write(systems.module(f"openmpi/{version}"))
+        systems.call("build")
+        scripts += systems.call("render")
+    assert systems.built() == ["5.0", "5.1"]
+    assert len(set(scripts)) == 2
+
+
+def test_a_module_that_changes_behind_its_name_is_seen_by_the_next_build(systems: Systems) -> None:
+    systems.wrapper("5.0.1", "openmpi/5")
+    systems.write(systems.module("openmpi/5"))
+    systems.call("build")
+    first = systems.call("render")
+    assert systems.call("build") == []  # nothing to do
+    systems.wrapper("5.0.2", "openmpi/5")
+    assert systems.call("render") == first  # no plan can see it
+    assert "has changed since the last build" in systems.call("build")[0]
+    assert systems.built() == ["5.0.1", "5.0.2"]
+    second = systems.call("render")
+    assert second != first
+    assert systems.call("build") == []
+    systems.wrapper("5.0.1", "openmpi/5")
+    systems.call("build")
+    assert systems.call("render") == first  # as it was

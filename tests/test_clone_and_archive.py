@@ -1,0 +1,121 @@
+"""A fresh clone and a source archive: `snakemake --profile cluster` from their roots, on a real Slurm."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from conftest import PROJECT
+from minicluster import BLUE, MiniCluster
+from test_cluster_runs import OUTPUT
+
+from mpicampaign.records import OK, read_records
+
+pytestmark = pytest.mark.slow
+
+SNAKEMAKE = ["snakemake", "--profile", "cluster", "--config", "campaign=jobs.yaml"]
+CAMPAIGN = """\
+campaign: jobs
+repeats: 3
+time_limit: 1 min
+mpis: {{none: {{launcher: hydra, pmi: pmi2, transports: {{}}}}}}
+systems: {{mini: {{scheduler: slurm, mpi: none, launcher: srun}}}}
+host_groups: {{all: {{system: mini}}}}
+placements: {{two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {program}}}}}
+matrix: [{{host_groups: all, placements: two, benchmarks: trivial}}]
+"""
+
+
+def source(*arguments: str) -> bytes:
+    """A git command on the project; root may ask although another user owns the folder."""
+    command = ["git", "-c", f"safe.directory={PROJECT}", "-C", str(PROJECT), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+
+
+def clone(folder: Path) -> None:
+    source("clone", "--quiet", "--no-hardlinks", str(PROJECT), str(folder))
+
+
+def unpack_archive(folder: Path) -> None:
+    folder.mkdir()
+    subprocess.run(["tar", "x", "-C", str(folder)], input=source("archive", "HEAD"), check=True, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def cluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    if not (PROJECT / ".git").exists():
+        pytest.skip("these sources are no clone: there is nothing to clone or to archive")
+    with MiniCluster(tmp_path_factory.mktemp("cluster"), [BLUE]) as running:
+        yield running
+
+
+class Root:
+    """The root of fresh sources on the shared file system, and the user in it."""
+
+    def __init__(self, cluster: MiniCluster, folder: Path) -> None:
+        self.cluster, self.folder = cluster, folder
+        program = folder / "program"
+        program.write_text(f"#!/bin/bash\n[ \"$SLURM_PROCID\" = 0 ] || exit 0\nprintf '{OUTPUT}'\n")
+        program.chmod(0o755)
+        (folder / "jobs.yaml").write_text(CAMPAIGN.format(program=program))
+        cluster.give(folder)
+
+    def call(self, *command: str) -> CompletedProcess[str]:
+        """With the environment on the PATH, in which another source folder may be installed."""
+        path = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
+        environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        return self.cluster.call(command, cwd=self.folder, timeout=120, env=environment)
+
+    def check_results(self) -> None:
+        folder = self.folder / "results/jobs"
+        assert (folder / "report.html").is_file()
+        assert [record.status for record in read_records(folder / "records.jsonl")[1]] == [OK] * 3
+
+    def submitted(self) -> int:
+        """How many jobs of this folder Slurm has ended."""
+        jobs = self.cluster.completed_jobs()
+        return sum(job["Name"].startswith("trivial-") and str(self.folder) in str(job) for job in jobs)
+
+
+@pytest.mark.parametrize("make", [clone, unpack_archive])
+def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster, make: object) -> None:
+    assert callable(make)
+    folder = cluster.folder / make.__name__
+    make(folder)
+    assert (folder / "cluster").is_symlink()
+    root = Root(cluster, folder)
+    done = root.call(*SNAKEMAKE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    root.check_results()
+    assert "Nothing to be done" in root.call(*SNAKEMAKE).stderr
+    assert root.submitted() == 3
+
+
+def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
+    """One has ended and one waits when Snakemake is called: only the third is left to it."""
+    unpack_archive(cluster.folder / "by-hand")
+    root = Root(cluster, cluster.folder / "by-hand")
+    rendered = root.call(sys.executable, "-m", "mpicampaign.cli", "render", "--campaign", "jobs.yaml")
+    scripts = [Path(line) for line in rendered.stdout.splitlines()]
+    assert len(scripts) == 3, rendered.stderr
+    assert root.call("sbatch", str(scripts[0])).returncode == 0
+    cluster.wait_for((scripts[0].parent / "result/output.txt").exists, 30, "the first job has ended")
+    waiting = root.call("sbatch", "--parsable", "--begin=now+5", str(scripts[1])).stdout.strip()
+    before = (scripts[0].parent / "result/output.txt").stat().st_ino
+    time.sleep(1)
+    done = root.call(*SNAKEMAKE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"job {waiting} is in the queue already" in done.stderr
+    assert (scripts[0].parent / "result/output.txt").stat().st_ino == before
+    root.check_results()
+    assert root.submitted() == 3
