@@ -269,14 +269,6 @@ def test_small_payload_needs_the_librarys_report() -> None:
     assert any("too little for counters" in reason for reason in reasons)
 
 
-def test_memory_is_not_held_against_a_declared_topology() -> None:
-    """The kernel names its own NUMA nodes, not the declared ones."""
-    declared = "node blue1 declared_topology=/recorded\n"
-    ranks = rank_lines(0, "blue1", 0).replace("N0=900", "N0=9"), rank_lines(1, "blue1", 1)
-    assert verdict_of(evidence_text(CLAIM, RUN, *ranks))[0] == CONTRADICTED
-    assert verdict_of(evidence_text(CLAIM, RUN, declared, *ranks))[0] == DECLARED
-
-
 def test_declared_topology_is_never_plainly_verified() -> None:
     declared = "node blue1 declared_topology=/recorded\n"
     text = evidence_text(CLAIM, RUN, declared, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))

@@ -245,14 +245,11 @@ def _sockets(evidence: Evidence) -> list[Finding]:
 
 
 def _memory(evidence: Evidence) -> list[Finding]:
-    """Bound ranks must have most of their memory on their own NUMA node, where the kernel tells.
-
-    It tells of its own nodes: those of a declared topology it does not know.
-    """
+    """Bound ranks must have most of their memory on their own NUMA node, where the kernel tells."""
     if evidence.claim.get("binding") != "core" or not evidence.ranks:
         return []
-    nodes = evidence.nodes.values()
-    if {node.get("numa_maps") for node in nodes} == {"no"} or any("declared_topology" in n for n in nodes):
+    told = {node.get("numa_maps") for node in evidence.nodes.values()}
+    if told == {"no"}:
         return []
     shares = {
         rank: _local_share(seen.get("end.memory", ""), seen.get("end.numa", ""))
