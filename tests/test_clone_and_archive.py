@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from cluster_site import OUTPUT
 from conftest import PROJECT
 from minicluster import BLUE, MiniCluster
-from test_cluster_runs import OUTPUT
 
 from mpicampaign.records import OK, read_records
 
