@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-fdc8b62f34a3
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdc8b62f34a3/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdc8b62f34a3/%J.err
+#BSUB -J PingPong-91e6ca87bfe9
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-91e6ca87bfe9/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-91e6ca87bfe9/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-fdc8b62f34a3
-script_hash=fdc8b62f34a3
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/TCP-full/PingPong/r01-91e6ca87bfe9
+script_hash=91e6ca87bfe9
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -29,6 +29,7 @@ mkdir -p "$attempt/ranks" || exit 73
 rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
+succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
 
 # A value is one line, whatever it holds.
 record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
@@ -56,6 +57,7 @@ end_ranks() {
 finish() {
     status=$1
     trap - EXIT
+    [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
@@ -83,9 +85,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -97,7 +102,7 @@ claim placement=TCP-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=fdc8b62f34a3
+claim script_hash=91e6ca87bfe9
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16
@@ -300,6 +305,7 @@ if [ -n "$missing" ]; then
     record "job not_available=${missing#*: }"
     : >"$attempt/output.txt"
     printf 'not available: %s\n' "${missing#*: }"
+    succeeded=yes
     exit 0
 fi
 command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
@@ -328,4 +334,5 @@ grep -Eq '^ +[0-9]+ ' "$attempt/output.txt" ||
 grep -Eq '^# All processes entering MPI_Finalize|, MT part' "$attempt/output.txt" ||
     fail 65 'the benchmark ended with exit status 0 but its output is not complete: no line matches ^# All processes entering MPI_Finalize|, MT part'
 refusal=$(grep -Em 1 '^Invalid benchmark name' "$attempt/output.txt") && fail 65 "the benchmark did something else than it was asked for: $refusal"
+succeeded=yes
 exit 0

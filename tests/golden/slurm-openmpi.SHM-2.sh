@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-2a02ff99006f
+#SBATCH --job-name=PingPong-fa9b1d0d252b
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-2a02ff99006f/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-fa9b1d0d252b/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-2a02ff99006f
-script_hash=2a02ff99006f
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-2/PingPong/r01-fa9b1d0d252b
+script_hash=fa9b1d0d252b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -30,6 +30,7 @@ mkdir -p "$attempt/ranks" || exit 73
 rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
 evidence=$attempt/evidence.txt
 launched=
+succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
 
 # A value is one line, whatever it holds.
 record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >>"$evidence"; }
@@ -57,6 +58,7 @@ end_ranks() {
 finish() {
     status=$1
     trap - EXIT
+    [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
@@ -84,9 +86,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -98,7 +103,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=2a02ff99006f
+claim script_hash=fa9b1d0d252b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
@@ -295,6 +300,7 @@ if [ -n "$missing" ]; then
     record "job not_available=${missing#*: }"
     : >"$attempt/output.txt"
     printf 'not available: %s\n' "${missing#*: }"
+    succeeded=yes
     exit 0
 fi
 command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
@@ -323,4 +329,5 @@ grep -Eq '^ +[0-9]+ ' "$attempt/output.txt" ||
 grep -Eq '^# All processes entering MPI_Finalize|, MT part' "$attempt/output.txt" ||
     fail 65 'the benchmark ended with exit status 0 but its output is not complete: no line matches ^# All processes entering MPI_Finalize|, MT part'
 refusal=$(grep -Em 1 '^Invalid benchmark name' "$attempt/output.txt") && fail 65 "the benchmark did something else than it was asked for: $refusal"
+succeeded=yes
 exit 0
