@@ -14,7 +14,7 @@ from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
 
 from mpicampaign.records import DECLARED, FAILED, OK, Record
 
-pytestmark = [pytest.mark.slow, pytest.mark.mpi]
+pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
 
 KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
 

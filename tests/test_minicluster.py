@@ -210,6 +210,7 @@ def test_a_link_shaped_to_1_gbit_shows(minicluster: MiniCluster, imb: str) -> No
 # ---- Faults
 
 
+@pytest.mark.full
 def test_jobs_of_a_dead_node_fail_or_are_queued_again(own_cluster: MiniCluster) -> None:
     options = ("-wn2", "-n1")
     failing = submit(own_cluster, "sleep 300", "--no-requeue", *options)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from minicluster import MiniCluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.mpi]
+pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
 
 VENV = Path(sys.prefix)
 PROGRAM = r"""
