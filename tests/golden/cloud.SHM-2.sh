@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-2/PingPong/r01-964b45fa3f42
-script_hash=964b45fa3f42
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/SHM-2/PingPong/r01-4f5ec36062a3
+script_hash=4f5ec36062a3
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -25,7 +25,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-$$
 mkdir -p "$attempt/ranks" || exit 73
-rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
+[ ! -e "$run_folder/exit" ] || rm -f "$run_folder/exit" # of an attempt before, or before a requeue
 evidence=$attempt/evidence.txt
 launched=
 succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
@@ -86,10 +86,14 @@ fail() {
 trap 'finish $?' EXIT
 # A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
 # is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
-for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
-    # shellcheck disable=SC2064  # the number is that of now
-    trap "interrupt $(kill -l "$signal")" "$signal"
-done
+trap 'interrupt 1' HUP
+trap 'interrupt 2' INT
+trap 'interrupt 3' QUIT
+trap 'interrupt 10' USR1
+trap 'interrupt 12' USR2
+trap 'interrupt 14' ALRM
+trap 'interrupt 15' TERM
+trap 'interrupt 24' XCPU
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -101,7 +105,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=964b45fa3f42
+claim script_hash=4f5ec36062a3
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 32
 #BSUB -R "span[ptile=16]"
-#BSUB -J PingPong-9f8fb1fdd092
-#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-9f8fb1fdd092/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-9f8fb1fdd092/%J.err
+#BSUB -J PingPong-7354a3efc06d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-7354a3efc06d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-7354a3efc06d/%J.err
 #BSUB -W 0:45
 #BSUB -m haswell
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-9f8fb1fdd092
-script_hash=9f8fb1fdd092
+run_folder=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/IBV-full/PingPong/r01-7354a3efc06d
+script_hash=7354a3efc06d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -26,7 +26,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${LSB_JOBID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
-rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
+[ ! -e "$run_folder/exit" ] || rm -f "$run_folder/exit" # of an attempt before, or before a requeue
 evidence=$attempt/evidence.txt
 launched=
 succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
@@ -87,10 +87,14 @@ fail() {
 trap 'finish $?' EXIT
 # A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
 # is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
-for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
-    # shellcheck disable=SC2064  # the number is that of now
-    trap "interrupt $(kill -l "$signal")" "$signal"
-done
+trap 'interrupt 1' HUP
+trap 'interrupt 2' INT
+trap 'interrupt 3' QUIT
+trap 'interrupt 10' USR1
+trap 'interrupt 12' USR2
+trap 'interrupt 14' ALRM
+trap 'interrupt 15' TERM
+trap 'interrupt 24' XCPU
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -102,7 +106,7 @@ claim placement=IBV-full
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=9f8fb1fdd092
+claim script_hash=7354a3efc06d
 claim nodes=2
 claim ranks=32
 claim ranks_per_node=16

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-a5a3be29805d
+#SBATCH --job-name=PingPong-dafbef3156a2
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-a5a3be29805d/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-dafbef3156a2/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-a5a3be29805d
-script_hash=a5a3be29805d
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM/PingPong/r01-dafbef3156a2
+script_hash=dafbef3156a2
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,7 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
-rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
+[ ! -e "$run_folder/exit" ] || rm -f "$run_folder/exit" # of an attempt before, or before a requeue
 evidence=$attempt/evidence.txt
 launched=
 succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
@@ -88,10 +88,14 @@ fail() {
 trap 'finish $?' EXIT
 # A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
 # is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
-for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
-    # shellcheck disable=SC2064  # the number is that of now
-    trap "interrupt $(kill -l "$signal")" "$signal"
-done
+trap 'interrupt 1' HUP
+trap 'interrupt 2' INT
+trap 'interrupt 3' QUIT
+trap 'interrupt 10' USR1
+trap 'interrupt 12' USR2
+trap 'interrupt 14' ALRM
+trap 'interrupt 15' TERM
+trap 'interrupt 24' XCPU
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -103,7 +107,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=a5a3be29805d
+claim script_hash=dafbef3156a2
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-d288ab63e741
+#SBATCH --job-name=PingPong-1085ef0f2d32
 #SBATCH --nodes=2
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=1
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-d288ab63e741/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-1085ef0f2d32/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-d288ab63e741
-script_hash=d288ab63e741
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/IBV/PingPong/r01-1085ef0f2d32
+script_hash=1085ef0f2d32
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -27,7 +27,7 @@ if [ -e "$run_folder/result/output.txt" ]; then
 fi
 attempt=$run_folder/attempts/$(date -u +%Y%m%dT%H%M%SZ)-${SLURM_JOB_ID:-$$}
 mkdir -p "$attempt/ranks" || exit 73
-rm -f "$run_folder/exit" # of an attempt before, such as that of a job which was requeued
+[ ! -e "$run_folder/exit" ] || rm -f "$run_folder/exit" # of an attempt before, or before a requeue
 evidence=$attempt/evidence.txt
 launched=
 succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of the script
@@ -88,10 +88,14 @@ fail() {
 trap 'finish $?' EXIT
 # A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
 # is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
-for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
-    # shellcheck disable=SC2064  # the number is that of now
-    trap "interrupt $(kill -l "$signal")" "$signal"
-done
+trap 'interrupt 1' HUP
+trap 'interrupt 2' INT
+trap 'interrupt 3' QUIT
+trap 'interrupt 10' USR1
+trap 'interrupt 12' USR2
+trap 'interrupt 14' ALRM
+trap 'interrupt 15' TERM
+trap 'interrupt 24' XCPU
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -103,7 +107,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=d288ab63e741
+claim script_hash=1085ef0f2d32
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1
