@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import time
 from dataclasses import replace
@@ -85,6 +86,22 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     process.terminate()
     assert process.wait(30) == 143
     assert processes_of(script.folder) == []
+
+
+@pytest.mark.parametrize("name", ["SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGALRM", "SIGQUIT"])
+def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> None:
+    """LSF sends USR2 at the run limit; a shell that dies of it runs its trap of EXIT with status 0."""
+    program = 'echo half\necho started >"$0.started"\nsleep 30\n'
+    script = prepared(tmp_path, program).scripts[0]
+    script.path.write_text(script.path.read_text().replace("--kill-after=10 1 ", "--kill-after=10 60 "))
+    process = subprocess.Popen(["bash", str(script.path)], start_new_session=True)
+    while not (tmp_path / "bin/program.started").exists():
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.Signals[name])
+    assert process.wait(30) == 128 + signal.Signals[name]
+    assert not script.output.exists()
+    assert (script.folder / "exit").read_text() == f"{process.returncode}\n"
+    assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
 def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:

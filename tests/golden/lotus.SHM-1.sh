@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-badf00079227
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-badf00079227/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-badf00079227/%J.err
+#BSUB -J PingPong-e325df11743d
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-e325df11743d/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-e325df11743d/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-badf00079227
-script_hash=badf00079227
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-1/PingPong/r01-e325df11743d
+script_hash=e325df11743d
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -77,9 +77,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -91,7 +94,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=badf00079227
+claim script_hash=e325df11743d
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

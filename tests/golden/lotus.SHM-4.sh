@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 4
 #BSUB -R "span[ptile=4]"
-#BSUB -J PingPong-144aebad0d4e
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e/%J.err
+#BSUB -J PingPong-cb2aac75d902
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-cb2aac75d902/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-cb2aac75d902/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-144aebad0d4e
-script_hash=144aebad0d4e
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-4/PingPong/r01-cb2aac75d902
+script_hash=cb2aac75d902
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -77,9 +77,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -91,7 +94,7 @@ claim placement=SHM-4
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=144aebad0d4e
+claim script_hash=cb2aac75d902
 claim nodes=1
 claim ranks=4
 claim ranks_per_node=4

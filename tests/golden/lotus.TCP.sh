@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=1]"
-#BSUB -J PingPong-dc7f30528ef3
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-dc7f30528ef3/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-dc7f30528ef3/%J.err
+#BSUB -J PingPong-998f37bf1371
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-998f37bf1371/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-998f37bf1371/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-dc7f30528ef3
-script_hash=dc7f30528ef3
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/TCP/PingPong/r01-998f37bf1371
+script_hash=998f37bf1371
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -77,9 +77,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -91,7 +94,7 @@ claim placement=TCP
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=dc7f30528ef3
+claim script_hash=998f37bf1371
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

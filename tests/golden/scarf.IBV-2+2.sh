@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 4
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-1333c78aaa40
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40/%J.err
+#BSUB -J PingPong-1d365001495b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1d365001495b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1d365001495b/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1333c78aaa40
-script_hash=1333c78aaa40
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/IBV-2+2/PingPong/r01-1d365001495b
+script_hash=1d365001495b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -76,9 +76,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -90,7 +93,7 @@ claim placement=IBV-2+2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=1333c78aaa40
+claim script_hash=1d365001495b
 claim nodes=2
 claim ranks=4
 claim ranks_per_node=2

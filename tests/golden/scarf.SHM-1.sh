@@ -2,9 +2,9 @@
 #BSUB -x
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-38f5318a2192
-#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-38f5318a2192/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-38f5318a2192/%J.err
+#BSUB -J PingPong-eba3ef94486b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eba3ef94486b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eba3ef94486b/%J.err
 #BSUB -W 0:45
 #BSUB -m scarf10
 # mpicampaign job script of campaign golden
@@ -17,8 +17,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-38f5318a2192
-script_hash=38f5318a2192
+run_folder=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-1/PingPong/r01-eba3ef94486b
+script_hash=eba3ef94486b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -76,9 +76,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -90,7 +93,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=38f5318a2192
+claim script_hash=eba3ef94486b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM/PingPong/r01-f371297ac3ad
-script_hash=f371297ac3ad
+run_folder=/home/user/mpicampaign/results/golden/runs/shell-mpich/SHM/PingPong/r01-f3309830656e
+script_hash=f3309830656e
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -75,9 +75,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -89,7 +92,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=f371297ac3ad
+claim script_hash=f3309830656e
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

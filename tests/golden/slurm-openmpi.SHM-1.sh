@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-8c84ed0385bf
+#SBATCH --job-name=PingPong-44cee5ecfcdf
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-8c84ed0385bf/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-44cee5ecfcdf/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-8c84ed0385bf
-script_hash=8c84ed0385bf
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/SHM-1/PingPong/r01-44cee5ecfcdf
+script_hash=44cee5ecfcdf
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -77,9 +77,12 @@ fail() {
     exit "$1"
 }
 trap 'finish $?' EXIT
-trap 'interrupt 1' HUP
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+for signal in HUP INT QUIT USR1 USR2 ALRM TERM XCPU; do
+    # shellcheck disable=SC2064  # the number is that of now
+    trap "interrupt $(kill -l "$signal")" "$signal"
+done
 
 # ---- The claim that the evidence will be held against
 cat >"$evidence" <<'END'
@@ -91,7 +94,7 @@ claim placement=SHM-1
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8c84ed0385bf
+claim script_hash=44cee5ecfcdf
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
