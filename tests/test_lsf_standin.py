@@ -139,7 +139,7 @@ def test_a_job_sees_what_lsf_sets(standin: StandIn, tmp_path: Path) -> None:
         "LSB_QUEUE=normal",
         f"LS_SUBCWD={tmp_path}",
         "host01\nhost01\nhost02\nhost02",
-        f"{tmp_path}\n",
+        str(tmp_path),
     ):
         assert f"{line}\n" in out + "\n"
     assert f"script: {tmp_path}" in out and f".{number}\n" in out  # its own copy, with lines around
