@@ -1,6 +1,7 @@
 """What differs between schedulers: directives, commands, and what their outputs say. No I/O.
 
-Sources: the manuals of sbatch, squeue and scancel (Slurm 20 to 24), and of bsub, bjobs and bkill (LSF 10.1).
+Sources: the manuals of sbatch, squeue and scancel (Slurm 20 to 24), and of bsub, bjobs and bkill: pages of
+the command reference of IBM Spectrum LSF 10.1, which are named where they are used.
 """
 
 from __future__ import annotations
@@ -107,15 +108,17 @@ _SLURM_STATES = {
     NODE_FAIL: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
     PREEMPTED: "PREEMPTED",
 }
-# EXIT is for any exit status but 0, a kill by the user and a limit alike; the reason tells which. A job of
-# a host that does not answer is UNKWN, and goes on when it does.
+# Page "LSF terms and concepts". EXIT is for any exit status but 0, a kill by the user and a limit alike; the
+# reason tells which. A job of a host that does not answer is UNKWN, and goes on when it does; it is ZOMBI
+# once someone has killed it meanwhile, and EXIT when the host answers: nothing is to be tried again then.
 _LSF_STATES = {
     QUEUED: "PEND PSUSP WAIT",
     RUNNING: "RUN USUSP SSUSP UNKWN PROV",
     DONE: "DONE",
     FAILED: "EXIT",
-    NODE_FAIL: "ZOMBI",
+    CANCELLED: "ZOMBI",
 }
+# Page "Termination reasons displayed by bacct, bhist, and bjobs"; those that are not here are failures.
 _LSF_EXITS = {
     "TERM_RUNLIMIT": TIMEOUT,
     "TERM_CPULIMIT": TIMEOUT,
@@ -129,7 +132,7 @@ _LSF_EXITS = {
     "TERM_PREEMPT": PREEMPTED,
     "TERM_ZOMBIE": NODE_FAIL,
     "TERM_UNKNOWN": NODE_FAIL,
-    "TERM_EXTERNAL_SIGNAL": FAILED,
+    "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
 }
 
 
@@ -165,7 +168,8 @@ def read_squeue(text: str) -> list[QueuedJob]:
 def read_bjobs(text: str) -> list[QueuedJob]:
     """The output of ``bjobs -noheader -o "jobid stat exit_reason job_name pend_reason delimiter='|'"``.
 
-    A pending reason may go on over several lines.
+    Page "-o" of bjobs: a field without a width is not cut, an empty one is a hyphen. A pending reason may
+    go on over several lines, and comes last for that.
 
     Raises
     ------
@@ -196,7 +200,10 @@ def read_sbatch(text: str) -> str:
 
 
 def read_bsub(text: str) -> str:
-    """The job's id from bsub: ``Job <4711> is submitted to queue <normal>.``; empty where there is none."""
+    """The job's id from bsub, in a line that begins with ``Job <4711> is submitted``; else empty.
+
+    "to queue <normal>." or "to default queue <normal>." follows, and a site's own lines may stand around.
+    """
     match = re.search(r"^Job <([0-9]+)> is submitted", text, re.MULTILINE)
     return match[1] if match else ""
 

@@ -1,0 +1,461 @@
+"""Campaigns through a strict stand-in for LSF: what test_cluster_runs does with a real Slurm."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from builders import MACHINE
+from conftest import ProjectCopy
+from lsf_standin.site import COMMANDS, StandIn
+
+from mpicampaign.campaign_file import load_campaign
+from mpicampaign.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.plan import make_plan
+from mpicampaign.prepare import Prepared, Script, write_scripts
+from mpicampaign.records import FAILED, OK, Record, read_records
+from mpicampaign.schedulers import (
+    CANCELLED,
+    DONE,
+    LSF_COMMANDS,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    QUEUED,
+    RUNNING,
+    TIMEOUT,
+    UNKNOWN,
+    QueuedJob,
+    QueueError,
+    read_bjobs,
+    read_bsub,
+)
+from mpicampaign.schedulers import FAILED as JOB_FAILED
+
+# The program stands for a benchmark: it prints a table after a while, or does what the test asks.
+PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
+# One rank only; the words before the per-rank wrapper are the launcher's own.
+LAUNCHER = (
+    '#!/bin/bash\nwhile [ "$1" != bash ]; do shift; done\nexport PMI_RANK=0 MPI_LOCALRANKID=0\nexec "$@"\n'
+)
+CAMPAIGN = """\
+campaign: jobs
+repeats: {repeats}
+time_limit: {time_limit}
+mpis: {{none: {{launcher: hydra, command: {folder}/launch, transports: {{}}}}}}
+systems: {{lsf: {{scheduler: lsf, mpi: none, directives: -g /mpicampaign{system}}}}}
+host_groups: {{all: {{system: lsf, queue: normal, hosts: all, exclusive: true{group}}}}}
+placements:
+  two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
+matrix:
+  - {{host_groups: all, placements: two, benchmarks: trivial}}
+"""
+
+
+class Site:
+    """A user's clone on a cluster with the stand-in, and how the user calls it."""
+
+    def __init__(self, project: ProjectCopy, lsf: StandIn) -> None:
+        self.project, self.folder, self.lsf = project, project.folder, lsf
+        self.done = CompletedProcess[str]([], -1)
+
+    def write(
+        self, body: str = "", repeats: int = 1, time_limit: str = "1 min", system: str = "", group: str = ""
+    ) -> None:
+        for name, text in (("program", PROGRAM.format(body=body)), ("launch", LAUNCHER)):
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+        values = {"repeats": repeats, "time_limit": time_limit, "system": system, "group": group}
+        (self.folder / "jobs.yaml").write_text(CAMPAIGN.format(folder=self.folder, **values))
+
+    def call(self, *arguments: str, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
+        standin = self.lsf.environment
+        path = f"{COMMANDS}:{self.project.environment['PATH']}"
+        return subprocess.run(
+            [*before, *arguments],
+            cwd=self.folder,
+            env={**standin, **self.project.environment, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def campaign(self, *arguments: str, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
+        command = self.project.command(*arguments, "--campaign", "jobs.yaml")
+        return self.call(*command, before=before)
+
+    def run(self, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
+        return self.campaign("run", "--profile", "cluster", before=before)
+
+    def in_the_background(self) -> threading.Thread:
+        """The campaign's call, so that the test can do something to the cluster meanwhile."""
+        thread = threading.Thread(target=lambda: setattr(self, "done", self.run()))
+        thread.start()
+        return thread
+
+    def scripts(self) -> list[Path]:
+        return [Path(line) for line in self.campaign("render").stdout.splitlines()]
+
+    def records(self) -> list[Record]:
+        return read_records(self.folder / "results/jobs/records.jsonl")[1]
+
+    def submissions(self) -> Counter[str]:
+        """How often a job of each name was submitted."""
+        return Counter(name for _, name in self.lsf.submitted)
+
+    def first_job(self, state: str) -> str:
+        """The id of the first job, once it is in this state."""
+        wait_until(lambda: bool(self.lsf.submitted))
+        number = self.lsf.submitted[0][0]
+        self.lsf.wait(number, state)
+        return number
+
+
+@pytest.fixture
+def site(project: ProjectCopy, tmp_path: Path) -> Iterator[Site]:
+    with StandIn(tmp_path / "lsf") as lsf:
+        lsf.configure(terminate_interval=0.5)
+        yield Site(project, lsf)
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.1)
+
+
+@pytest.mark.slow
+def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
+    site.write(repeats=12)
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert [record.status for record in site.records()] == [OK] * 12
+    assert set(site.submissions().values()) == {1}
+    assert len(site.submissions()) == 12
+    assert site.lsf.queries <= 10
+    assert {record.job_id for record in site.records()} == {number for number, _ in site.lsf.submitted}
+    for output in site.project.results("jobs"):  # LSF runs a copy; the rendered file was looked at
+        text = (output.parent / "evidence.txt").read_text()
+        assert f"job script_hash={output.parents[1].name.rpartition('-')[2]}\n" in text
+    assert "nothing to do" in site.run().stdout
+    assert "12 finished" in site.campaign("status").stdout
+
+
+@pytest.mark.slow
+def test_snakemake_itself_with_the_profile(site: Site) -> None:
+    site.write(repeats=2)
+    words = ("-m", "snakemake", "--profile", "cluster", "--config", "campaign=jobs.yaml")
+    done = site.call(sys.executable, *words)
+    assert done.returncode == 0, done.stderr
+    assert set(site.submissions().values()) == {1}
+    assert len(site.project.results("jobs")) == 2
+
+
+@pytest.mark.slow
+def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
+    site.write(body='[ -e "$0.fixed" ] || [ "$LSB_JOBID" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
+    (site.folder / "program.victim").write_text("1001")
+    done = site.run()
+    assert done.returncode != 0
+    records = site.records()
+    assert sorted(record.status for record in records) == [FAILED, OK, OK]
+    [failed] = [record for record in records if record.status == FAILED]
+    assert (failed.exit_status, failed.job_id) == (7, "1001")
+    assert "1 failed" in site.campaign("status").stdout
+    (site.folder / "program.fixed").touch()
+    assert site.run().returncode == 0
+    assert [record.status for record in site.records()] == [OK] * 3
+    assert sorted(site.submissions().values()) == [1, 1, 2]
+
+
+@pytest.mark.slow
+def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
+    site.write(repeats=2)
+    site.lsf.hold()
+    script = site.scripts()[0]
+    by_hand = site.lsf.call("bsub", given=script.read_text(), cwd=site.folder)
+    assert by_hand.stdout == "Job <1001> is submitted to queue <normal>.\n"
+    thread = site.in_the_background()
+    wait_until(lambda: len(site.lsf.submitted) == 2)
+    site.lsf.hold(False)
+    thread.join(60)
+    assert site.done.returncode == 0, site.done.stderr
+    assert "job 1001 is in the queue already, PEND" in site.done.stderr
+    assert set(site.submissions().values()) == {1}
+
+
+@pytest.mark.slow
+def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
+    site.write(body="sleep 1", repeats=6)
+    site.lsf.hold()
+    for signal_name, seconds in (("KILL", "4"), ("KILL", "3"), ("INT", "4")):
+        killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", seconds))
+        assert killed.returncode != 0
+    assert "left to the scheduler" in killed.stderr
+    assert "6 queued" in site.campaign("status").stdout
+    site.lsf.hold(False)
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert set(site.submissions().values()) == {1}
+    assert len(site.submissions()) == 6
+
+
+@pytest.mark.slow
+def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
+    site.write(body="sleep 60")
+    thread = site.in_the_background()
+    number = site.first_job("RUN")
+    status = site.campaign("status")
+    assert "1 running" in status.stdout and f"job {number}: RUN" in status.stdout, status.stdout
+    cancelled = site.campaign("cancel")
+    assert (cancelled.returncode, cancelled.stdout) == (0, "1 job cancelled\n"), cancelled.stderr
+    thread.join(60)
+    assert site.done.returncode != 0
+    assert "TERM_OWNER" in site.done.stderr and "the same command runs it again" in site.done.stderr
+    [record] = site.records()
+    assert record.status == FAILED and "interrupted by signal 2" in record.reason
+    assert "1 failed" in site.campaign("status").stdout
+
+
+@pytest.mark.slow
+def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
+    """LSF's minute is shorter here than the script's own: it warns by USR2, and the script ends itself."""
+    site.lsf.configure(minute=2.0)
+    site.write(body="echo half; sleep 60")
+    done = site.run()
+    assert done.returncode != 0
+    assert "TERM_RUNLIMIT" in done.stderr and "raise time_limit" in done.stderr
+    assert not site.project.results("jobs")
+    [record] = site.records()
+    assert (record.status, record.exit_status) == (FAILED, 140)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["UNKWN", "SSUSP", "PSUSP", "USUSP", "NEWER"])
+def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
+    """A lost host, a suspension, or a word that is not known: neither a success nor a failure."""
+    site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done')
+    if state == "PSUSP":
+        site.lsf.hold()
+    thread = site.in_the_background()
+    number = site.first_job("PEND" if state == "PSUSP" else "RUN")
+    site.lsf.show(number, state)
+    queries = site.lsf.queries
+    wait_until(lambda: site.lsf.queries >= queries + 2)
+    assert thread.is_alive()
+    shown = {"UNKWN": "running", "SSUSP": "running", "USUSP": "running", "PSUSP": "queued"}
+    assert f"1 {shown.get(state, 'unknown')}" in site.campaign("status").stdout
+    site.lsf.show(number)
+    (site.folder / "program.go").touch()
+    if state == "PSUSP":
+        site.lsf.hold(False)
+    thread.join(60)
+    assert site.done.returncode == 0, site.done.stderr
+    assert set(site.submissions().values()) == {1}
+
+
+@pytest.mark.slow
+def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
+    site.write(body="sleep 60")
+    thread = site.in_the_background()
+    number = site.first_job("RUN")
+    site.lsf.show(number, "UNKWN")
+    assert site.campaign("cancel").returncode == 0
+    thread.join(60)
+    assert site.done.returncode != 0
+    assert "ZOMBI" in site.done.stderr
+    assert set(site.submissions().values()) == {1}
+
+
+@pytest.mark.slow
+def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
+    site.write(body="sleep 2", repeats=2)
+    contact = "Failed in an LSF library call: Master LIM is down; try later"
+    site.lsf.bsub_fails_once(contact)
+    thread = site.in_the_background()
+    site.first_job("RUN")
+    site.lsf.bjobs_fails("Failed in an LSF library call: Failed in sending/receiving a message")
+    queries = site.lsf.queries
+    wait_until(lambda: site.lsf.queries >= queries + 1)
+    site.lsf.bjobs_fails()
+    thread.join(90)
+    assert site.done.returncode == 0, site.done.stderr
+    assert f"not submitted yet ({contact}), trying again" in site.done.stderr
+    assert set(site.submissions().values()) == {1}
+
+
+@pytest.mark.slow
+def test_what_lsf_refuses_is_said_in_its_words(site: Site) -> None:
+    site.write(repeats=2, group=", reservation: nobody#1")
+    done = site.run()
+    assert done.returncode != 0
+    assert "Specified reservation does not exist. Job not submitted." in done.stderr
+    assert "not submitted after 3 tries" in done.stderr
+    assert not site.lsf.submitted
+
+
+# What takes long by its nature, with a clock of the test's own
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+Watched = tuple[Site, Script, ClusterJobs, Clock, list[str]]
+
+
+@pytest.fixture
+def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """One run, taken by a `ClusterJobs` whose clock the test moves."""
+    site.write(body="sleep 60")
+    for name in ("PATH", "LSF_STANDIN_STATE"):
+        monkeypatch.setenv(name, site.lsf.environment[name])
+    campaign = load_campaign(site.folder / "jobs.yaml")
+    prepared = Prepared(campaign, make_plan(campaign, "lsf", MACHINE), site.folder / "results/jobs")
+    write_scripts(prepared)
+    [script] = prepared.scripts
+    clock, said = Clock(), list[str]()
+    jobs = ClusterJobs(LSF_COMMANDS, site.folder / "lock", said.append, clock)
+    jobs.take(script)
+    return site, script, jobs, clock, said
+
+
+def until_ended(
+    jobs: ClusterJobs, clock: Clock, each_time: Callable[[], None], steps: int = 200
+) -> list[Ended]:
+    for _ in range(steps):
+        if ended := jobs.step():
+            return ended
+        each_time()
+        clock.now += 3
+    raise AssertionError("the run has not ended")
+
+
+def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
+    watched: Watched,
+) -> None:
+    site, script, jobs, clock, said = watched
+    site.lsf.hold()
+
+    def forget() -> None:
+        for number, _ in site.lsf.submitted:
+            site.lsf.purge(number)
+
+    [ended] = until_ended(jobs, clock, forget)
+    assert ended.status is None
+    assert "no longer known to the scheduler" in ended.problem
+    assert len(site.lsf.submitted) == 3
+    assert sum("submitted again" in line for line in said) == 2
+    assert not script.output.exists()
+
+
+def test_a_job_that_ends_well_without_files_is_no_success(
+    watched: Watched,
+) -> None:
+    site, script, jobs, clock, _ = watched
+    script.path.write_text(script.path.read_text().replace("\nset -u\n", "\nexit 0\n"))
+    [ended] = until_ended(jobs, clock, lambda: time.sleep(0.1))
+    assert ended.status is None
+    assert "DONE; no exit file was left" in ended.problem
+    assert len(site.lsf.submitted) == 1
+
+
+# What is read
+
+
+def lines(*jobs: str) -> str:
+    return "".join(f"{line}\n" for line in jobs)
+
+
+@pytest.mark.parametrize(
+    ("word", "reason", "state"),
+    [
+        ("PEND", "-", QUEUED),
+        ("PSUSP", "-", QUEUED),
+        ("WAIT", "-", QUEUED),
+        ("RUN", "-", RUNNING),
+        ("SSUSP", "-", RUNNING),
+        ("USUSP", "-", RUNNING),
+        ("UNKWN", "-", RUNNING),
+        ("DONE", "-", DONE),
+        ("EXIT", "-", JOB_FAILED),
+        ("ZOMBI", "-", CANCELLED),
+        ("EXIT", "TERM_RUNLIMIT: the run limit was reached", TIMEOUT),
+        ("EXIT", "TERM_OWNER: killed by its owner", CANCELLED),
+        ("EXIT", "TERM_FORCE_ADMIN: killed", CANCELLED),
+        ("EXIT", "TERM_MEMLIMIT: too much memory", OUT_OF_MEMORY),
+        ("EXIT", "TERM_PREEMPT: made room", PREEMPTED),
+        ("EXIT", "TERM_REMOVE_HUNG_JOB: its host was lost", NODE_FAIL),
+        ("EXIT", "TERM_EXTERNAL_SIGNAL: a signal", JOB_FAILED),
+        ("EXIT", "TERM_CWD_NOTEXIST: no such folder", JOB_FAILED),
+        ("LATER", "-", UNKNOWN),
+    ],
+)
+def test_states_of_lsf(word: str, reason: str, state: str) -> None:
+    [job] = read_bjobs(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
+    said = word if reason == "-" else f"{word} ({reason})"
+    assert job == QueuedJob("17", "PingPong-0123456789ab", state, said)
+
+
+def test_pending_reasons_over_several_lines_and_with_bars() -> None:
+    """At a higher level of reasons, or with a site's own ones."""
+    text = lines(
+        "1|PEND|-|a|Candidate host pending reasons (0 of 4 hosts).",
+        "",
+        " Non-candidate host pending reasons (4 of 4 hosts):",
+        "  Closed by LSF administrator: 1 host | or so;",
+        "2|RUN|-|b|-",
+    )
+    first, second = read_bjobs(text)
+    assert (first.id, first.state) == ("1", QUEUED)
+    assert first.said == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
+    assert second == QueuedJob("2", "b", RUNNING, "RUN")
+
+
+def test_a_foreign_name_with_a_bar_hurts_no_other_job() -> None:
+    """No job of ours has one, but all jobs of the user are listed."""
+    found = read_bjobs(lines("1|RUN|-|x|y|-", "2|DONE|-|ours-0123456789ab|-"))
+    assert [(job.id, job.state) for job in found] == [("1", RUNNING), ("2", DONE)]
+    assert found[1].name == "ours-0123456789ab"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["batch system daemon not responding ... still trying\n1|RUN|-|a|-\n", "JOBID|STAT\n", "1|RUN|-\n"],
+)
+def test_a_list_with_something_else_before_it_is_not_believed(text: str) -> None:
+    with pytest.raises(QueueError):
+        read_bjobs(text)
+
+
+def test_no_jobs() -> None:
+    assert read_bjobs("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Job <4711> is submitted to queue <normal>.\n", "4711"),
+        ("Job <4711> is submitted to default queue <normal>.\n", "4711"),
+        ("A greeting of the site <1>.\nJob <4711> is submitted to queue <a>.\nBye.\n", "4711"),
+        ("Request aborted by esub. Job not submitted.\n", ""),
+        ("", ""),
+    ],
+)
+def test_ids_of_bsub(text: str, number: str) -> None:
+    assert read_bsub(text) == number

@@ -1,0 +1,145 @@
+"""The four LSF scripts of the STFC report of 2017 (its Codes 4, 5, 7, 8), against what campaigns render."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from builders import MACHINE
+
+from mpicampaign.campaign_file import load_campaign
+from mpicampaign.plan import make_plan
+from mpicampaign.render import script_text
+
+sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
+from bsub_grammar import parse
+
+CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
+SCARF = [f"scarf{number}" for number in range(10, 17)]
+LOTUS = ["ivybridge512G", "ivybridge2000G", "haswell256G", "ivybridge128G", "broadwell256G"]
+IMB = ["-iter", "1000", "-time", "200", "-msglog", "0:24", "-iter_policy", "off", "PingPong"]
+MKL = "intel/mkl/11.3.1.150"
+
+
+@dataclass(frozen=True)
+class Code:
+    """What one Code of the report asks for, in the report's order of directives."""
+
+    campaign: str
+    groups: list[str]
+    tasks: int
+    limit: str
+    queue: str
+    tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the words of mpirun
+    arguments: list[str] | None  # none: HPL has none, and IMB stands in its place
+    modules: tuple[str, ...] = ()
+
+
+PLATFORM = ["mpirun", "-lsf", "-prot"]
+LIBRARY = ["-e", "LD_LIBRARY_PATH=/apps/intel/mkl/lib/intel64"]
+CODES = {
+    4: Code(
+        "lsf-scarf-imb",
+        SCARF,
+        2,
+        "0:45",
+        "",
+        {"SHM": (2, PLATFORM), "TCP": (1, [*PLATFORM, "-TCP"]), "IBV": (1, [*PLATFORM, "-IBV"])},
+        IMB,
+    ),
+    5: Code(
+        "lsf-lotus-imb",
+        LOTUS,
+        2,
+        "0:45",
+        "par-multi",
+        {"SHM": (2, ["mpirun.lotus", "-prot"]), "TCP": (1, ["mpirun.lotus", "-prot"])},
+        IMB,
+    ),
+    7: Code(
+        "lsf-scarf-hpl",
+        SCARF,
+        4,
+        "1:00",
+        "",
+        {"SHM-4": (4, PLATFORM), "TCP-2+2": (2, [*PLATFORM, "-TCP"]), "IBV-2+2": (2, [*PLATFORM, "-IBV"])},
+        None,
+        ("intel/15.3", MKL),
+    ),
+    8: Code(
+        "lsf-lotus-hpl",
+        LOTUS,
+        4,
+        "1:00",
+        "par-multi",
+        {
+            "SHM-4": (4, ["mpirun.lotus", "-prot", *LIBRARY]),
+            "TCP-2+2": (2, ["mpirun.lotus", "-prot", *LIBRARY]),
+        },
+        None,
+        ("intel/15.1", MKL),
+    ),
+}
+
+
+def launch(text: str) -> tuple[list[str], list[str]]:
+    """The words of mpirun, and those of the benchmark behind the per-rank wrapper."""
+    command = re.search(r"timeout --kill-after=10 \d+ (.*?) >", text.replace("\\\n", " "), re.DOTALL)
+    assert command
+    before, _, behind = " ".join(command[1].split()).partition(' bash "$attempt/rank.sh" "$program"')
+    return before.split(), behind.split()
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> None:
+    code = CODES[number]
+    campaign = load_campaign(CAMPAIGNS / f"{code.campaign}.yaml")
+    [system] = campaign.systems
+    runs = make_plan(campaign, system, MACHINE).runs
+    cases = {(run.case.host_group, run.case.placement, run.repeat) for run in runs}
+    assert cases == {(g, p, r) for g in code.groups for p in code.tiles for r in range(1, 6)}
+    for run in runs:
+        text = script_text(run, Path("/top"))[0]
+        tile, words = code.tiles[run.case.placement]
+        wanted = {
+            "-x": "",
+            "-n": str(code.tasks),
+            "-W": code.limit,
+            "-m": run.case.host_group,
+            **({"-q": code.queue} if code.queue else {}),
+        }
+        found = parse([], text)
+        # the name and the files are the run's own; the report has one name for all, and one folder
+        own = {option: found.options.pop(option) for option in ("-J", "-o", "-e")}
+        assert found.options == wanted
+        assert found.requirements == [f"span[ptile={tile}]"]
+        assert own["-J"].startswith(f"{run.case.benchmark}-")
+        assert own["-o"].endswith("/%J.out") and own["-e"].endswith("/%J.err")
+        mpirun, benchmark = launch(text)
+        assert mpirun == words
+        assert benchmark == (code.arguments or ["-npmin", "4", "Sendrecv"])
+        assert tuple(re.findall(r"^module load (\S+)", text, re.MULTILINE)) == code.modules
+
+
+def test_mapping_to_processors_as_in_section_3_1_1() -> None:
+    """Which the campaign of the whole report has, not the scripts of its appendix."""
+    campaign = load_campaign(CAMPAIGNS / "stfc-2017.yaml")
+    found = {run.case.placement: run for run in make_plan(campaign, "scarf", MACHINE).runs}
+    scripts = {name: launch(script_text(run, Path("/top"))[0])[0] for name, run in found.items()}
+    assert scripts["SHM-1"] == [*PLATFORM, "numactl", "--cpunodebind=0", "--"]
+    assert scripts["SHM-2"] == [*PLATFORM, "-cpu_bind=MAP_CPU:0,15"]
+
+
+def test_a_reservation_instead_of_hosts(tmp_path: Path) -> None:
+    """As the report had it where jobs waited for weeks: no -m, but -U."""
+    text = (CAMPAIGNS / "lsf-lotus-imb.yaml").read_text()
+    reserved = text.replace("hosts: ivybridge2000G}", "hosts: [], reservation: bench#0}")
+    assert reserved != text
+    (tmp_path / "reserved.yaml").write_text(reserved)
+    runs = make_plan(load_campaign(tmp_path / "reserved.yaml"), "lotus", MACHINE).runs
+    run = next(run for run in runs if run.case.host_group == "ivybridge2000G")
+    options = parse([], script_text(run, Path("/top"))[0]).options
+    assert (options.get("-m"), options["-U"]) == (None, "bench#0")
