@@ -196,6 +196,7 @@ def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
     site.write(body="sleep 1", repeats=6)
     site.lsf.hold()
@@ -229,6 +230,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
     """LSF's minute is shorter here than the script's own: it warns by USR2, and the script ends itself."""
     site.lsf.configure(minute=2.0)
@@ -242,6 +244,7 @@ def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("state", ["UNKWN", "SSUSP", "PSUSP", "USUSP", "NEWER"])
 def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
     """A lost host, a suspension, or a word that is not known: neither a success nor a failure."""
@@ -279,6 +282,7 @@ def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.full
 def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     site.write(body="sleep 2", repeats=2)
     contact = "Failed in an LSF library call: Master LIM is down; try later"
