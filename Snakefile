@@ -44,9 +44,11 @@ onstart:
         workflow.output_settings.quiet.add(Quietness.RULES)
     try:
         lock = lock_campaign(prepared)
+        write_scripts(prepared)
     except UserError as error:
         raise WorkflowError(str(error)) from None
-    write_scripts(prepared)
+    except OSError as error:
+        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
 
 
 # A failed run must not hide the others: tables and report are made from what is there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -289,6 +290,36 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
     assert len(cluster.step()) == 1
     cluster.step()
     assert cluster.submissions == 1
+
+
+def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Callable[[int], Cluster]) -> None:
+    """A word such as limit in the refusal does not make it one that is waited for."""
+    cluster = make(5)
+    bad = cluster.scripts[0]
+    answer = cluster.answer
+
+    def refusing(command: list[str], timeout: float, **options: Any) -> Answer:
+        if command[-1] == str(bad.path):
+            return Answer(
+                1, "", "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)"
+            )
+        return answer(command, timeout, **options)
+
+    cluster.jobs._run = refusing
+    found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]
+    assert cluster.submissions == 4
+    assert [ended.script for ended in found] == [bad]
+    assert "time limit is invalid" in found[0].problem
+
+
+def test_a_folder_that_was_removed_hangs_no_other_run(make: Callable[[int], Cluster]) -> None:
+    cluster = make(2)
+    cluster.step()
+    shutil.rmtree(cluster.scripts[0].folder)
+    leave(cluster.scripts[1], 0, result=True)
+    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    cluster.becomes("FAILED")
+    assert [ended.script for ended in cluster.step()] == [cluster.scripts[0]]
 
 
 def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]) -> None:

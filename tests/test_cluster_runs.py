@@ -235,3 +235,15 @@ def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
     done = site.run()
     assert done.returncode == 0, done.stderr
     assert [record.job_id for record in site.records()] == [number]
+
+
+def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(site: Site) -> None:
+    site.write(body="sleep 60")
+    [script] = site.scripts()
+    number = site.cluster.call(["sbatch", "--parsable", str(script)], cwd=site.folder).stdout.strip()
+    site.write(body="sleep 1", time_limit="2 min")
+    status = site.call("status").stdout
+    assert "1 not submitted" in status
+    assert f"job {number}" in status and "before the campaign file was changed" in status
+    assert "1 job cancelled" in site.call("cancel").stdout
+    wait_until(lambda: site.states()[number] == "CANCELLED")

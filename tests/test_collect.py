@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
-EVIDENCE = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
+SUMS = "".join(
+    f"job sha256.{name}.txt={hashlib.sha256(text.encode()).hexdigest()}\n"
+    for name, text in (("output", OUTPUT), ("stderr", ""))
+)
+EVIDENCE = evidence_text(CLAIM, RUN, SUMS, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
 
 
 def run_folder(tmp_path: Path, kind: str, **files: str) -> Path:
@@ -38,6 +43,20 @@ def test_finished_run(tmp_path: Path) -> None:
     assert record.series[0].benchmark == "PingPong"
     assert (record.order, record.script_hash, record.hosts) == (7, "abc123", ("blue1",))
     assert set(record.files) == {"output", "evidence", "stderr", "script"}
+
+
+def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
+    """The output of another run in this one's place, though its evidence was left alone."""
+    for name, files in (
+        ("a", {"output": OUTPUT + "\n", "stderr": ""}),
+        ("b", {"output": OUTPUT, "stderr": "x"}),
+    ):
+        record = read(run_folder(tmp_path / name, "result", evidence=EVIDENCE, **files))
+        assert record.verdict == "contradicted"
+        assert "is not what the run wrote" in record.verdict_reasons[0]
+    unknown = EVIDENCE.replace("sha256.output", "sha256.other")
+    record = read(run_folder(tmp_path / "c", "result", output=OUTPUT, evidence=unknown, stderr=""))
+    assert record.verdict == "unverified"
 
 
 def test_folder_that_is_not_there(tmp_path: Path) -> None:

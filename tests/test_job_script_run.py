@@ -191,6 +191,15 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "1"
 
 
+def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    assert execute(script) == 0
+    script.output.unlink()
+    assert execute(script) == 0
+    assert script.output.read_text().endswith("status=ok\n")
+    assert len(list(script.folder.glob("attempts/*-found-damaged/evidence.txt"))) == 1
+
+
 def test_program_that_is_missing_is_not_available_for_now(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).scripts[0]
     (tmp_path / "bin/program").unlink()

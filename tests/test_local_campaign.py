@@ -173,6 +173,19 @@ def test_a_campaign_file_whose_path_yaml_would_misread(project: ProjectCopy) -> 
     assert done.returncode == 0, done.stderr
 
 
+def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
+    """Nothing says how much a barrier moves; its result stays, and so do the tables."""
+    write_campaign(project, "SHM-1, TCP-loopback", repeats=1)
+    text = (project.folder / "short.yaml").read_text()
+    changed = text.replace("-iter 300 -time 5 -msglog 0:20 PingPong", "-iter 300 -time 1 Barrier")
+    assert changed != text
+    (project.folder / "short.yaml").write_text(changed)
+    done = run(project)
+    assert done.returncode == 0, done.stderr
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
+
+
 def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     """An output that says nothing, and a program that was missing: put aside whole, then made again."""
     write_campaign(project, "SHM-1", repeats=2)

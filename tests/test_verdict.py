@@ -338,6 +338,19 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
     assert judge(read_evidence(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
 
 
+def test_more_traffic_than_the_run_can_have_moved_is_that_of_others() -> None:
+    """105 MB of payload can't be the 900 MB that somebody moved over loopback meanwhile; 200 MB may be."""
+    for count, verdict in ((900_000_000, VERIFIED), (200_000_000, CONTRADICTED)):
+        busy = altered(HONEST, "after.net.lo.rx_bytes=5", f"after.net.lo.rx_bytes={count}")
+        assert verdict_of(busy)[0] == verdict
+        assert verdict_of(busy, "")[0] == (CONTRADICTED if verdict == CONTRADICTED else UNVERIFIED)
+
+
+def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
+    barrier = (Series("Barrier", 2, {"time": [1e-6], "repetitions": [1000.0]}),)
+    assert judge(read_evidence(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
+
+
 def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
     """OSU prints no repetitions: 5 MB of payload are known of, and NFS may have moved as much."""
     busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")

@@ -99,7 +99,7 @@ def _check_environments(notes: Notes) -> None:
 
 def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     key: Key = ("systems", system.name)
-    if check_reference((*key, "mpi"), "mpis", system.mpi.name, mpis, notes):
+    if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
         _check_launcher(system, notes)
     if system.scheduler == "none":
         if system.directives:

@@ -30,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_MISTAKE
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        # a full disk, a read-only file system, no permission
+        print(f"mpicampaign: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        return EXIT_MISTAKE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
 
@@ -152,7 +156,7 @@ def _show(prepared: Prepared) -> None:
 def _status(options: argparse.Namespace) -> int:
     from mpicampaign.queue_status import run_states, status_text
 
-    print(status_text(run_states(_prepare(options))))
+    print(status_text(*run_states(_prepare(options))))
     return 0
 
 

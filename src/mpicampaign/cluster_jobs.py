@@ -42,9 +42,11 @@ COMMAND_SECONDS = 60.0  # a busy controller answers late
 BURST = 50  # submissions between two looks at what happened meanwhile
 SUBMIT_TRIES = 3  # of one job; a limit on jobs, or a busy controller, is waited for with more patience
 PATIENT_TRIES = 10
-FOR_NOW = re.compile(
-    r"limit|busy|contact|timed? ?out|temporar|try again|not responding|backlog|refused", re.I
+BUSY = re.compile(
+    r"contact|timed? ?out|temporar|try again|not responding|backlog|busy|connection refused", re.I
 )
+TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
+REFUSALS_IN_A_BURST = 3  # after which the others wait for the next look
 GRACE_SECONDS = 30.0  # until the files of an ended job must be seen here, over a network file system
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
@@ -167,12 +169,14 @@ class ClusterJobs:
                 ended.append(found)
             elif found:
                 to_submit.append(job)
+        refused = 0
         for job in to_submit[:BURST]:
             problem = self._submit(job)
+            refused += bool(problem)
             if problem and self._gives_up(job, problem):
                 ended.append(Ended(job.script, None, f"not submitted after {job.refusals} tries: {problem}"))
-            if problem and FOR_NOW.search(problem):
-                break  # what holds one up holds up the others
+            if (problem and BUSY.search(problem)) or refused == REFUSALS_IN_A_BURST:
+                break  # what holds these up may hold up the others
         if len(to_submit) > BURST:
             self._next_query = 0.0
         return ended
@@ -227,7 +231,11 @@ class ClusterJobs:
 
     def _submit(self, job: Job) -> str:
         """Submit a job; why it was not accepted, or nothing."""
-        (job.script.folder / "exit").unlink(missing_ok=True)  # of an attempt before
+        try:
+            (job.script.folder / "exit").unlink(missing_ok=True)  # of an attempt before
+        except OSError as error:
+            job.refusals += 1
+            return f"{job.script.folder}: {error.strerror}"
         job.left_exit_file = False
         answer = submit(self._commands, job.script, self._lock, self._run)
         number = self._commands.read_submitted(answer.out) if answer.status == 0 else ""
@@ -242,7 +250,7 @@ class ClusterJobs:
 
     def _gives_up(self, job: Job, problem: str) -> bool:
         """Whether to try no more: a limit on jobs is waited for as long as other jobs of ours go on."""
-        patient = FOR_NOW.search(problem) is not None
+        patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
         others = any(other.id for other in self._jobs.values())
         if (patient and others) or job.refusals < (PATIENT_TRIES if patient else SUBMIT_TRIES):
             self._say(f"{job.script.label}: not submitted yet ({problem}), trying again")
@@ -307,7 +315,10 @@ def submitting(lock: Path) -> Iterator[int]:
 
 def exit_status(script: Script) -> int | None:
     """What the script left in its exit file; None where there is none."""
-    if not any(path.name == "exit" for path in script.folder.iterdir()):  # a listing is not from a cache
-        return None
-    text = (script.folder / "exit").read_text(encoding="utf-8", errors="replace").strip()
+    try:
+        if not any(path.name == "exit" for path in script.folder.iterdir()):  # a listing is not from a cache
+            return None
+        text = (script.folder / "exit").read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None  # removed meanwhile, with or without its folder
     return int(text) if text.isdecimal() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -132,10 +133,15 @@ def _read_result(record: Record, result: Path) -> Record:
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
     said = _text(result / "output.txt") + _text(result / "stderr.txt")
-    verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record))
+    verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(result))
     metadata = {**record.metadata, **parsed.metadata, "version": parsed.version}
     record = replace(record, status=OK, reason="", series=parsed.series, metadata=metadata)
     return replace(record, verdict=verdict, verdict_reasons=reasons)
+
+
+def _checksums(result: Path) -> dict[str, str]:
+    names = [name for name in ("output.txt", "stderr.txt") if (result / name).is_file()]
+    return {name: hashlib.sha256((result / name).read_bytes()).hexdigest() for name in names}
 
 
 def _expected_claims(record: Record) -> dict[str, str]:

@@ -11,6 +11,7 @@ from mpicampaign.collect import RunFolder, read_run
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execute import call
 from mpicampaign.records import MISSING, OK
+from mpicampaign.render import job_name
 from mpicampaign.schedulers import ACTIVE, SCHEDULERS, UNKNOWN
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import Commands, QueuedJob
 
 NOT_SUBMITTED = "not submitted"
+IN_THE_QUEUE = (*ACTIVE, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,35 +32,42 @@ class RunStatus:
     reason: str
 
 
-def run_states(prepared: Prepared) -> list[RunStatus]:
-    """The state of each run, in the plan's order.
+def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
+    """The state of each run, in the plan's order, and jobs of scripts from before a change of the file.
 
     Raises
     ------
     UserError
         where the scheduler does not answer: what is not known is not guessed.
     """
-    queued = _queue(prepared)
-    return [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
+    jobs = _active_and_ended(prepared)
+    queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
+    states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
+    older = [job for job in jobs if job.name in _names(prepared) - current and job.state in IN_THE_QUEUE]
+    return states, older
 
 
-def status_text(states: list[RunStatus]) -> str:
-    """A line of counts, then one for each run that has not ended well."""
+def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
+    """A line of counts, then one for each run that has not ended well, and the jobs of older scripts."""
     counts = Counter(found.state for found in states)
     lines = [
         ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
     ]
     for found in states:
         if found.state != "finished":
-            job = f" job {found.job_id}" if found.job_id else ""
-            lines.append(
-                f"  {found.script.label}: {found.state}{job}" + (f": {found.reason}" if found.reason else "")
-            )
+            number = f" job {found.job_id}" if found.job_id else ""
+            reason = f": {found.reason}" if found.reason else ""
+            lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
+    for job in older:
+        words = "of a script from before the campaign file was changed; 'mpicampaign cancel' cancels it, too"
+        lines.append(f"  job {job.id} {job.name}: {job.said}, {words}")
     return "\n".join(lines)
 
 
 def cancel(prepared: Prepared) -> str:
     """Cancel the jobs of the campaign that are in the queue, and no others; what was done, in words.
+
+    Those of scripts from before a change of the campaign file, too: they are known by their folders.
 
     Raises
     ------
@@ -68,10 +77,8 @@ def cancel(prepared: Prepared) -> str:
     commands = _commands(prepared)
     if commands is None:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
-    names = {script.job_name for script in prepared.scripts}
-    found = [
-        job for job in _queue(prepared).values() if job.name in names and job.state in (*ACTIVE, UNKNOWN)
-    ]
+    names = _names(prepared)
+    found = [job for job in _active_and_ended(prepared) if job.name in names and job.state in IN_THE_QUEUE]
     if found:
         answer = call([commands.cancel, *(job.id for job in found)], COMMAND_SECONDS)
         if answer.status != 0:
@@ -85,18 +92,23 @@ def _commands(prepared: Prepared) -> Commands | None:
     return SCHEDULERS[prepared.plan.runs[0].job.system.scheduler].commands
 
 
-def _queue(prepared: Prepared) -> dict[str, QueuedJob]:
+def _active_and_ended(prepared: Prepared) -> list[QueuedJob]:
+    """All jobs of this user that the scheduler still knows, from one query; none without a scheduler."""
     commands = _commands(prepared)
-    if commands is None:
-        return {}
-    jobs, problem = query(commands)
+    jobs, problem = query(commands) if commands else ([], "")
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
-    return by_name(jobs)
+    return jobs
+
+
+def _names(prepared: Prepared) -> set[str]:
+    """The names of the jobs of all scripts that were ever written for this campaign here."""
+    folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
+    return {job_name(folder.parent.name, folder.name.partition("-")[2]) for folder in folders}
 
 
 def _state(script: Script, queued: QueuedJob | None) -> RunStatus:
-    if not script.output.exists() and queued and queued.state in (*ACTIVE, UNKNOWN):
+    if not script.output.exists() and queued and queued.state in IN_THE_QUEUE:
         return RunStatus(script, queued.state, queued.id, queued.said)
     run = script.run
     record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 # most 12 kB during a shared-memory run on the test cluster; NFS and monitoring need more room).
 NOISE_BYTES = 1_000_000
 TELLING_BYTES = 4_000_000
+# IMB moves up to 2.1 times what it prints, with warm-up and headers; more than this is not its traffic alone.
+MOST_PER_PAYLOAD = 5.0
 
 # Benchmarks of which each active rank sends at least size × repetitions in one direction: those of two
 # ranks (0 and 1), and those of all ranks of the table; OSU's by the titles of their outputs. In a gather the
@@ -31,12 +34,13 @@ class Payload:
     """Bytes of one direction. ``moved``: as the output's sizes and repetitions add up, over all hosts.
 
     ``least``: what at least left or reached each host by the claimed transport; 0 where the benchmark
-    does not tell. ``close``: whether no more than a few times ``moved`` can have been moved.
+    does not tell. ``close``: whether ``moved`` is near what was moved. ``most``: what it cannot exceed.
     """
 
     moved: float
     least: dict[str, float]
     close: bool
+    most: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +66,23 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
 def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
     """What the benchmark's own output says about the bytes that must have been moved."""
     moved, least, close = 0.0, dict.fromkeys(evidence.hosts, 0.0), True
-    for table in series:
+    tables = tuple(series)
+    for table in tables:
         amount = _amount(table)
         moved += amount
         known = table.benchmark in OF_TWO_RANKS | OF_ALL_RANKS
         close = close and known and bool(_counts(table))
         for host in _crossing_hosts(evidence, table) if known else ():
             least[host] += amount
-    return Payload(moved, least, close)
+    exact = close and all(table.columns.get("repetitions") for table in tables)
+    return Payload(moved, least, close, MOST_PER_PAYLOAD * moved if exact else math.inf)
 
 
 def _amount(table: Series) -> float:
     """Sizes times repetitions; where those are not printed (OSU) each size was sent at least once."""
     sizes = table.columns.get("size", [])
+    if not sizes:
+        return 0.0  # a barrier, say
     counts = _counts(table) or [1.0] * len(sizes)
     return sum((size or 0.0) * (count or 1.0) for size, count in zip(sizes, counts, strict=True))
 
@@ -150,7 +158,7 @@ def _judge_shared_memory(evidence: Evidence, seen: Traffic, host: str, moved: Pa
         if count < max(NOISE_BYTES, 0.1 * moved.moved):
             continue
         words = f"interface {name} of {host} counted {_mb(count)}, though shm was claimed"
-        if moved.close and count >= 0.9 * moved.moved:
+        if moved.close and 0.9 * moved.moved <= count <= moved.most:
             return Finding("counters", CONTRADICTS, words)
         return Finding("counters", LACKS, words + "; that may be other traffic")
     return Finding("counters", SUPPORTS, f"{_mb(moved.moved)} of payload, no interface carried it")

@@ -35,7 +35,11 @@ CLAIMS = (
 
 
 def judge(
-    evidence: Evidence, output: str, series: Iterable[Series], expected: Mapping[str, str] | None = None
+    evidence: Evidence,
+    output: str,
+    series: Iterable[Series],
+    expected: Mapping[str, str] | None = None,
+    checksums: Mapping[str, str] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """The verdict and its reasons in words.
 
@@ -45,8 +49,9 @@ def judge(
     output : standard output and error of the benchmark, for what the MPI library reported
     series : the parsed output, for the payload that must have moved
     expected : claims that the run must have made to be the one whose folder it lies in
+    checksums : SHA-256 of the raw outputs as they are now, by file name; the run recorded its own
     """
-    findings = _claim(evidence, expected or {})
+    findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
     if not findings:
         findings = [found for check in CHECKS for found in check(evidence)]
         findings += transport_findings(evidence, output, series)
@@ -76,6 +81,18 @@ def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
         return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
     if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
         return [Finding("claim", LACKS, f"it does not hold its {claim['settings']} settings")]
+    return []
+
+
+def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
+    """The raw outputs must be those that the run wrote."""
+    recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
+    if changed := [name for name, found in checksums.items() if recorded[name] not in (None, found)]:
+        return [
+            Finding("result", CONTRADICTS, f"{changed[0]} is not what the run wrote: its checksum differs")
+        ]
+    if missing := [name for name, found in recorded.items() if found is None]:
+        return [Finding("result", LACKS, f"the checksum of {missing[0]} was not recorded")]
     return []
 
 

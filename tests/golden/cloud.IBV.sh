@@ -9,8 +9,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/cloud/IBV/PingPong/r01-b0c3064a4734
-script_hash=b0c3064a4734
+run_folder=/home/user/mpicampaign/results/golden/runs/cloud/IBV/PingPong/r01-20370b6b55e5
+script_hash=20370b6b55e5
 
 # Two measurements at once on one machine would disturb each other: wait for the other to end.
 exec 9>>/home/user/mpicampaign/results/measuring.lock || exit 73
@@ -54,15 +54,21 @@ end_ranks() {
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
 # shellcheck disable=SC2317  # called by a trap
 finish() {
+    local sum file
     status=$1
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
+    while read -r sum file; do
+        record "job sha256.${file##*/}=$sum"
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     record "job exit_status=$status"
     record "end of evidence"
     if [ "$status" -eq 0 ] && [ ! -e "$run_folder/result/output.txt" ]; then
+        # a result that lost its output is none
+        [ ! -e "$run_folder/result" ] || mv -T "$run_folder/result" "$attempt-found-damaged"
         mv -T "$attempt" "$run_folder/result" || status=74
     fi
     printf '%s\n' "$status" >"$run_folder/exit.part" && mv -T "$run_folder/exit.part" "$run_folder/exit"
@@ -105,7 +111,7 @@ claim placement=IBV
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=b0c3064a4734
+claim script_hash=20370b6b55e5
 claim nodes=2
 claim ranks=2
 claim ranks_per_node=1

@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-e9c209100cc5
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e9c209100cc5/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e9c209100cc5/%J.err
+#BSUB -J PingPong-880ab8a9f23b
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-880ab8a9f23b/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-880ab8a9f23b/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-e9c209100cc5
-script_hash=e9c209100cc5
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM-2/PingPong/r01-880ab8a9f23b
+script_hash=880ab8a9f23b
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -56,15 +56,21 @@ end_ranks() {
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
 # shellcheck disable=SC2317  # called by a trap
 finish() {
+    local sum file
     status=$1
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
+    while read -r sum file; do
+        record "job sha256.${file##*/}=$sum"
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     record "job exit_status=$status"
     record "end of evidence"
     if [ "$status" -eq 0 ] && [ ! -e "$run_folder/result/output.txt" ]; then
+        # a result that lost its output is none
+        [ ! -e "$run_folder/result" ] || mv -T "$run_folder/result" "$attempt-found-damaged"
         mv -T "$attempt" "$run_folder/result" || status=74
     fi
     printf '%s\n' "$status" >"$run_folder/exit.part" && mv -T "$run_folder/exit.part" "$run_folder/exit"
@@ -107,7 +113,7 @@ claim placement=SHM-2
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=e9c209100cc5
+claim script_hash=880ab8a9f23b
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

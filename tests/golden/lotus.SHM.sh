@@ -3,9 +3,9 @@
 #BSUB -q par-multi
 #BSUB -n 2
 #BSUB -R "span[ptile=2]"
-#BSUB -J PingPong-8f8278ba7bdc
-#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-8f8278ba7bdc/%J.out
-#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-8f8278ba7bdc/%J.err
+#BSUB -J PingPong-6ad9d20b9385
+#BSUB -o /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-6ad9d20b9385/%J.out
+#BSUB -e /home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-6ad9d20b9385/%J.err
 #BSUB -W 0:45
 #BSUB -m broadwell256G
 # mpicampaign job script of campaign golden
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-8f8278ba7bdc
-script_hash=8f8278ba7bdc
+run_folder=/home/user/mpicampaign/results/golden/runs/broadwell256G/SHM/PingPong/r01-6ad9d20b9385
+script_hash=6ad9d20b9385
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -56,15 +56,21 @@ end_ranks() {
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
 # shellcheck disable=SC2317  # called by a trap
 finish() {
+    local sum file
     status=$1
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
+    while read -r sum file; do
+        record "job sha256.${file##*/}=$sum"
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     record "job exit_status=$status"
     record "end of evidence"
     if [ "$status" -eq 0 ] && [ ! -e "$run_folder/result/output.txt" ]; then
+        # a result that lost its output is none
+        [ ! -e "$run_folder/result" ] || mv -T "$run_folder/result" "$attempt-found-damaged"
         mv -T "$attempt" "$run_folder/result" || status=74
     fi
     printf '%s\n' "$status" >"$run_folder/exit.part" && mv -T "$run_folder/exit.part" "$run_folder/exit"
@@ -107,7 +113,7 @@ claim placement=SHM
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=8f8278ba7bdc
+claim script_hash=6ad9d20b9385
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2

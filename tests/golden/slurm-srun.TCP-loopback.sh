@@ -1,10 +1,10 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-26378c818451
+#SBATCH --job-name=PingPong-ac89553d6919
 #SBATCH --nodes=1
 #SBATCH --ntasks=2
 #SBATCH --ntasks-per-node=2
 #SBATCH --time=45
-#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-26378c818451/%j.log
+#SBATCH --output=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-ac89553d6919/%j.log
 #SBATCH --exclusive
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -18,8 +18,8 @@
 set -u
 export LC_ALL=C
 HOSTNAME=$(uname -n) # an exported one may be the login node's
-run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-26378c818451
-script_hash=26378c818451
+run_folder=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-loopback/PingPong/r01-ac89553d6919
+script_hash=ac89553d6919
 
 if [ -e "$run_folder/result/output.txt" ]; then
     echo "already done: $run_folder/result"
@@ -56,15 +56,21 @@ end_ranks() {
 # Whatever happens, the exit status is left in a file, and a result appears whole or not at all.
 # shellcheck disable=SC2317  # called by a trap
 finish() {
+    local sum file
     status=$1
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     cat "$attempt"/ranks/* >>"$evidence" 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/rank.sh"
+    while read -r sum file; do
+        record "job sha256.${file##*/}=$sum"
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record "job ended=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     record "job exit_status=$status"
     record "end of evidence"
     if [ "$status" -eq 0 ] && [ ! -e "$run_folder/result/output.txt" ]; then
+        # a result that lost its output is none
+        [ ! -e "$run_folder/result" ] || mv -T "$run_folder/result" "$attempt-found-damaged"
         mv -T "$attempt" "$run_folder/result" || status=74
     fi
     printf '%s\n' "$status" >"$run_folder/exit.part" && mv -T "$run_folder/exit.part" "$run_folder/exit"
@@ -107,7 +113,7 @@ claim placement=TCP-loopback
 claim benchmark=PingPong
 claim suite=imb
 claim repeat=1
-claim script_hash=26378c818451
+claim script_hash=ac89553d6919
 claim nodes=1
 claim ranks=2
 claim ranks_per_node=2
