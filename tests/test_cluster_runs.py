@@ -181,6 +181,7 @@ def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
     assert not site.submissions()
 
 
+@pytest.mark.full
 def test_a_job_that_leaves_no_exit_file_is_no_success(site: Site) -> None:
     """As on a full disk: the job is COMPLETED for Slurm, but nothing was left."""
     site.write(repeats=1)
