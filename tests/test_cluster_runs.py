@@ -76,7 +76,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 @pytest.mark.full
 def test_random_kills_submit_nothing_twice(site: Site) -> None:
     """At least ten kills of a campaign of 50 runs; counted in Slurm's own log."""
-    site.write(body="sleep 0.7", repeats=50)
+    site.write(body="sleep 1.5", repeats=50)
     generator = random.Random(11)
     kills = 0
     for _ in range(40):
