@@ -331,6 +331,18 @@ def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]
     assert cluster.submissions == 120
 
 
+def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
+    make: Callable[[int], Cluster],
+) -> None:
+    cluster = make(120)
+    cluster.refusal = "Unable to contact slurm controller (connect failure)"
+    cluster.step()
+    asked = cluster.jobs.queries
+    for _ in range(10):
+        cluster.step(0.1)
+    assert cluster.jobs.queries == asked
+
+
 STATES = {
     "PENDING": QUEUED,
     "REQUEUED": QUEUED,

@@ -101,7 +101,7 @@ class ClusterJobs:
         self._next_query = 0.0
         self._wait = FIRST_WAIT
         self._silent = False  # the scheduler did not answer the last time
-        self._submitted_before = False  # whether a killed call's last submission has been waited for
+        self._waited_for_orphan = False  # whether a killed call's last submission has been waited for
         self.queries = 0
 
     def take(self, script: Script) -> None:
@@ -116,9 +116,9 @@ class ClusterJobs:
 
     def step(self) -> list[Ended]:
         """Look at the files of all runs, and at the queue when it is time; submit what is to be submitted."""
-        if not self._submitted_before:
+        if not self._waited_for_orphan:
             with submitting(self._lock):
-                self._submitted_before = True
+                self._waited_for_orphan = True
         ended = [found for job in self._jobs.values() if (found := self._finished(job))]
         if (
             self._jobs.keys() - {found.script.job_name for found in ended}
@@ -146,19 +146,17 @@ class ClusterJobs:
         """Our jobs by name, an active one before an ended one; None where the scheduler did not say."""
         self.queries += 1
         jobs, problem = query(self._commands, self._run)
-        if problem:
-            self._next_query = self._clock() + self._wait
-            self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
-            if not self._silent:
-                self._say(f"the scheduler does not answer ({problem}); jobs go on, asking again")
-            self._silent = True
-            return None
-        if self._silent:
+        if self._silent and not problem:
             self._say("the scheduler answers again")
             self._silent = False
             self._wait = FIRST_WAIT
         self._next_query = self._clock() + self._wait
         self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
+        if problem:
+            if not self._silent:
+                self._say(f"the scheduler does not answer ({problem}); jobs go on, asking again")
+            self._silent = True
+            return None
         return by_name(jobs)
 
     def _after_query(self, listing: dict[str, QueuedJob]) -> list[Ended]:
@@ -177,7 +175,7 @@ class ClusterJobs:
                 ended.append(Ended(job.script, None, f"not submitted after {job.refusals} tries: {problem}"))
             if (problem and BUSY.search(problem)) or refused == REFUSALS_IN_A_BURST:
                 break  # what holds these up may hold up the others
-        if len(to_submit) > BURST:
+        if len(to_submit) > BURST and not refused:
             self._next_query = 0.0
         return ended
 

@@ -43,7 +43,8 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     jobs = _active_and_ended(prepared)
     queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
     states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
-    older = [job for job in jobs if job.name in _names(prepared) - current and job.state in IN_THE_QUEUE]
+    earlier = _names(prepared) - current
+    older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
     return states, older
 
 
