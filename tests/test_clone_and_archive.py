@@ -37,7 +37,7 @@ matrix: [{{host_groups: all, placements: two, benchmarks: trivial}}]
 def source(*arguments: str) -> bytes:
     """A git command on the project; root may ask although another user owns the folder."""
     command = ["git", "-c", f"safe.directory={PROJECT}", "-C", str(PROJECT), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, timeout=60).stdout
+    return subprocess.run(command, check=True, capture_output=True, timeout=240).stdout
 
 
 def clone(folder: Path) -> None:
@@ -46,7 +46,7 @@ def clone(folder: Path) -> None:
 
 def unpack_archive(folder: Path) -> None:
     folder.mkdir()
-    subprocess.run(["tar", "x", "-C", str(folder)], input=source("archive", "HEAD"), check=True, timeout=60)
+    subprocess.run(["tar", "x", "-C", str(folder)], input=source("archive", "HEAD"), check=True, timeout=240)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ class Desk:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
 
@@ -213,16 +214,29 @@ def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
     assert "had not started after 1 s (unknown) and was cancelled" in done.stdout
 
 
-def test_ctrl_c_cancels_the_probes(desk: Desk) -> None:
+def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -> int:
+    """The exit status; a machine that stands still for a while is no failure of the program."""
+    for _ in range(int(120 / pause)):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(pause)
+    process.send_signal(signal.SIGABRT)  # PYTHONFAULTHANDLER: where it hangs
+    return process.wait()
+
+
+@pytest.mark.parametrize("pause", [10, 0.1])
+def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
+    """Each probe once, whether a person waits for the end or goes on pressing."""
     desk.slurm()
+    desk.stand_in("scancel", script="sleep 0.3")
+    environment = {**desk.environment, "PYTHONFAULTHANDLER": "1"}
     process = subprocess.Popen(
-        desk.command("doctor"), cwd=desk.folder, env=desk.environment, stdout=-3, stderr=-3
+        desk.command("doctor"), cwd=desk.folder, env=environment, stdout=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not any(line.startswith("squeue") for line in desk.calls) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 130
+    assert press_ctrl_c_until_it_ends(process, pause) == 130, desk.calls
     assert [line for line in desk.calls if line.startswith("scancel")] == [
         "scancel 7",
         "scancel 8",
@@ -306,8 +320,8 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> No
     file = tmp_path / "process"
     started = time.monotonic()
     answer = call(["bash", "-c", f"sleep 300 & echo $! >'{file}'; wait"], seconds=1)
-    assert "did not answer within 1 s" in answer.failure and time.monotonic() - started < 10
-    deadline = time.monotonic() + 5
+    assert "did not answer within 1 s" in answer.failure and time.monotonic() - started < 100
+    deadline = time.monotonic() + 60
     while _alive(int(file.read_text())) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _alive(int(file.read_text()))

@@ -277,7 +277,7 @@ def sysfs(folder: Path) -> Path:
 def run_probe(folder: Path, path: str = "/usr/bin:/bin", program: str = "") -> str:
     output = folder / "probe.txt"
     environment = {"PATH": path, "MPICAMPAIGN_SYSFS": str(sysfs(folder / "sys"))}
-    subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=30)
+    subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=240)
     assert [each.name for each in folder.glob("*.part")] == []
     return output.read_text()
 

@@ -42,7 +42,7 @@ def prepared(
 
 def execute(script: Script, **options: object) -> int:
     command = ["bash", str(script.path)]
-    return subprocess.run(command, check=False, timeout=60, capture_output=True, **options).returncode  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(command, check=False, timeout=240, capture_output=True, **options).returncode  # type: ignore[call-overload,no-any-return]
 
 
 def evidence(script: Script, kind: str = "result") -> Evidence:
@@ -84,7 +84,7 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     while not (tmp_path / "bin/program.started").exists():
         time.sleep(0.02)
     process.terminate()
-    assert process.wait(30) == 143
+    assert process.wait(240) == 143
     assert processes_of(script.folder) == []
 
 
@@ -98,7 +98,7 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     while not (tmp_path / "bin/program.started").exists():
         time.sleep(0.02)
     os.killpg(process.pid, signal.Signals[name])
-    assert process.wait(30) == 128 + signal.Signals[name]
+    assert process.wait(240) == 128 + signal.Signals[name]
     assert not script.output.exists()
     assert (script.folder / "exit").read_text() == f"{process.returncode}\n"
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
@@ -118,7 +118,7 @@ def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
     wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
     assert said == ["process 4711, /somewhere"]
     holder.close()
-    assert process.wait(30) == 0
+    assert process.wait(240) == 0
     wait_for_measurement(found.measuring_lock, said.append)
     assert len(said) == 1
     assert f"{process.pid}, {script.folder}" in found.measuring_lock.read_text()
@@ -127,7 +127,7 @@ def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
 def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).scripts[0]
     with script.path.open() as text:
-        subprocess.run(["bash"], stdin=text, check=True, timeout=60, cwd=tmp_path)
+        subprocess.run(["bash"], stdin=text, check=True, timeout=240, cwd=tmp_path)
     assert "script_hash" not in evidence(script).job
 
 
@@ -184,7 +184,7 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     )
     small += 'find "$1" -name result; cat "$1"/attempts/*/stderr.txt; cat "$1/exit"; exit $s'
     command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode != 0
     assert "No space left on device" in done.stdout
     assert "result" not in done.stdout

@@ -111,7 +111,7 @@ def test_result_made_by_hand_is_adopted_and_one_of_an_older_script_is_not(projec
     assert not set(old) & set(new)
     project.call("build", "--campaign", "short.yaml")
     for script in (old[0], new[0]):
-        subprocess.run(["bash", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
+        subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
     before = stamps(project)
     done = run(project)
     assert done.returncode == 0, done.stderr
@@ -129,7 +129,7 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())
     project.call("build", "--campaign", "short.yaml")
     script.write_text(script.read_text().replace("-msglog 0:20", "-msglog 0:19"))
-    subprocess.run(["bash", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
     project.call("report", "--campaign", "short.yaml")
     _, records = read_records(project.folder / "results/short/records.jsonl")
     assert records[0].verdict == CONTRADICTED
@@ -242,7 +242,7 @@ def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: i
         time.sleep(0.02)
     time.sleep(0.15)
     os.killpg(process.pid, number)
-    process.wait(60)
+    process.wait(240)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

@@ -76,7 +76,7 @@ def build(cluster: MiniCluster, library: Library) -> Path:
     source = program.with_suffix(".c")
     source.write_text(PROGRAM)
     command = [library.compiler, str(source), "-o", str(program)]
-    subprocess.run(command, env={**os.environ, **library.settings}, check=True, timeout=60)
+    subprocess.run(command, env={**os.environ, **library.settings}, check=True, timeout=240)
     return program
 
 

@@ -95,6 +95,6 @@ def test_environment_of_an_mpi_is_made_once(prefix: str, wheel: str) -> None:
     installed = Path(prefix) / "installed"
     made = installed.stat()
     command = [PROJECT / "envs/test_mpi.sh", wheel]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     assert (done.stdout, done.stderr) == (f"{prefix}\n", "")
     assert installed.stat() == made

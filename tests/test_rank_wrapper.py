@@ -43,7 +43,7 @@ def run_wrapper(tmp_path: Path, sysfs: Path, allowed: str, option: str, **settin
     script.write_text(wrapper_text({**DEFAULTS, **settings}))
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
     done = subprocess.run(
-        ["bash", script, option], env=environment, capture_output=True, text=True, check=True, timeout=20
+        ["bash", script, option], env=environment, capture_output=True, text=True, check=True, timeout=240
     )
     assert done.stderr == ""
     return done.stdout

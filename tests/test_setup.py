@@ -125,7 +125,7 @@ def check(machine: Path, purpose: str = "run", **variables: str) -> subprocess.C
         env={"PATH": str(machine), **variables},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -19,7 +21,7 @@ from mpicampaign.units import format_duration
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 SCRIPT = PROJECT / "templates" / "doctor" / "probe.sh"
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may show on the login node only later
@@ -80,8 +82,19 @@ def probe_groups(groups: Sequence[Group], scheduler: str, near: Path, seconds: f
         probes.cancel()
         return [probes.result(group, seconds) for group in groups]
     finally:
-        probes.cancel()
-        shutil.rmtree(folder, ignore_errors=True)
+        with _no_second_ctrl_c():
+            probes.cancel()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _no_second_ctrl_c() -> Iterator[None]:
+    """An impatient second Ctrl-C must not leave jobs in the queue that nobody would cancel."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Probes:

@@ -49,7 +49,7 @@ class StandIn:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=240,
             check=False,
         )
 

@@ -83,7 +83,7 @@ class Space:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
         try:
-            self._process.wait(20)
+            self._process.wait(240)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

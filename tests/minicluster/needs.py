@@ -42,7 +42,7 @@ def missing_rights() -> list[str]:
     links = "ip link add name bridge0 type bridge; ip link add name card0 type veth peer name card1"
     namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--mount-proc"]
     command = ["unshare", *USER_NAMESPACE, *namespaces, "sh", "-ec", f"mount -t tmpfs held /media; {links}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     if done.returncode == 0:
         return []
     return [
