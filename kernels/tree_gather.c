@@ -100,9 +100,11 @@ static void set_size(struct run *run, size_t size) {
 static void describe(const struct run *run) {
     (void)run;
     tree_list_describe(&trees);
+    baseline_describe();
 }
 
-static const struct option options[] = {TREE_OPTION(trees), {NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct option options[] = {
+    TREE_OPTION(trees), BASELINE_OPTION, {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {
@@ -113,6 +115,8 @@ int main(int argc, char **argv) {
             "number (natural) or at random; MPI_Gather of the same blocks beside it.",
         .variant_column = "tree",
         .minimum_ranks = 2,
+        .default_budget = 10,
+        .size_option = "--max-size",
         .options = options,
         .accept = accept,
         .memory = memory,

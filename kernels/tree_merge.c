@@ -168,10 +168,12 @@ static void set_size(struct run *run, size_t size) {
 static void describe(const struct run *run) {
     (void)run;
     tree_list_describe(&trees);
+    baseline_describe();
     output_header("key", "%s", key_type->name);
 }
 
 static const struct option options[] = {TREE_OPTION(trees),
+                                        BASELINE_OPTION,
                                         {"--key", "TYPE", "uint32 or uint64 (uint32)",
                                          "a key type: uint32 or uint64", parse_key_type, &key_type},
                                         {NULL, NULL, NULL, NULL, NULL, NULL}};
@@ -185,6 +187,8 @@ int main(int argc, char **argv) {
             "of blocks of the same size beside it.",
         .variant_column = "tree",
         .minimum_ranks = 2,
+        .default_budget = 10,
+        .size_option = "--max-size",
         .options = options,
         .accept = accept,
         .memory = memory,

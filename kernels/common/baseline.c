@@ -1,9 +1,15 @@
 #include "baseline.h"
 
+#include "output.h"
+
 #include <mpi.h>
 #include <string.h>
 
 static const char NAME[] = "MPI_Gather";
+
+bool baseline_left_out;
+
+void baseline_describe(void) { output_header("baseline", "%s", baseline_left_out ? "none" : NAME); }
 
 /* The root's block is in place, as in the trees. */
 static void perform(const struct operation *operation, struct level *levels) {
@@ -36,7 +42,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
 }
 
 void baseline_add(struct run *run, const struct blocks *blocks) {
-    if (run->options.no_baseline)
+    if (baseline_left_out)
         return;
     struct operation *operation = add_operation(run, NAME, "-");
     operation->parameters = blocks;

@@ -5,6 +5,16 @@
 #include "blocks.h"
 #include "kernel.h"
 
+extern bool baseline_left_out;
+
+/* The --no-baseline option, for a kernel's table. */
+#define BASELINE_OPTION                                                                            \
+    {"--no-baseline",   NULL, "leave out MPI_Gather, measured at the same sizes", NULL, NULL,      \
+     &baseline_left_out}
+
+/* Header line: whether there is a baseline. */
+void baseline_describe(void);
+
 /* Adds MPI_Gather unless --no-baseline was given. blocks must outlive the run; this rank's own
  * block is at position 0, rank 0 has room for a block of each rank. */
 void baseline_add(struct run *run, const struct blocks *blocks);

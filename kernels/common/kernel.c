@@ -20,8 +20,7 @@ struct operation *add_operation(struct run *run, const char *name, const char *v
     return operation;
 }
 
-/* True when all ranks succeeded. Otherwise the reason of the lowest rank that failed is printed. */
-static bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]) {
+bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]) {
     int rank, mine, failing;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     mine = ok ? INT_MAX : rank;
@@ -43,19 +42,30 @@ static bool enough_ranks(const struct kernel *kernel, const struct run *run, cha
 }
 
 /* Asked before anything large is allocated: half of a node's memory at most. */
-static bool fits_memory(const struct run *run, uint64_t memory, char *why) {
-    uint64_t needed = topology_node_sum(&run->topology, memory);
+static bool fits_memory(const struct kernel *kernel, const struct run *run, char *why) {
+    uint64_t needed = topology_node_sum(&run->topology, kernel->memory(run));
     uint64_t limit = physical_memory() / 2;
-    snprintf(why, REASON_LENGTH,
-             "--max-size %zu needs %.3g GiB on one node, more than half of its memory (%.3g GiB); "
-             "choose a smaller --max-size",
-             run->options.max_size, (double)needed / (1 << 30), (double)limit / (1 << 29));
+    snprintf(
+        why, REASON_LENGTH,
+        "needs %.3g GiB on one node, more than half of its memory (%.3g GiB); choose a smaller %s",
+        (double)needed / (1 << 30), (double)limit / (1 << 29), kernel->size_option);
     return needed <= limit;
+}
+
+static struct command_line command_line(const struct kernel *kernel) {
+    return (struct command_line){kernel->name, kernel->purpose, kernel->measure == NULL,
+                                 kernel->default_budget, kernel->options};
+}
+
+static void help(const struct kernel *kernel) {
+    const struct command_line line = command_line(kernel);
+    print_help(&line);
 }
 
 static bool refused(const struct kernel *kernel, struct run *run, int argc, char **argv) {
     char why[REASON_LENGTH] = "";
-    bool ok = parse_options(argc, argv, &run->options, kernel->options, why, sizeof why);
+    const struct command_line line = command_line(kernel);
+    bool ok = parse_options(argc, argv, &line, &run->options, why, sizeof why);
     if (!all_ranks(kernel->name, ok, why))
         return true;
     if (run->options.help)
@@ -63,7 +73,7 @@ static bool refused(const struct kernel *kernel, struct run *run, int argc, char
     ok = enough_ranks(kernel, run, why) && kernel->accept(run, why);
     if (!all_ranks(kernel->name, ok, why))
         return true;
-    ok = fits_memory(run, kernel->memory(run), why);
+    ok = fits_memory(kernel, run, why);
     return !all_ranks(kernel->name, ok, why);
 }
 
@@ -105,6 +115,13 @@ static bool run_sizes(const struct kernel *kernel, struct run *run, struct measu
     }
 }
 
+/* Loops and repetitions as the original defines them. */
+static bool run_original(const struct kernel *kernel, struct measurement *m) {
+    char why[REASON_LENGTH] = "wrong data";
+    bool correct = kernel->measure(m, why);
+    return all_ranks(kernel->name, correct, why);
+}
+
 /* Lost output counts as failure on all ranks. */
 static bool finish(const struct kernel *kernel, const struct run *run, struct measurement *m,
                    bool correct) {
@@ -122,7 +139,8 @@ static int measure_kernel(const struct kernel *kernel, struct run *run) {
     kernel->set_up(run);
     measure_begin(&measurement, run);
     report_header(kernel, &measurement, kernel->memory(run));
-    bool correct = run_sizes(kernel, run, &measurement);
+    bool correct = kernel->measure != NULL ? run_original(kernel, &measurement)
+                                           : run_sizes(kernel, run, &measurement);
     return finish(kernel, run, &measurement, correct) ? 0 : 1;
 }
 
@@ -136,7 +154,7 @@ int kernel_main(int argc, char **argv, const struct kernel *kernel) {
     else if (!run.options.help)
         status = measure_kernel(kernel, &run);
     else if (run.topology.rank == 0)
-        print_help(kernel->name, kernel->purpose, kernel->options);
+        help(kernel);
     MPI_Finalize();
     return status;
 }

@@ -37,6 +37,8 @@ struct operation {
     bool (*verify)(const struct operation *operation, char why[REASON_LENGTH]);
 };
 
+struct measurement; /* measure.h */
+
 /* One launch. */
 struct run {
     struct topology topology;
@@ -50,19 +52,29 @@ struct kernel {
     const char *purpose;        /* for --help */
     const char *variant_column; /* what distinguishes operations, such as "tree" */
     int minimum_ranks;
+    double default_budget;        /* seconds */
+    const char *size_option;      /* the one to make smaller when memory is short */
     const struct option *options; /* further options, ended by one without a name */
 
     /* Why the options cannot be served, into why; true when they can. Allocates no buffers. */
     bool (*accept)(struct run *run, char why[REASON_LENGTH]);
     /* Bytes that set_up will allocate on this rank; UINT64_MAX where they overflow. */
     uint64_t (*memory)(const struct run *run);
-    /* Allocate and touch the buffers, add the operations. */
+    /* Allocate and touch the buffers; kernels that sweep sizes add their operations. */
     void (*set_up)(struct run *run);
-    /* Prepare the data of all operations for blocks of size bytes per rank. */
-    void (*set_size)(struct run *run, size_t size);
     /* Further header lines, by rank 0. */
     void (*describe)(const struct run *run);
+
+    /* A kernel either sweeps sizes: all operations are measured at min_size ... max_size by the
+     * rules of measure.h. Prepare the data of all operations for blocks of size bytes per rank: */
+    void (*set_size)(struct run *run, size_t size);
+    /* Or its original defines loops and repetitions: measure, print rows of its own by rank 0
+     * (describe names their columns), and say whether the data on this rank are right. */
+    bool (*measure)(struct measurement *measurement, char why[REASON_LENGTH]);
 };
+
+/* True on all ranks when ok on all; otherwise rank 0 prints the lowest failing rank's reason. */
+bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 
 /* Runs the kernel. The exit status is 0, 1 (wrong data or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);

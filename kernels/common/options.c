@@ -7,26 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct common_options DEFAULTS = {
-    .min_size = 8, .max_size = (size_t)4 << 20, .budget = 10.0, .seed = 1};
+enum { SWEEP_COUNT = 2, COMMON_COUNT = 3 };
 
-enum { COMMON_COUNT = 6 };
-
-static void common_table(struct common_options *to, struct option table[COMMON_COUNT + 1]) {
-    const struct option all[COMMON_COUNT + 1] = {
+/* Those of a sweep first, so that other kernels' table begins after them. */
+static const struct option *common_table(const struct command_line *line, struct common_options *to,
+                                         struct option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
+    const struct option all[SWEEP_COUNT + COMMON_COUNT + 1] = {
         {"--min-size", "SIZE", "smallest block per rank, a power of two such as 64KiB (8)",
          "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->min_size},
         {"--max-size", "SIZE", "largest block per rank, a power of two (4MiB)",
          "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->max_size},
-        {"--budget", "SECONDS", "time for the whole run, shared by sizes and operations (10)",
+        {"--budget", "SECONDS", "time for the whole run",
          "a number of seconds above 0, at most 86400", parse_seconds, &to->budget},
         {"--seed", "NUMBER", "seed of keys, patterns and the random tree (1)",
          "a whole number below 2^64", parse_seed, &to->seed},
-        {"--no-baseline", NULL, "leave out MPI_Gather, measured at the same sizes", NULL, NULL,
-         &to->no_baseline},
         {"--help", NULL, "show this text", NULL, NULL, &to->help},
         {NULL, NULL, NULL, NULL, NULL, NULL}};
     memcpy(table, all, sizeof all);
+    return line->sweeps ? table : table + SWEEP_COUNT;
 }
 
 static bool parse_whole(const char *text, uint64_t *value, char **end) {
@@ -91,15 +89,15 @@ static const struct option *find_option(const struct option *table, const char *
     return NULL;
 }
 
-bool parse_options(int argc, char **argv, struct common_options *common,
-                   const struct option *further, char *why, size_t why_length) {
-    struct option table[COMMON_COUNT + 1];
-    *common = DEFAULTS;
-    common_table(common, table);
+bool parse_options(int argc, char **argv, const struct command_line *line,
+                   struct common_options *common, char *why, size_t why_length) {
+    struct option room[SWEEP_COUNT + COMMON_COUNT + 1];
+    *common = (struct common_options){8, (size_t)4 << 20, line->default_budget, 1, false};
+    const struct option *table = common_table(line, common, room);
     for (int i = 1; i < argc; i++) {
         const struct option *option = find_option(table, argv[i]);
         if (option == NULL)
-            option = find_option(further, argv[i]);
+            option = find_option(line->further, argv[i]);
         if (option == NULL) {
             snprintf(why, why_length, "unknown option '%.80s'; --help lists the options", argv[i]);
             return false;
@@ -129,11 +127,13 @@ static void print_table(const struct option *table) {
     }
 }
 
-void print_help(const char *name, const char *purpose, const struct option *further) {
+void print_help(const struct command_line *line) {
     struct common_options unused;
-    struct option table[COMMON_COUNT + 1];
-    common_table(&unused, table);
-    printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", name, purpose);
-    print_table(further);
+    struct option room[SWEEP_COUNT + COMMON_COUNT + 1];
+    const struct option *table = common_table(line, &unused, room);
+    printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", line->kernel,
+           line->purpose);
+    print_table(line->further);
     print_table(table);
+    printf("The default budget is %g s.\n", line->default_budget);
 }

@@ -19,10 +19,9 @@ struct option {
 };
 
 struct common_options {
-    size_t min_size, max_size; /* bytes per rank, powers of two */
+    size_t min_size, max_size; /* bytes per rank, powers of two; only of kernels that sweep sizes */
     double budget;             /* seconds for the whole run */
     uint64_t seed;
-    bool no_baseline;
     bool help;
 };
 
@@ -31,11 +30,19 @@ option_parser parse_seconds; /* double, > 0, at most a day */
 option_parser parse_seed;    /* uint64_t, decimal */
 option_parser parse_text;    /* const char *, not empty */
 
-/* Parses the command line; false and a reason when it is wrong. */
-bool parse_options(int argc, char **argv, struct common_options *common,
-                   const struct option *further, char *why, size_t why_length);
+/* The command line of one kernel. */
+struct command_line {
+    const char *kernel, *purpose;
+    bool sweeps; /* --min-size and --max-size are offered, too */
+    double default_budget;
+    const struct option *further;
+};
 
-/* Prints --help: usage, the common options with their defaults, the further ones. */
-void print_help(const char *name, const char *purpose, const struct option *further);
+/* Parses the command line; false and a reason when it is wrong. */
+bool parse_options(int argc, char **argv, const struct command_line *line,
+                   struct common_options *common, char *why, size_t why_length);
+
+/* Prints --help: usage, the further options, the common ones with their defaults. */
+void print_help(const struct command_line *line);
 
 #endif

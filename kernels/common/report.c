@@ -66,16 +66,18 @@ static void report_launch(const struct run *run) {
     report_hosts(topology);
     output_header("oversubscribed", "%s", topology->oversubscribed ? "yes" : "no");
     output_header("seed", "%llu", (unsigned long long)run->options.seed);
-    output_header("min_size", "%zu", run->options.min_size);
-    output_header("max_size", "%zu", run->options.max_size);
     output_header("budget_seconds", "%g", run->options.budget);
-    output_header("baseline", "%s", run->options.no_baseline ? "none" : "MPI_Gather");
 }
 
-static void report_method(const struct measurement *m) {
-    output_header("clock", "%s", m->sync.clock);
-    output_header("sync", "%s", m->sync.name);
-    output_header("seconds", "%s", m->sync.seconds);
+static void report_synchronisation(const struct sync *sync) {
+    output_header("clock", "%s", sync->clock);
+    output_header("sync", "%s", sync->name);
+    output_header("seconds", "%s", sync->seconds);
+}
+
+static void report_sweep(const struct measurement *m) {
+    output_header("min_size", "%zu", m->run->options.min_size);
+    output_header("max_size", "%zu", m->run->options.max_size);
     output_header("block", "calls back to back, %g s or more", BLOCK_SECONDS);
     output_header("warmup",
                   "windows of up to %d samples until two agree within %g, at most %g of "
@@ -110,7 +112,10 @@ void report_header(const struct kernel *kernel, const struct measurement *m, uin
     report_launch(m->run);
     output_header("memory_per_process_bytes", "%llu", (unsigned long long)largest);
     kernel->describe(m->run);
-    report_method(m);
+    report_synchronisation(&m->sync);
+    if (kernel->measure != NULL)
+        return;
+    report_sweep(m);
     report_columns(kernel->variant_column);
 }
 

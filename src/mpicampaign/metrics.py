@@ -28,6 +28,31 @@ _DIMENSIONS = {
     "overlap": FRACTION,
 }
 
+
+class Figure(NamedTuple):
+    """A figure that a benchmark without sizes gives, as people read it."""
+
+    words: str
+    dimension: str
+    headline: bool = False
+
+
+# By the column of the series, in the order in which they are shown.
+_FIGURES = {
+    "b_eff": Figure("b_eff", BANDWIDTH, headline=True),
+    "b_eff_rings": Figure("ring patterns", BANDWIDTH),
+    "b_eff_random": Figure("random patterns", BANDWIDTH),
+    "b_eff_at_lmax": Figure("b_eff at Lmax", BANDWIDTH),
+    "ping_pong_at_lmax": Figure("ping-pong at Lmax", BANDWIDTH),
+    "b_eff_latency": Figure("latency", TIME),
+    "random_ring_latency": Figure("random ring latency", TIME, headline=True),
+    "natural_ring_latency": Figure("natural ring latency", TIME),
+    "ping_pong_latency": Figure("ping-pong latency, worst pair", TIME),
+    "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
+    "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
+    "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
+}
+
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
@@ -66,7 +91,9 @@ class Metric:
         """What it measures, a constant of `mpicampaign.wording`."""
         if self.bound:
             return FRACTION
-        return RATIO if self.baseline else _DIMENSIONS[self.column]
+        if self.baseline:
+            return RATIO
+        return _FIGURES[self.column].dimension if self.column in _FIGURES else _DIMENSIONS[self.column]
 
     @property
     def lower_is_better(self) -> bool:
@@ -110,7 +137,7 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     if suite == KERNEL and "bandwidth" in columns:
         return _kernel_metrics(tables[0].benchmark, sizes, columns)
     if not printed:
-        return tuple(Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns)
+        return _single_metrics(columns)
     if "bandwidth" in columns:
         return _transfer_metrics(sizes, printed, columns)
     return _time_metrics(tables[0].benchmark, sizes, printed, columns)
@@ -118,6 +145,12 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
 
 def _holds(table: Series, column: str) -> bool:
     return any(value is not None for value in table.columns[column])
+
+
+def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
+    plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
+    named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
+    return (*plain, *(Metric(figure.words, name, headline=figure.headline) for name, figure in named))
 
 
 def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:

@@ -39,7 +39,8 @@ class Series:
 
     ``columns`` maps a column's name to its values, all of one length. Names with a meaning:
     ``size`` (B), ``time``, ``time_min``, ``time_max`` (s), ``bandwidth``, ``bandwidth_wire`` (B/s),
-    ``message_rate`` (1/s), ``repetitions``, ``samples`` (counts), ``overlap`` (fraction).
+    ``message_rate`` (1/s), ``repetitions``, ``samples`` (counts), ``overlap`` (fraction), and the single
+    figures of benchmarks without sizes that `mpicampaign.metrics` names.
     ``qualifiers`` tells apart series of one benchmark, such as ``{"tree": "max-inter"}``.
     """
 

@@ -1,0 +1,173 @@
+"""The frame of a bundled kernel's output, the same for all kernels; the format is in docs/kernels.md.
+
+Header lines ``#@key=value``, a line ``#@columns.KIND=...`` for each kind of row, the rows, each beginning
+with its kind, and ``#@end rows=N status=ok``. Other lines, such as what the MPI library prints, are passed
+over: the closing line's row count proves that no row is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import did_you_mean
+from mpicampaign.parsers.output import (
+    OutputError,
+    check_column_count,
+    integer,
+    numbered_lines,
+    row_tokens,
+    scientific,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mpicampaign.records import Series
+
+Row = dict[str, str | int | float]
+
+_FIRST = "#mpicampaign-kernel "
+_FORMAT_VERSION = "1"
+_KEY = re.compile(r"#@([a-z_]{1,40}(?:\.[a-z_]{1,40})?)=(.{0,4000})$")
+_END = re.compile(r"#@end rows=([0-9]{1,9}) status=([a-z_]{1,40})\s*$")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}|-", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The rows of one kernel, and how they become series.
+
+    ``needed``: the columns that each kind of row must have. Columns in ``names`` hold names, those in
+    ``seconds`` figures (s), all others whole numbers.
+    """
+
+    needed: Mapping[str, frozenset[str]]
+    names: frozenset[str]
+    seconds: frozenset[str]
+    series: Callable[[Frame], tuple[Series, ...]]
+
+
+class Frame:
+    """One output: its header, its rows by kind, and the layout of the kernel that wrote it.
+
+    Raises
+    ------
+    OutputError
+        when the closing line is missing, rows are missing or damaged, or verification failed.
+    """
+
+    def __init__(self, text: str, layouts: Mapping[str, Layout]) -> None:
+        self.header: dict[str, str] = {}
+        self._layouts = layouts
+        self._columns: dict[str, list[str]] = {}
+        self._rows: dict[str, list[Row]] = {}
+        self._count: int | None = None
+        self._started = False
+        for number, line in numbered_lines(text):
+            self._line(number, line)
+        self._check()
+
+    def rows(self, kind: str) -> list[Row]:
+        """The rows of one kind, in their order."""
+        return self._rows.get(kind, [])
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks the kernel ran with."""
+        ranks = self.header.get("ranks", "")
+        if not ranks.isdecimal() or len(ranks) > 9:
+            raise OutputError(f"the header's number of ranks is {shown(ranks)}")
+        return int(ranks)
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the kernel that the header names."""
+        name = self.header.get("kernel", "")
+        if name not in self._layouts:
+            raise OutputError(f"unknown kernel {shown(name)}; {did_you_mean(name, self._layouts)}")
+        return self._layouts[name]
+
+    def _line(self, number: int, line: str) -> None:
+        if line.startswith(_FIRST):
+            _check_first(number, line, self._started)
+            self._started = True
+        elif not self._started:
+            return
+        elif end := _END.match(line):
+            self._end(number, end[1], end[2])
+        elif line.startswith("#@"):
+            self._header_line(number, line)
+        elif "kernel" in self.header and (kind := line.split(" ", 1)[0]) in self.layout.needed:
+            self._rows.setdefault(kind, []).append(self._row(number, line, kind))
+
+    def _end(self, number: int, rows: str, status: str) -> None:
+        if self._count is not None:
+            raise OutputError(f"line {number}: a second closing line: two outputs in one file")
+        if status != "ok":
+            raise OutputError(
+                f"line {number}: the kernel reports status {shown(status)}: its data are not verified"
+            )
+        self._count = int(rows)
+
+    def _header_line(self, number: int, line: str) -> None:
+        found = _KEY.match(line)
+        if not found:
+            raise OutputError(f"line {number}: {shown(line)} is no header line: garbled")
+        key, value = found[1], found[2].strip()
+        if key in self.header or key.removeprefix("columns.") in self._columns:
+            raise OutputError(f"line {number}: {key} a second time: two outputs in one file")
+        if key.startswith("columns."):
+            self._columns_line(number, key.removeprefix("columns."), value.split())
+        else:
+            self.header[key] = value
+
+    def _columns_line(self, number: int, kind: str, names: list[str]) -> None:
+        if kind not in self.layout.needed:
+            raise OutputError(f"line {number}: unknown kind of row {shown(kind)}")
+        missing = self.layout.needed[kind] - set(names)
+        if missing:
+            raise OutputError(f"line {number}: rows of {kind} lack the columns {', '.join(sorted(missing))}")
+        self._columns[kind] = names
+
+    def _row(self, number: int, line: str, kind: str) -> Row:
+        names = self._columns.get(kind)
+        if names is None:
+            raise OutputError(f"line {number}: row of {kind} before the line that names its columns")
+        if self._count is not None:
+            raise OutputError(f"line {number}: row after the closing line: two outputs in one file")
+        tokens = row_tokens(line, number)[1:]
+        check_column_count(tokens, names, number)
+        return {name: self._value(name, token, number) for name, token in zip(names, tokens, strict=True)}
+
+    def _value(self, name: str, token: str, number: int) -> str | int | float:
+        if name in self.layout.names:
+            if not _NAME.fullmatch(token):
+                raise OutputError(f"line {number}: {shown(token)} is no name of a {name}")
+            return token
+        if name in self.layout.seconds:
+            return scientific(token, number, name)
+        return integer(token, number, name)
+
+    def _check(self) -> None:
+        if not self._started:
+            raise OutputError(
+                "the first line of a kernel's output is missing: empty, cut or another program's"
+            )
+        found = sum(map(len, self._rows.values()))
+        if self._count is None:
+            raise OutputError(f"ends after {found} rows; the closing line is missing")
+        if self._count != found:
+            raise OutputError(f"{found} rows, but the closing line counts {self._count}")
+
+
+def _check_first(number: int, line: str, started: bool) -> None:
+    if started:
+        raise OutputError(f"line {number}: a second first line: two outputs in one file")
+    version = line.removeprefix(_FIRST).strip()
+    if version != _FORMAT_VERSION:
+        raise OutputError(
+            f"line {number}: format version {shown(version)}; this program reads {_FORMAT_VERSION}"
+        )

@@ -1,0 +1,125 @@
+"""Kernels that sweep sizes: rows of samples, levels and sizes for each operation, variant and size."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import median
+from typing import TYPE_CHECKING
+
+from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
+from mpicampaign.parsers.output import OutputError
+from mpicampaign.records import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NO_VARIANT = "-"
+_MERGING = "tree_merge"
+
+_Key = tuple[str, str, int]  # operation, variant, size
+
+
+def sweep_layout(variant: str) -> Layout:
+    """The layout of a kernel whose operations differ in the variant, such as ``tree``."""
+    return Layout(
+        needed={
+            "samples": frozenset({"operation", variant, "size", "seconds", "useful_bytes", "wire_bytes"}),
+            "levels": frozenset({"operation", variant, "size", "rank", "receive_seconds", "merge_seconds"}),
+            "sizes": frozenset({"operation", variant, "size", "samples", "converged", "verified"}),
+        },
+        names=frozenset({"operation", variant}),
+        seconds=frozenset({"seconds", "receive_seconds", "merge_seconds"}),
+        series=lambda frame: _sweep_series(frame, variant),
+    )
+
+
+def _sweep_series(frame: Frame, variant: str) -> tuple[Series, ...]:
+    samples, levels, sizes = (_by_key(frame.rows(kind), variant) for kind in ("samples", "levels", "sizes"))
+    if not samples:
+        raise OutputError("no samples")
+    _check_sizes(sizes, samples, levels)
+    labels = dict.fromkeys((operation, which) for operation, which, _ in samples)
+    return tuple(
+        Series(
+            operation,
+            frame.ranks,
+            _columns((operation, which), samples, sizes, levels),
+            {} if which == _NO_VARIANT else {variant: which},
+        )
+        for operation, which in labels
+    )
+
+
+def _by_key(rows: Iterable[Row], variant: str) -> dict[_Key, list[Row]]:
+    grouped: dict[_Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[str(row["operation"]), str(row[variant]), int(row["size"])].append(row)
+    return dict(grouped)
+
+
+def _check_sizes(
+    sizes: dict[_Key, list[Row]], samples: dict[_Key, list[Row]], levels: dict[_Key, list[Row]]
+) -> None:
+    for key in sorted(samples.keys() | sizes.keys() | levels.keys()):
+        what = " ".join(map(str, key))
+        if len(sizes.get(key, ())) != 1:
+            raise OutputError(f"{what} B: {len(sizes.get(key, ()))} rows of sizes, not one")
+        if not sizes[key][0]["verified"]:
+            raise OutputError(f"{what} B: the data was not verified")
+        if not 0 < len(samples.get(key, ())) <= float(sizes[key][0]["samples"]):
+            raise OutputError(f"{what} B: {len(samples.get(key, ()))} samples of {sizes[key][0]['samples']}")
+
+
+def _columns(
+    label: tuple[str, str],
+    samples: dict[_Key, list[Row]],
+    sizes: dict[_Key, list[Row]],
+    levels: dict[_Key, list[Row]],
+) -> dict[str, list[float | None]]:
+    columns: dict[str, list[float | None]] = defaultdict(list)
+    for key in (key for key in samples if key[:2] == label):
+        figures = _figures(samples[key], sizes[key][0])
+        if key[0] == _MERGING:
+            figures |= _merge_figures(levels.get(key, []))
+        for name, value in figures.items():
+            columns[name].append(value)
+    return dict(columns)
+
+
+def _figures(samples: list[Row], size: Row) -> dict[str, float | None]:
+    times = [float(row["seconds"]) for row in samples]
+    if min(times) <= 0:
+        raise OutputError(f"{size['operation']} {size['size']} B: a sample took no time at all")
+    time = median(times)
+    return {
+        "size": int(size["size"]),
+        "time": time,
+        "time_min": min(times),
+        "time_max": max(times),
+        "samples": int(size["samples"]),
+        "bandwidth": _rate(samples, "useful_bytes", time),
+        "bandwidth_wire": _rate(samples, "wire_bytes", time),
+        "converged": int(size["converged"]),
+    }
+
+
+def _rate(samples: list[Row], name: str, time: float) -> float | None:
+    volumes = {int(row[name]) for row in samples}
+    if len(volumes) != 1:
+        raise OutputError(f"{name} differs between samples of one size: {sorted(volumes)}")
+    return volumes.pop() / time
+
+
+def _merge_figures(levels: list[Row]) -> dict[str, float | None]:
+    """Seconds of communication and of merging, summed over the levels of the rank that spent most."""
+    return {
+        "communication": _longest(levels, "receive_seconds"),
+        "merge": _longest(levels, "merge_seconds"),
+    }
+
+
+def _longest(levels: list[Row], name: str) -> float | None:
+    by_rank: dict[int, float] = defaultdict(float)
+    for row in levels:
+        by_rank[int(row["rank"])] += float(row[name])
+    return max(by_rank.values(), default=None)
