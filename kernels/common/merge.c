@@ -24,6 +24,7 @@ static bool everywhere(void) { return true; }
 
 static bool has_avx512(void) {
 #if defined(__x86_64__)
+    __builtin_cpu_init(); /* not every compiler's library does it before main */
     return __builtin_cpu_supports("avx512f");
 #else
     return false;
