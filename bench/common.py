@@ -106,12 +106,20 @@ def title(words: str) -> None:
     print(f"\n{words}", flush=True)
 
 
-def line(what: str, values: Sequence[float], limit: float | None = None, unit: str = "s") -> None:
-    """One row: median and range over the rounds, and the limit asked for."""
+def line(
+    what: str,
+    values: Sequence[float],
+    limit: float | None = None,
+    unit: str = "s",
+    least: float | None = None,
+) -> None:
+    """One row: median and range over the rounds, and the limit asked for: at most, or at least."""
     middle = statistics.median(values)
     text = f"  {what:<66} {middle:8.3f} {unit:<4} [{min(values):.3f}, {max(values):.3f}]"
     if limit is not None:
         text += f"  limit {limit:g} {unit}: {'reached' if middle <= limit else 'MISSED'}"
+    if least is not None:
+        text += f"  at least {least:g} {unit}: {'reached' if middle >= least else 'MISSED'}"
     print(text, flush=True)
 
 

@@ -23,6 +23,8 @@ enum { TAG = 11 };
 
 static struct tree_list trees;
 static const struct key_type *key_type;
+static const struct merge_version *version; /* NULL until accept: the best of all ranks */
+static merge_function *merge;
 static struct blocks gathered; /* of the baseline; scratch for the sort */
 static unsigned char *own, *received, *merged[2];
 static size_t keys_in_block;
@@ -34,9 +36,37 @@ static bool parse_key_type(const char *text, void *target) {
     return type != NULL;
 }
 
+static bool parse_version(const char *text, void *target) {
+    const struct merge_version *found = merge_version_find(text);
+    *(const struct merge_version **)target = found;
+    return found != NULL || strcmp(text, "auto") == 0;
+}
+
+/* The best version that the processors of all ranks support: the ranks are comparable, and the
+ * header is true of each. */
+static const struct merge_version *best_of_all_ranks(void) {
+    int mine = (int)(merge_version_best() - MERGE_VERSIONS), common;
+    MPI_Allreduce(&mine, &common, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return &MERGE_VERSIONS[common];
+}
+
+static bool accept_version(char why[REASON_LENGTH]) {
+    if (version == NULL)
+        version = best_of_all_ranks();
+    merge = keys_merge(key_type, version);
+    char host[MPI_MAX_PROCESSOR_NAME];
+    int length;
+    MPI_Get_processor_name(host, &length);
+    snprintf(why, REASON_LENGTH, "--merge %s: the processor of %.100s does not support it",
+             version->name, host);
+    return version->supported();
+}
+
 static bool accept(struct run *run, char why[REASON_LENGTH]) {
     if (key_type == NULL)
         key_type = key_type_find("uint32");
+    if (!accept_version(why))
+        return false;
     if (!tree_list_make(&trees, run, why) || !tree_list_countable(run, why))
         return false;
     snprintf(why, REASON_LENGTH, "--min-size %zu B is less than one key of %zu B",
@@ -55,8 +85,8 @@ static uint64_t memory(const struct run *run) {
 static const unsigned char *merge_received(const struct tree_role *role, int i,
                                            const unsigned char *keys) {
     unsigned char *out = merged[i % 2];
-    key_type->merge(keys, (size_t)role->receive[i].first * keys_in_block, received,
-                    (size_t)role->receive[i].blocks * keys_in_block, out);
+    merge(keys, (size_t)role->receive[i].first * keys_in_block, received,
+          (size_t)role->receive[i].blocks * keys_in_block, out);
     return out;
 }
 
@@ -149,7 +179,7 @@ static void make_keys(const struct run *run) {
     uint64_t seed = run->options.seed + ((uint64_t)run->topology.rank << 40);
     key_type->make(own, keys_in_block, seed);
     expected = add_over_ranks(keys_digest(key_type, own, keys_in_block));
-    keys_sort(key_type, own, gathered.bytes, keys_in_block);
+    keys_sort(key_type, merge, own, gathered.bytes, keys_in_block);
 }
 
 static void set_size(struct run *run, size_t size) {
@@ -170,13 +200,17 @@ static void describe(const struct run *run) {
     tree_list_describe(&trees);
     baseline_describe();
     output_header("key", "%s", key_type->name);
+    output_header("merge", "%s", version->name);
 }
 
-static const struct option options[] = {TREE_OPTION(trees),
-                                        BASELINE_OPTION,
-                                        {"--key", "TYPE", "uint32 or uint64 (uint32)",
-                                         "a key type: uint32 or uint64", parse_key_type, &key_type},
-                                        {NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct option options[] = {
+    TREE_OPTION(trees),
+    BASELINE_OPTION,
+    {"--key", "TYPE", "uint32 or uint64 (uint32)", "a key type: uint32 or uint64", parse_key_type,
+     &key_type},
+    {"--merge", "VERSION", "auto, avx512, portable or branchy (auto: the fastest)",
+     "a version: auto, avx512, portable or branchy", parse_version, &version},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

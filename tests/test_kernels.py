@@ -107,10 +107,10 @@ class Build:
         ended = [int(line) for line in statuses.read_text().split()] if statuses.exists() else []
         return Launch(done.stdout, done.stderr, done.returncode, ended)
 
-    def unit(self, program: str, *arguments: str) -> str:
+    def unit(self, program: str, *arguments: str, before: tuple[str, ...] = ()) -> str:
         """Standard output of a test program that does without MPI; it must succeed."""
         done = subprocess.run(
-            [self.folder / program, *arguments],
+            [*before, self.folder / program, *arguments],
             env=self.environment,
             capture_output=True,
             text=True,
@@ -326,8 +326,54 @@ def test_every_tree_brings_each_block_to_the_root_once(build: Build, tree: str, 
     assert all(is_tree for *_, is_tree in tree_shapes(build, tree, nodes, last=200))
 
 
+def check_merges(build: Build) -> None:
+    """Every version of the merge is right; those that this processor lacks are reported as skipped."""
+    lines = build.unit("test_merge").splitlines()
+    assert all(line.startswith("skipped: this processor does not support ") for line in lines), lines
+    if lines:
+        pytest.skip("; ".join(lines))
+
+
 def test_merges_and_sort_agree_with_qsort(build: Build) -> None:
-    assert build.unit("test_merge") == ""
+    check_merges(build)
+
+
+def test_merges_are_measured_in_turn(build: Build) -> None:
+    lines = build.unit("test_merge", "speed", "65536", "3").splitlines()
+    names = [line.rpartition(" ")[0] for line in lines]
+    once = list(dict.fromkeys(names))
+    assert {"uint32 memcpy", "uint32 branchy", "uint64 portable"} <= set(once)
+    first = [name for name in once if name.startswith("uint32")]
+    assert names == first * 3 + [name.replace("32", "64") for name in first] * 3
+
+
+@pytest.mark.parametrize("version", ["portable", "branchy"])
+def test_the_version_of_the_merge_can_be_chosen(build: Build, version: str) -> None:
+    sizes = ("--min-size", "4KiB", "--max-size", "8KiB")
+    launch = build.launch(3, "tree_merge", "--merge", version, *sizes, *QUICK)
+    check_complete(launch, "tree_merge", 3, [4096, 8192])
+    assert launch.header("merge") == version
+
+
+def test_the_fastest_merge_of_the_processor_is_used(build: Build) -> None:
+    fastest = build.unit("test_merge", "speed", "64", "1").splitlines()[-1].split()[1]
+    for chosen in ((), ("--merge", "auto"), ("--merge", fastest)):
+        launch = build.launch(2, "tree_merge", *chosen, "--max-size", "8", *QUICK)
+        assert launch.header("merge") == fastest
+
+
+def test_a_processor_without_avx512_merges_with_the_portable_version(build: Build) -> None:
+    """Valgrind's processor has no AVX-512, whatever the one below has."""
+    valgrind = ("valgrind", "--quiet", "--error-exitcode=9")
+    if shutil.which("valgrind") is None:
+        pytest.skip("valgrind is not installed")
+    assert "support avx512" in build.unit("test_merge", before=valgrind)
+    small = ("--max-size", "8", "--tree", "natural", *QUICK)
+    launch = build.launch(2, "tree_merge", *small, before=valgrind[:2])
+    assert (launch.statuses, launch.header("merge")) == ([0, 0], "portable")
+    launch = build.launch(2, "tree_merge", "--merge", "avx512", *small, before=valgrind[:2])
+    assert (launch.statuses, launch.output) == ([2, 2], "")
+    assert launch.errors.count("--merge avx512: the processor of ") == 1
 
 
 # --- refusals
@@ -355,6 +401,7 @@ def test_merges_and_sort_agree_with_qsort(build: Build) -> None:
         ("tree_gather", ("--key", "uint32"), "unknown option '--key'"),
         ("tree_gather", ("--max-size",), "--max-size needs a value"),
         ("tree_merge", ("--key", "float"), "--key: 'float' is not a key type: uint32 or uint64"),
+        ("tree_merge", ("--merge", "sse"), "--merge: 'sse' is not a version: auto, avx512, portable or"),
         ("tree_merge", ("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
     ],
 )
@@ -389,7 +436,8 @@ def test_help_names_every_option(build: Build) -> None:
     launch = build.launch(2, "tree_merge", "--help")
     assert launch.statuses == [0, 0]
     assert launch.output.count("usage:") == 1
-    for option in ("--tree", "--key", "--min-size", "--max-size", "--budget", "--seed", "--no-baseline"):
+    common = ("--min-size", "--max-size", "--budget", "--seed", "--no-baseline")
+    for option in ("--tree", "--key", "--merge", *common):
         assert option in launch.output
 
 
@@ -438,9 +486,9 @@ def test_sanitizers_find_nothing(sanitized: Build, kernel: str, ranks: int) -> N
 
 
 def test_sanitizers_find_nothing_in_merges_and_trees(sanitized: Build) -> None:
-    assert sanitized.unit("test_merge") == ""
     for tree in TREES:
         sanitized.unit("test_tree", tree, "3", "88")
+    check_merges(sanitized)
 
 
 # --- evidence

@@ -1,6 +1,5 @@
 #include "keys.h"
 
-#include "merge.h"
 #include "random.h"
 
 #include <string.h>
@@ -9,10 +8,6 @@
     static void make_##suffix(void *keys, size_t n, uint64_t seed) {                               \
         for (size_t i = 0; i < n; i++)                                                             \
             ((KEY *)keys)[i] = (KEY)random_next(&seed);                                            \
-    }                                                                                              \
-    static void merge_keys_##suffix(const void *a, size_t na, const void *b, size_t nb,            \
-                                    void *out) {                                                   \
-        merge_##suffix(a, na, b, nb, out);                                                         \
     }                                                                                              \
     static bool is_sorted_##suffix(const void *keys, size_t n) {                                   \
         const KEY *key = keys;                                                                     \
@@ -27,9 +22,9 @@ DEFINE_KEYS(u32, uint32_t)
 DEFINE_KEYS(u64, uint64_t)
 
 const struct key_type KEY_TYPES[] = {
-    {"uint32", sizeof(uint32_t), make_u32, merge_keys_u32, is_sorted_u32, value_u32},
-    {"uint64", sizeof(uint64_t), make_u64, merge_keys_u64, is_sorted_u64, value_u64},
-    {NULL, 0, NULL, NULL, NULL, NULL}};
+    {"uint32", sizeof(uint32_t), make_u32, is_sorted_u32, value_u32},
+    {"uint64", sizeof(uint64_t), make_u64, is_sorted_u64, value_u64},
+    {NULL, 0, NULL, NULL, NULL}};
 
 const struct key_type *key_type_find(const char *name) {
     for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++)
@@ -38,20 +33,25 @@ const struct key_type *key_type_find(const char *name) {
     return NULL;
 }
 
-static void merge_neighbours(const struct key_type *type, const char *from, char *to, size_t n,
-                             size_t run) {
+merge_function *keys_merge(const struct key_type *type, const struct merge_version *version) {
+    return type->size == sizeof(uint32_t) ? version->u32 : version->u64;
+}
+
+static void merge_neighbours(const struct key_type *type, merge_function *merge, const char *from,
+                             char *to, size_t n, size_t run) {
     for (size_t start = 0; start < n; start += 2 * run) {
         size_t na = run < n - start ? run : n - start;
         size_t nb = run < n - start - na ? run : n - start - na;
         const char *a = from + start * type->size;
-        type->merge(a, na, a + na * type->size, nb, to + start * type->size);
+        merge(a, na, a + na * type->size, nb, to + start * type->size);
     }
 }
 
-void keys_sort(const struct key_type *type, void *keys, void *scratch, size_t n) {
+void keys_sort(const struct key_type *type, merge_function *merge, void *keys, void *scratch,
+               size_t n) {
     char *from = keys, *to = scratch;
     for (size_t run = 1; run < n; run *= 2) {
-        merge_neighbours(type, from, to, n, run);
+        merge_neighbours(type, merge, from, to, n, run);
         char *done = to;
         to = from;
         from = done;

@@ -2,6 +2,8 @@
 #ifndef KEYS_H
 #define KEYS_H
 
+#include "merge.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +12,6 @@ struct key_type {
     const char *name;
     size_t size;
     void (*make)(void *keys, size_t n, uint64_t seed); /* random, uniform over all values */
-    void (*merge)(const void *a, size_t na, const void *b, size_t nb, void *out);
     bool (*is_sorted)(const void *keys, size_t n);
     uint64_t (*value)(const void *keys, size_t i);
 };
@@ -20,8 +21,12 @@ extern const struct key_type KEY_TYPES[];
 /* NULL when there is no such type. */
 const struct key_type *key_type_find(const char *name);
 
-/* Sorts n keys; scratch holds as many. */
-void keys_sort(const struct key_type *type, void *keys, void *scratch, size_t n);
+/* The merge of keys of this type in one version. */
+merge_function *keys_merge(const struct key_type *type, const struct merge_version *version);
+
+/* Sorts n keys by that merge of them; scratch holds as many. */
+void keys_sort(const struct key_type *type, merge_function *merge, void *keys, void *scratch,
+               size_t n);
 
 /* What a merge must preserve: the number of keys, their sum and the exclusive or of their hashes.
  */

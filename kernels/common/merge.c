@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+/* AVX-512 is compiled into every binary for x86-64 and chosen at run time: no -march is needed. */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define WITH_AVX512(function) function
+#else
+#define WITH_AVX512(function) NULL
+#endif
+
 #define KEY uint32_t
 #define NAMED(name) name##_u32
 #include "merge_template.h"
@@ -11,3 +19,35 @@
 #define KEY uint64_t
 #define NAMED(name) name##_u64
 #include "merge_template.h"
+
+static bool everywhere(void) { return true; }
+
+static bool has_avx512(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init(); /* not every compiler's library does it before main */
+    return __builtin_cpu_supports("avx512f");
+#else
+    return false;
+#endif
+}
+
+const struct merge_version MERGE_VERSIONS[] = {
+    {"branchy", everywhere, merge_branchy_u32, merge_branchy_u64},
+    {"portable", everywhere, merge_portable_u32, merge_portable_u64},
+    {"avx512", has_avx512, WITH_AVX512(merge_avx512_u32), WITH_AVX512(merge_avx512_u64)},
+    {NULL, NULL, NULL, NULL}};
+
+const struct merge_version *merge_version_find(const char *name) {
+    for (const struct merge_version *version = MERGE_VERSIONS; version->name != NULL; version++)
+        if (strcmp(version->name, name) == 0)
+            return version;
+    return NULL;
+}
+
+const struct merge_version *merge_version_best(void) {
+    const struct merge_version *best = MERGE_VERSIONS;
+    for (const struct merge_version *version = MERGE_VERSIONS; version->name != NULL; version++)
+        if (version->supported())
+            best = version;
+    return best;
+}

@@ -1,18 +1,31 @@
-/* Two-way merge of sorted keys. */
+/* Two-way merge of sorted keys, in several versions. */
 #ifndef MERGE_H
 #define MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* out[0 .. na + nb) = the keys of a and b in order; out overlaps neither. Portable: four
- * independent chains by merge path (Odeh, Green, Mwassi, Shmueli, Birk 2012), so that the processor
- * follows four dependent chains of loads at once and no branch depends on the keys. */
-void merge_u32(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *out);
-void merge_u64(const uint64_t *a, size_t na, const uint64_t *b, size_t nb, uint64_t *out);
+/* out[0 .. na + nb) = the keys of a and b in order; out overlaps neither. */
+typedef void merge_function(const void *a, size_t na, const void *b, size_t nb, void *out);
 
-/* The textbook merge with a branch for each key: the reference in tests and measurements. */
-void merge_branchy_u32(const uint32_t *a, size_t na, const uint32_t *b, size_t nb, uint32_t *out);
-void merge_branchy_u64(const uint64_t *a, size_t na, const uint64_t *b, size_t nb, uint64_t *out);
+struct merge_version {
+    const char *name;
+    bool (*supported)(void); /* by this processor; without it the functions must not be called */
+    merge_function *u32, *u64;
+};
+
+/* From the slowest to the fastest, ended by one without a name:
+ *
+ * branchy   the textbook merge, a branch for each key: the reference in tests and measurements
+ * portable  several independent chains by merge path, no branch depends on the keys
+ * avx512    the same with bitonic merging networks of 512-bit vectors */
+extern const struct merge_version MERGE_VERSIONS[];
+
+/* NULL when there is no such version. */
+const struct merge_version *merge_version_find(const char *name);
+
+/* The fastest that this processor supports. */
+const struct merge_version *merge_version_best(void);
 
 #endif

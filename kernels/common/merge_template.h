@@ -1,14 +1,43 @@
-/* Included by merge.c once for each key type: KEY and NAMED are set there. No include guard. */
+/* All merges of one key type. Included by merge.c once for each: KEY and NAMED are set there. No
+ * include guard. */
 
-void NAMED(merge_branchy)(const KEY *a, size_t na, const KEY *b, size_t nb, KEY *out) {
-    const KEY *a_end = a + na, *b_end = b + nb;
-    while (a < a_end && b < b_end)
-        *out++ = *b < *a ? *b++ : *a++;
+static void NAMED(merge_branchy)(const void *first, size_t na, const void *second, size_t nb,
+                                 void *merged) {
+    const KEY *a = first, *a_end = a + na, *b = second, *b_end = b + nb;
+    KEY *out = merged;
+    while (a < a_end && b < b_end) {
+        if (*b < *a)
+            *out++ = *b++;
+        else
+            *out++ = *a++;
+    }
     while (a < a_end)
         *out++ = *a++;
     while (b < b_end)
         *out++ = *b++;
 }
+
+/* --- merge path: independent chains (Odeh, Green, Mwassi, Shmueli, Birk 2012) */
+
+struct NAMED(arrays) {
+    const KEY *a, *b;
+    KEY *out;
+};
+
+/* One chain makes out[d .. d_end) from a[i .. i_end) and b[d - i .. d_end - i_end). */
+struct NAMED(chain) {
+    size_t i, d, i_end, d_end;
+};
+
+/* A way to advance several chains at once, so that the processor follows as many dependent chains
+ * of loads. A step of a chain takes some keys from one of its inputs. */
+struct NAMED(way) {
+    size_t chains, keys_in_step, fewest_steps;
+    void (*advance)(const struct NAMED(arrays) * arrays, struct NAMED(chain) * chains,
+                    size_t steps);
+    size_t shortest; /* for fewer keys, splitting costs more than it saves: shorter merges them */
+    merge_function *shorter;
+};
 
 /* How many keys of a are among the first d of the merged keys (equal keys of a come first). */
 static size_t NAMED(split)(const KEY *a, size_t na, const KEY *b, size_t nb, size_t d) {
@@ -23,79 +52,100 @@ static size_t NAMED(split)(const KEY *a, size_t na, const KEY *b, size_t nb, siz
     return low;
 }
 
-/* One chain: a piece of both inputs that makes one piece of the output. */
-struct NAMED(chain) {
-    const KEY *a, *a_end, *b, *b_end;
-    KEY *out;
-};
-
-/* Steps that the chain can take before one of its inputs may run out. */
-static size_t NAMED(safe_steps)(const struct NAMED(chain) * chain) {
-    size_t a = (size_t)(chain->a_end - chain->a), b = (size_t)(chain->b_end - chain->b);
-    return a < b ? a : b;
+static size_t NAMED(left_of_a)(const struct NAMED(chain) * chain) {
+    return chain->i_end - chain->i;
 }
 
-/* The smaller head goes out; its index advances. No branch. */
-#define STEP(i)                                                                                    \
+static size_t NAMED(left_of_b)(const struct NAMED(chain) * chain) {
+    return chain->d_end - chain->d - NAMED(left_of_a)(chain);
+}
+
+/* Chains for equal parts of the output. */
+static void NAMED(cut)(const struct NAMED(arrays) * arrays, size_t na, size_t nb,
+                       struct NAMED(chain) * chains, size_t count) {
+    size_t n = na + nb, i = 0, d = 0;
+    for (size_t chain = 0; chain < count; chain++) {
+        size_t d_end = chain + 1 == count ? n : n / count * (chain + 1);
+        size_t i_end = NAMED(split)(arrays->a, na, arrays->b, nb, d_end);
+        chains[chain] = (struct NAMED(chain)){i, d, i_end, d_end};
+        i = i_end;
+        d = d_end;
+    }
+}
+
+/* Steps that all chains can take before an input of one of them may run out. */
+static size_t NAMED(safe_steps)(const struct NAMED(way) * way, const struct NAMED(chain) * chains) {
+    size_t keys = SIZE_MAX;
+    for (const struct NAMED(chain) *chain = chains; chain < chains + way->chains; chain++) {
+        size_t a = NAMED(left_of_a)(chain), b = NAMED(left_of_b)(chain);
+        keys = a < keys ? a : keys;
+        keys = b < keys ? b : keys;
+    }
+    return keys / way->keys_in_step;
+}
+
+enum { NAMED(MOST_CHAINS) = 5 };
+
+/* What is left of the chains when one of them can go no further is merged in the same way. Pieces
+ * of one input only, as most are where the inputs are very unlike, are copied. */
+static void NAMED(merge_by_path)(const struct NAMED(way) * way, const KEY *a, size_t na,
+                                 const KEY *b, size_t nb, KEY *out) {
+    if (na == 0 || nb == 0) {
+        if (na + nb > 0)
+            memcpy(out, na > 0 ? a : b, (na + nb) * sizeof(KEY));
+        return;
+    }
+    if (na + nb < way->shortest) {
+        way->shorter(a, na, b, nb, out);
+        return;
+    }
+    const struct NAMED(arrays) arrays = {a, b, out};
+    struct NAMED(chain) chains[NAMED(MOST_CHAINS)];
+    NAMED(cut)(&arrays, na, nb, chains, way->chains);
+    for (size_t steps; (steps = NAMED(safe_steps)(way, chains)) >= way->fewest_steps;)
+        way->advance(&arrays, chains, steps);
+    for (const struct NAMED(chain) *rest = chains; rest < chains + way->chains; rest++)
+        NAMED(merge_by_path)
+    (way, a + rest->i, NAMED(left_of_a)(rest), b + (rest->d - rest->i), NAMED(left_of_b)(rest),
+     out + rest->d);
+}
+
+/* --- portable: key by key */
+
+/* The smaller head goes out. No branch depends on the keys, and one comparison serves the choice
+ * of the key and of the place where to go on. */
+#define STEP(n)                                                                                    \
     do {                                                                                           \
-        KEY x = *a##i, y = *b##i;                                                                  \
-        size_t from_b = y < x;                                                                     \
-        *o##i++ = from_b ? y : x;                                                                  \
-        b##i += from_b;                                                                            \
-        a##i += 1 - from_b;                                                                        \
+        KEY x = a[i##n], y = b[d##n - i##n];                                                       \
+        out[d##n++] = x < y ? x : y;                                                               \
+        i##n += x < y;                                                                             \
     } while (0)
 
-static void NAMED(advance_four)(struct NAMED(chain) c[4], size_t steps) {
-    const KEY *a0 = c[0].a, *a1 = c[1].a, *a2 = c[2].a, *a3 = c[3].a;
-    const KEY *b0 = c[0].b, *b1 = c[1].b, *b2 = c[2].b, *b3 = c[3].b;
-    KEY *o0 = c[0].out, *o1 = c[1].out, *o2 = c[2].out, *o3 = c[3].out;
-    for (size_t i = 0; i < steps; i++) {
+static void NAMED(advance_keys)(const struct NAMED(arrays) * arrays, struct NAMED(chain) * chains,
+                                size_t steps) {
+    const KEY *a = arrays->a, *b = arrays->b;
+    KEY *out = arrays->out;
+    struct NAMED(chain) *c = chains;
+    size_t i0 = c[0].i, i1 = c[1].i, i2 = c[2].i, i3 = c[3].i, i4 = c[4].i;
+    size_t d0 = c[0].d, d1 = c[1].d, d2 = c[2].d, d3 = c[3].d, d4 = c[4].d;
+    for (size_t step = 0; step < steps; step++) {
         STEP(0);
         STEP(1);
         STEP(2);
         STEP(3);
+        STEP(4);
     }
-    c[0].a = a0, c[1].a = a1, c[2].a = a2, c[3].a = a3;
-    c[0].b = b0, c[1].b = b1, c[2].b = b2, c[3].b = b3;
-    c[0].out = o0, c[1].out = o1, c[2].out = o2, c[3].out = o3;
+    c[0].i = i0, c[1].i = i1, c[2].i = i2, c[3].i = i3, c[4].i = i4;
+    c[0].d = d0, c[1].d = d1, c[2].d = d2, c[3].d = d3, c[4].d = d4;
 }
 
 #undef STEP
 
-static void NAMED(run_four)(struct NAMED(chain) c[4]) {
-    for (;;) {
-        size_t steps = SIZE_MAX;
-        for (int i = 0; i < 4; i++) {
-            size_t safe = NAMED(safe_steps)(&c[i]);
-            steps = safe < steps ? safe : steps;
-        }
-        if (steps == 0)
-            return;
-        NAMED(advance_four)(c, steps);
-    }
+static void NAMED(merge_portable)(const void *a, size_t na, const void *b, size_t nb, void *out) {
+    static const struct NAMED(way) way = {5, 1, 1, NAMED(advance_keys), 64, NAMED(merge_branchy)};
+    NAMED(merge_by_path)(&way, a, na, b, nb, out);
 }
 
-void NAMED(merge)(const KEY *a, size_t na, const KEY *b, size_t nb, KEY *out) {
-    const size_t n = na + nb;
-    if (na == 0 || nb == 0) {
-        if (n > 0)
-            memcpy(out, na > 0 ? a : b, n * sizeof(KEY));
-        return;
-    }
-    if (n < 64) { /* splitting would cost more than it saves */
-        NAMED(merge_branchy)(a, na, b, nb, out);
-        return;
-    }
-    struct NAMED(chain) c[4];
-    for (size_t i = 0, from = 0; i < 4; i++) {
-        size_t start = n / 4 * i, end = i == 3 ? n : n / 4 * (i + 1);
-        size_t to = NAMED(split)(a, na, b, nb, end);
-        c[i] = (struct NAMED(chain)){a + from, a + to, b + (start - from), b + (end - to),
-                                     out + start};
-        from = to;
-    }
-    NAMED(run_four)(c);
-    for (int i = 0; i < 4; i++) /* what is left of each chain is at most a quarter */
-        NAMED(merge)
-    (c[i].a, (size_t)(c[i].a_end - c[i].a), c[i].b, (size_t)(c[i].b_end - c[i].b), c[i].out);
-}
+#if defined(__x86_64__)
+#include "merge_avx512_template.h"
+#endif

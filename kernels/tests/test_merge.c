@@ -1,8 +1,11 @@
-/* Checks the merges and the sort against qsort; "speed" compares them with memcpy.
- * Prints one line for each failure; exit status 1 if there was any. */
+/* Checks all versions of the merge and the sort by them against qsort. Prints one line for each
+ * failure, and one for each version that this processor lacks; exit status 1 after failures.
+ *
+ *   test_merge speed BYTES ROUNDS
+ *
+ * measures instead: memcpy of BYTES and all versions, with as many bytes of output, in turn. */
 #define _POSIX_C_SOURCE 200809L
 #include "keys.h"
-#include "merge.h"
 #include "random.h"
 
 #include <stdio.h>
@@ -10,9 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { SHAPES = 7 };
-static const char *const SHAPE_NAMES[SHAPES] = {
-    "random", "few values", "all equal", "all maximal", "disjoint", "reversed", "skewed"};
+enum { SHAPES = 8 };
+static const char *const SHAPE_NAMES[SHAPES] = {"random",      "few values", "all equal",
+                                                "all maximal", "disjoint",   "reversed",
+                                                "skewed",      "in turn"};
 
 /* Key i of n in input 0 or 1; inputs are sorted afterwards. */
 static uint64_t shaped(int shape, int input, size_t i, size_t n, uint64_t *state) {
@@ -27,6 +31,8 @@ static uint64_t shaped(int shape, int input, size_t i, size_t n, uint64_t *state
         return input == 0 ? i : n + i;
     case 5:
         return input == 0 ? n + i : i;
+    case 7:
+        return 2 * i + (uint64_t)input;
     case 6:
         return input == 0 ? random_next(state) % 16 : random_next(state);
     default:
@@ -34,48 +40,90 @@ static uint64_t shaped(int shape, int input, size_t i, size_t n, uint64_t *state
     }
 }
 
-#define DEFINE_CHECKS(suffix, KEY)                                                                 \
-    static int compare_##suffix(const void *a, const void *b) {                                    \
-        KEY x = *(const KEY *)a, y = *(const KEY *)b;                                              \
-        return (x > y) - (x < y);                                                                  \
-    }                                                                                              \
-    static KEY *input_##suffix(int shape, int input, size_t n, uint64_t *state) {                  \
-        KEY *keys = malloc(n * sizeof(KEY) + 1); /* exact, so that a sanitizer sees overruns */    \
-        for (size_t i = 0; i < n; i++)                                                             \
-            keys[i] = (KEY)shaped(shape, input, i, n, state);                                      \
-        qsort(keys, n, sizeof(KEY), compare_##suffix);                                             \
-        return keys;                                                                               \
-    }                                                                                              \
-    static int check_##suffix(int shape, size_t na, size_t nb) {                                   \
-        uint64_t state = na * 1000 + nb;                                                           \
-        size_t bytes = (na + nb) * sizeof(KEY);                                                    \
-        KEY *a = input_##suffix(shape, 0, na, &state), *b = input_##suffix(shape, 1, nb, &state);  \
-        KEY *expected = malloc(bytes + 1), *chains = malloc(bytes + 1),                            \
-            *plain = malloc(bytes + 1);                                                            \
-        memcpy(expected, a, na * sizeof(KEY));                                                     \
-        memcpy(expected + na, b, nb * sizeof(KEY));                                                \
-        qsort(expected, na + nb, sizeof(KEY), compare_##suffix);                                   \
-        merge_##suffix(a, na, b, nb, chains);                                                      \
-        merge_branchy_##suffix(a, na, b, nb, plain);                                               \
-        int wrong = memcmp(expected, chains, bytes) != 0 || memcmp(expected, plain, bytes) != 0;   \
-        if (wrong)                                                                                 \
-            printf("wrong: %s, %s, %zu and %zu keys\n", #KEY, SHAPE_NAMES[shape], na, nb);         \
-        free(a), free(b), free(expected), free(chains), free(plain);                               \
-        return wrong;                                                                              \
+/* What one check is about. */
+struct check {
+    const struct key_type *type;
+    int shape;
+    size_t na, nb;
+    size_t shift; /* keys between the start of each array and what malloc aligned */
+};
+
+static int compare_u32(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_u64(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_by_qsort(const struct key_type *type, void *keys, size_t n) {
+    qsort(keys, n, type->size, type->size == 4 ? compare_u32 : compare_u64);
+}
+
+/* Memory for n keys, exact at the end, so that a sanitizer sees what goes beyond. */
+static char *array(const struct check *check, size_t n) {
+    return (char *)malloc((check->shift + n) * check->type->size + 1) +
+           check->shift * check->type->size;
+}
+
+static void free_array(const struct check *check, char *keys) {
+    free(keys - check->shift * check->type->size);
+}
+
+static char *input(const struct check *check, int which, size_t n, uint64_t *state) {
+    char *keys = array(check, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t key = shaped(check->shape, which, i, n, state);
+        if (check->type->size == 4)
+            ((uint32_t *)(void *)keys)[i] = (uint32_t)key;
+        else
+            ((uint64_t *)(void *)keys)[i] = key;
     }
+    sort_by_qsort(check->type, keys, n);
+    return keys;
+}
 
-DEFINE_CHECKS(u32, uint32_t)
-DEFINE_CHECKS(u64, uint64_t)
+static int check_version(const struct check *check, const struct merge_version *version,
+                         const char *a, const char *b, const char *expected) {
+    size_t n = check->na + check->nb, bytes = n * check->type->size;
+    char *out = array(check, n);
+    memset(out, 0x5A, bytes);
+    keys_merge(check->type, version)(a, check->na, b, check->nb, out);
+    int wrong = memcmp(expected, out, bytes) != 0;
+    if (wrong)
+        printf("wrong: %s, %s, %s, %zu and %zu keys, start shifted by %zu\n", version->name,
+               check->type->name, SHAPE_NAMES[check->shape], check->na, check->nb, check->shift);
+    free_array(check, out);
+    return wrong;
+}
 
-static int check_sort(const struct key_type *type, size_t n) {
+static int check_versions(const struct check *check) {
+    const size_t size = check->type->size, n = check->na + check->nb;
+    uint64_t state = check->na * 1000 + check->nb;
+    char *a = input(check, 0, check->na, &state), *b = input(check, 1, check->nb, &state);
+    char *expected = array(check, n);
+    memcpy(expected, a, check->na * size);
+    memcpy(expected + check->na * size, b, check->nb * size);
+    sort_by_qsort(check->type, expected, n);
+    int failures = 0;
+    for (const struct merge_version *v = MERGE_VERSIONS; v->name != NULL; v++)
+        if (v->supported())
+            failures += check_version(check, v, a, b, expected);
+    free_array(check, a), free_array(check, b), free_array(check, expected);
+    return failures;
+}
+
+static int check_sort(const struct key_type *type, const struct merge_version *version, size_t n) {
     char *keys = malloc(n * type->size + 1), *scratch = malloc(n * type->size + 1);
     type->make(keys, n, n);
     struct key_digest before = keys_digest(type, keys, n);
-    keys_sort(type, keys, scratch, n);
+    keys_sort(type, keys_merge(type, version), keys, scratch, n);
     struct key_digest after = keys_digest(type, keys, n);
     int wrong = !type->is_sorted(keys, n) || memcmp(&before, &after, sizeof before) != 0;
     if (wrong)
-        printf("wrong: sort of %zu keys, %s\n", n, type->name);
+        printf("wrong: sort of %zu keys, %s, %s\n", n, type->name, version->name);
     free(keys), free(scratch);
     return wrong;
 }
@@ -84,7 +132,7 @@ static int check_sort(const struct key_type *type, size_t n) {
 static int check_digest(const struct key_type *type) {
     unsigned char keys[64 * 8], changed[64 * 8], scratch[64 * 8];
     type->make(keys, 64, 3);
-    keys_sort(type, keys, scratch, 64);
+    keys_sort(type, keys_merge(type, merge_version_best()), keys, scratch, 64);
     struct key_digest before = keys_digest(type, keys, 64), after;
     memcpy(changed, keys, sizeof keys);
     memcpy(changed, changed + type->size, type->size);
@@ -98,70 +146,81 @@ static int check_digest(const struct key_type *type) {
     return missed;
 }
 
-static int check_all(void) {
-    static const size_t lengths[] = {0, 1, 2, 3, 31, 32, 63, 64, 65, 100, 1000, 4097};
-    const size_t count = sizeof lengths / sizeof *lengths;
+/* Around the widths of vectors, their multiples, and the lengths below which nothing is split. */
+static const size_t LENGTHS[] = {0,  1,  2,  3,  7,  8,   9,   15,  16,  17,   31,
+                                 32, 33, 63, 64, 65, 127, 128, 129, 513, 1000, 4097};
+enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS };
+
+static int check_merges(const struct key_type *type) {
     int failures = 0;
     for (int shape = 0; shape < SHAPES; shape++)
-        for (size_t i = 0; i < count; i++)
-            for (size_t j = 0; j < count; j++)
-                failures += check_u32(shape, lengths[i], lengths[j]) +
-                            check_u64(shape, lengths[i], lengths[j]);
-    for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++) {
-        for (size_t i = 0; i < count; i++)
-            failures += check_sort(type, lengths[i]);
-        failures += check_digest(type);
-    }
+        for (size_t i = 0; i < LENGTH_COUNT; i++)
+            for (size_t j = 0; j < LENGTH_COUNT; j++)
+                failures += check_versions(
+                    &(struct check){type, shape, LENGTHS[i], LENGTHS[j], (i + j) % 3});
     return failures;
 }
 
+static int check_sorts(const struct key_type *type) {
+    int failures = 0;
+    for (const struct merge_version *v = MERGE_VERSIONS; v->name != NULL; v++)
+        for (size_t i = 0; i < LENGTH_COUNT && v->supported(); i++)
+            failures += check_sort(type, v, LENGTHS[i]);
+    return failures;
+}
+
+static int check_all(void) {
+    int failures = 0;
+    for (const struct merge_version *v = MERGE_VERSIONS; v->name != NULL; v++)
+        if (!v->supported())
+            printf("skipped: this processor does not support %s\n", v->name);
+    for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++)
+        failures += check_merges(type) + check_sorts(type) + check_digest(type);
+    return failures;
+}
+
+/* --- speed */
+
+/* Seconds of this process on a core: the time in which others have the core is not the merge's. */
 static double now(void) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void branchy(const struct key_type *type, const void *a, size_t n, const void *b,
-                    void *out) {
-    if (type->size == 4)
-        merge_branchy_u32(a, n, b, n, out);
-    else
-        merge_branchy_u64(a, n, b, n, out);
+static void report(const struct key_type *type, const char *what, double start) {
+    printf("%s %s %.9f\n", type->name, what, now() - start);
 }
 
-/* Best of five, in turn; GB/s of output. */
-static void speed(const struct key_type *type, size_t bytes) {
+/* One line each: key type, what was done, seconds. Random keys in two inputs of the same length.
+ */
+static void speed(const struct key_type *type, size_t bytes, long rounds) {
     size_t n = bytes / 2 / type->size;
-    char *in = malloc(bytes), *out = malloc(bytes);
-    double best[3] = {1e9, 1e9, 1e9};
+    char *in = malloc(bytes), *out = malloc(bytes), *a = in, *b = in + n * type->size;
     for (int i = 0; i < 2; i++) {
-        type->make(in + (size_t)i * n * type->size, n, (uint64_t)i);
-        keys_sort(type, in + (size_t)i * n * type->size, out, n);
+        type->make(i == 0 ? a : b, n, (uint64_t)i);
+        keys_sort(type, keys_merge(type, merge_version_best()), i == 0 ? a : b, out, n);
     }
     memset(out, 1, bytes);
-    const char *b = in + n * type->size;
-    for (int i = 0; i < 15; i++) {
+    for (long round = 0; round < rounds; round++) {
         double start = now();
-        if (i % 3 == 0)
-            memcpy(out, in, bytes);
-        else if (i % 3 == 1)
-            branchy(type, in, n, b, out);
-        else
-            type->merge(in, n, b, n, out);
-        double seconds = now() - start;
-        best[i % 3] = seconds < best[i % 3] ? seconds : best[i % 3];
+        memcpy(out, in, bytes);
+        report(type, "memcpy", start);
+        for (const struct merge_version *v = MERGE_VERSIONS; v->name != NULL; v++) {
+            if (!v->supported())
+                continue;
+            start = now();
+            keys_merge(type, v)(a, n, b, n, out);
+            report(type, v->name, start);
+        }
     }
-    printf("%s %zu B: memcpy %.2f, branchy %.2f, four chains %.2f GB/s\n", type->name, bytes,
-           1e-9 * (double)bytes / best[0], 1e-9 * (double)bytes / best[1],
-           1e-9 * (double)bytes / best[2]);
     free(in), free(out);
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "speed") == 0)
-        for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++)
-            speed(type, (size_t)64 << 20);
-    else
+    if (argc != 4 || strcmp(argv[1], "speed") != 0)
         return check_all() != 0;
+    for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++)
+        speed(type, (size_t)strtoull(argv[2], NULL, 10), strtol(argv[3], NULL, 10));
     return 0;
 }
