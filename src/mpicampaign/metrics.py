@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KERNEL = "kernel"
 BASELINE = "MPI_Gather"  # what the bundled kernels measure beside themselves, in the same run
+POINT_TO_POINT = "point_to_point"  # no gather; what it sends is what it delivers
 
 _DIMENSIONS = {
     "time": TIME,
@@ -62,6 +63,7 @@ _OF_TWO_RANKS = {
     **dict.fromkeys(("PingPong", "PingPing", "Uniband", "MPI Bandwidth"), 1),
     **dict.fromkeys(("Biband", "MPI Bi-Directional Bandwidth"), 2),
     "MPI Multiple Bandwidth / Message Rate": 1,
+    POINT_TO_POINT: 1,
 }
 _OF_EACH_RANK = {"Sendrecv": 2, "Exchange": 2, "tree_gather": 1, "tree_merge": 1, BASELINE: 1}
 
@@ -186,10 +188,13 @@ def _kernel_metrics(benchmark: str, sizes: Sequence[int], columns: set[str]) -> 
     """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
     found = []
     for size in (*sizes, None):
-        group = "maximum" if size is None else f"at {format_size(size)} per rank"
+        unit = "message" if benchmark == POINT_TO_POINT else "rank"
+        group = "maximum" if size is None else f"at {format_size(size)} per {unit}"
         named = "maximum {}" if size is None else f"{{}} {group}"
         name = named.format("B_useful")
         found.append(Metric(name, "bandwidth", size, group, "B_useful", headline=size is None))
+        if benchmark == POINT_TO_POINT:
+            continue
         if "bandwidth_wire" in columns and benchmark != BASELINE:  # nobody knows what MPI sends
             found.append(Metric(named.format("B_wire"), "bandwidth_wire", size, group, "B_wire"))
         if benchmark != BASELINE and size is not None:
