@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from mpicampaign.units import format_size
-from mpicampaign.wording import BANDWIDTH, FRACTION, MESSAGE_RATE, RATIO, TIME
+from mpicampaign.wording import BANDWIDTH, COUNT, FRACTION, MESSAGE_RATE, RATIO, SLOWDOWN, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,6 +52,14 @@ _FIGURES = {
     "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
     "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
     "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
+    "pair_latency": Figure("latency, median pair", TIME, headline=True),
+    "pair_bandwidth": Figure("bandwidth, median pair", BANDWIDTH),
+    "pair_classes": Figure("classes of pairs", COUNT),
+    "fastest_class_latency": Figure("latency, fastest class", TIME),
+    "slowest_class_latency": Figure("latency, slowest class", TIME),
+    "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
+    "slowest_class_bandwidth": Figure("bandwidth, slowest class", BANDWIDTH),
+    "contention": Figure("largest contention factor", SLOWDOWN),
 }
 
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
@@ -99,8 +107,8 @@ class Metric:
 
     @property
     def lower_is_better(self) -> bool:
-        """Times are better when low, everything else when high."""
-        return self.dimension == TIME
+        """Times and slowdowns are better when low, everything else when high."""
+        return self.dimension in (TIME, SLOWDOWN)
 
 
 class Reading(NamedTuple):

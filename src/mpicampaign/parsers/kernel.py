@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mpicampaign.parsers.kernel_core_pairs import core_pairs_layout
 from mpicampaign.parsers.kernel_frame import Frame
 from mpicampaign.parsers.kernel_point_to_point import point_to_point_layout
 from mpicampaign.parsers.kernel_sweep import sweep_layout
@@ -14,6 +15,7 @@ _LAYOUTS = {
     "tree_gather": sweep_layout("tree"),
     "tree_merge": sweep_layout("tree"),
     "point_to_point": point_to_point_layout(),
+    "core_pairs": core_pairs_layout(),
 }
 
 
