@@ -15,8 +15,11 @@ from pathlib import Path
 import pytest
 from test_kernels import Build
 
+from mpicampaign.comparison import compare
 from mpicampaign.metrics import choose_metrics
 from mpicampaign.parsers import OutputError, parse
+from mpicampaign.records import Case, Record
+from mpicampaign.tables import to_terminal
 
 pytestmark = pytest.mark.mpi
 
@@ -372,6 +375,15 @@ def test_metrics_of_the_matrix() -> None:
     assert [metric.name for metric in metrics][:2] == ["latency, median pair", "bandwidth, median pair"]
     assert {metric.name: metric.lower_is_better for metric in metrics}["largest contention factor"]
     assert [metric.name for metric in metrics if metric.headline] == ["latency, median pair"]
+
+
+def test_each_figure_stands_under_its_own_heading() -> None:
+    series = parse("kernel", output()).series
+    run = Record(Case("s", "g", "SHM", "core_pairs"), "kernel", 1, "ok", series=series, hosts=("a",))
+    text = to_terminal(compare([run], [1024]))
+    for heading in ("latency, median pair (µs)", "pair classes (number)", "largest contention factor (×)"):
+        assert heading in text
+    assert text.count("1/1") == 8
 
 
 @pytest.mark.parametrize(

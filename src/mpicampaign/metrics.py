@@ -54,7 +54,7 @@ _FIGURES = {
     "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
     "pair_latency": Figure("latency, median pair", TIME, headline=True),
     "pair_bandwidth": Figure("bandwidth, median pair", BANDWIDTH),
-    "pair_classes": Figure("classes of pairs", COUNT),
+    "pair_classes": Figure("pair classes", COUNT),
     "fastest_class_latency": Figure("latency, fastest class", TIME),
     "slowest_class_latency": Figure("latency, slowest class", TIME),
     "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
@@ -160,7 +160,8 @@ def _holds(table: Series, column: str) -> bool:
 def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
     plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
     named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    return (*plain, *(Metric(figure.words, name, headline=figure.headline) for name, figure in named))
+    single = (Metric(found.words, name, group=found.words, headline=found.headline) for name, found in named)
+    return (*plain, *single)
 
 
 def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:

@@ -78,7 +78,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
 def unit_of(dimension: str, bandwidth_unit: str = "MB/s") -> str:
     """The unit in which `number` writes figures of this dimension."""
     units = {TIME: "µs", BANDWIDTH: bandwidth_unit, MESSAGE_RATE: "msg/s", FRACTION: "%", RATIO: "×"}
-    units |= {SLOWDOWN: "×", COUNT: ""}
+    units |= {SLOWDOWN: "×", COUNT: "number"}
     return units[dimension]
 
 
@@ -96,8 +96,10 @@ def number(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
 
 
 def quantity(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
-    """The figure with its unit: ``0.246 µs``."""
-    return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}".rstrip()
+    """The figure with its unit: ``0.246 µs``; a count alone."""
+    if dimension == COUNT:
+        return number(value, dimension)
+    return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}"
 
 
 def bounds(interval: Interval | None, dimension: str, bandwidth_unit: str = "MB/s") -> str:
