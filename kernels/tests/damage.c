@@ -4,6 +4,7 @@
  *   DAMAGE=tail     what arrives lacks its last byte (the memory behind keeps what it held)
  *   DAMAGE=unsort   exchanges the first and the last eight bytes of a message
  *   DAMAGE=stale    nothing arrives (the memory keeps what it held)
+ *   DAMAGE=twice    each message of the victim, which sends here, arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
  *   DAMAGE_SMALLEST smaller messages are left alone (64: the kernels' own synchronisation uses
@@ -59,6 +60,14 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     if (asked_for("unsort"))
         exchange_ends(bytes, length);
     return result;
+}
+
+int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    int size;
+    MPI_Type_size(type, &size);
+    if (count * size >= smallest() && asked_for("twice"))
+        PMPI_Send(buffer, count, type, to, tag, comm);
+    return PMPI_Send(buffer, count, type, to, tag, comm);
 }
 
 int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
