@@ -272,13 +272,20 @@ def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("damage", "victim", "smallest", "bytes_wrong"),
-    [("byte", 0, 64, 2_000_000), ("tail", 1, 64, 2_000_000), ("byte", 1, 8, 8), ("tail", 0, 8, 8)],
+    ("damage", "victim", "smallest", "after", "bytes_wrong"),
+    [
+        ("byte", 0, 64, 0, 2_000_000),
+        ("tail", 1, 64, 0, 2_000_000),
+        ("stale", 1, 64, 3, 2_000_000),  # lost after the timed part: what is there was right before
+        ("byte", 1, 8, 0, 8),
+        ("tail", 0, 8, 0, 8),
+    ],
 )
 def test_damaged_messages_fail_the_run_on_all_ranks(
-    build: Build, damage: str, victim: int, smallest: int, bytes_wrong: int
+    build: Build, damage: str, victim: int, smallest: int, after: int, bytes_wrong: int
 ) -> None:
-    shim = {"DAMAGE": damage, "DAMAGE_RANK": str(victim), "DAMAGE_SMALLEST": str(smallest)}
+    shim = {"DAMAGE": damage, "DAMAGE_RANK": str(victim)}
+    shim |= {"DAMAGE_SMALLEST": str(smallest), "DAMAGE_AFTER": str(after)}
     launch = build.launch(2, "core_pairs", "--budget", "1", preload="damage.so", **shim)
     assert launch.statuses == [1, 1]
     assert f"core_pairs: wrong data in messages of {bytes_wrong} B" in launch.errors

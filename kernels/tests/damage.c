@@ -7,6 +7,7 @@
  *   DAMAGE=twice    each message of the victim, which sends here, arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
+ *   DAMAGE_AFTER    so many messages that it receives are left alone first (0)
  *   DAMAGE_SMALLEST smaller messages are left alone (64: the kernels' own synchronisation uses
  *                   smaller ones) */
 #include <mpi.h>
@@ -25,6 +26,13 @@ static int asked_for(const char *damage) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return asked != NULL && strcmp(asked, damage) == 0 &&
            rank == (victim != NULL ? atoi(victim) : 0);
+}
+
+/* Whether this message, which MPI_Recv waits for, is one to damage. */
+static int is_due(int length) {
+    static int seen;
+    const char *after = getenv("DAMAGE_AFTER");
+    return length >= smallest() && ++seen > (after != NULL ? atoi(after) : 0);
 }
 
 /* Where the message goes instead of into the caller's memory. */
@@ -48,10 +56,11 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     MPI_Type_size(type, &size);
     int length = count * size;
     unsigned char last = length > 0 ? bytes[length - 1] : 0;
-    if (length >= smallest() && asked_for("stale"))
+    int due = is_due(length);
+    if (due && asked_for("stale"))
         buffer = elsewhere(length);
     int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
-    if (length < smallest())
+    if (!due)
         return result;
     if (asked_for("byte"))
         bytes[length / 2] ^= 1;
