@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from minicluster import BLUE, RED, MiniCluster, missing_parts
+from test_kernels import Build, make
 
 # The same examples at each call, so that a red test means a changed program; other ones on demand.
 settings.register_profile("repeatable", derandomize=True)
@@ -118,3 +119,22 @@ def minicluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -
     """A Slurm of two groups: blue n1, n2 (one socket of two cores each), red n3, n4 (two of one)."""
     with MiniCluster(tmp_path_factory.mktemp("cluster"), [BLUE, RED]) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The kernels and what their tests need, built once."""
+    return make(tmp_path_factory.mktemp("kernels"), "all", "tests")
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """The same with the address and undefined sanitizers."""
+    folder = tmp_path_factory.mktemp("sanitized")
+    probe = ["cc", "-fsanitize=address,undefined", "-x", "c", "-", "-o", str(folder / "probe")]
+    if shutil.which("cc") is None:
+        pytest.skip("cc is not installed")
+    source = "int main(void) { return 0; }\n"
+    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this compiler has no address and undefined sanitizers")
+    return make(folder, "SANITIZE=1", "all", "tests")

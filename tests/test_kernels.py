@@ -132,23 +132,6 @@ def make(folder: Path, *arguments: str) -> Build:
     return Build(folder, environment)
 
 
-@pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    return make(tmp_path_factory.mktemp("kernels"), "all", "tests")
-
-
-@pytest.fixture(scope="session")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    folder = tmp_path_factory.mktemp("sanitized")
-    probe = ["cc", "-fsanitize=address,undefined", "-x", "c", "-", "-o", str(folder / "probe")]
-    if shutil.which("cc") is None:
-        pytest.skip("cc is not installed")
-    source = "int main(void) { return 0; }\n"
-    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this compiler has no address and undefined sanitizers")
-    return make(folder, "SANITIZE=1", "all", "tests")
-
-
 # --- building
 
 

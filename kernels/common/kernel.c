@@ -107,6 +107,8 @@ static bool run_sizes(const struct kernel *kernel, struct run *run, struct measu
         bool correct = true;
         kernel->set_size(run, size);
         measure_size(m, sizes_from(run, size));
+        if (kernel->look_further != NULL)
+            kernel->look_further(m);
         for (int i = 0; i < run->operation_count && correct; i++)
             correct = verify_operation(kernel, &run->operations[i]);
         report_size(m, correct);

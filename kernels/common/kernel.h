@@ -27,6 +27,7 @@ struct operation {
     uint64_t wire_bytes;    /* all message bytes */
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
+    bool idle;              /* this rank takes no part: its times do not count */
 
     /* Overwrite what the operation is to deliver, so that an old result never passes for a new one.
      */
@@ -68,6 +69,9 @@ struct kernel {
     /* A kernel either sweeps sizes: all operations are measured at min_size ... max_size by the
      * rules of measure.h. Prepare the data of all operations for blocks of size bytes per rank: */
     void (*set_size)(struct run *run, size_t size);
+    /* And, if there is anything to add, look further and print rows of its own (describe names
+     * their columns). After the samples of each size; collective. */
+    void (*look_further)(struct measurement *measurement);
     /* Or its original defines loops and repetitions: measure, print rows of its own by rank 0
      * (describe names their columns), and say whether the data on this rank are right. */
     bool (*measure)(struct measurement *measurement, char why[REASON_LENGTH]);

@@ -45,9 +45,16 @@ static void adapt_margin(struct sync *sync, int late, int n) {
         sync->margin -= sync->margin / 20;
 }
 
+/* Neither the earliest start nor the latest end, and never late. */
+static void leave_out(int64_t *first, int64_t *last, int *late) {
+    *first = INT64_MAX;
+    *last = INT64_MIN;
+    *late = 0;
+}
+
 /* Seconds of n blocks from each rank's times: rank 0 gets those without a late rank; their count
  * is returned there. Where all are late at the largest margin, all are kept. */
-static int combine(struct measurement *m, int64_t (*times)[2], const int *late, int n,
+static int combine(struct measurement *m, bool idle, int64_t (*times)[2], int *late, int n,
                    double *seconds) {
     int64_t first[WINDOW], last[WINDOW], own_first[WINDOW], own_last[WINDOW];
     int any_late[WINDOW], kept = 0, late_count = 0;
@@ -55,6 +62,8 @@ static int combine(struct measurement *m, int64_t (*times)[2], const int *late, 
         int64_t origin = m->sync.shared_clock ? 0 : times[i][0];
         own_first[i] = times[i][0] - origin;
         own_last[i] = times[i][1] - origin;
+        if (idle)
+            leave_out(&own_first[i], &own_last[i], &late[i]);
     }
     MPI_Reduce(own_first, first, n, MPI_INT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
     MPI_Reduce(own_last, last, n, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -80,7 +89,7 @@ static int take_window(struct measurement *m, const struct series *s, int n, dou
     s->operation->perform(s->operation, NULL);
     for (int i = 0; i < n; i++)
         late[i] = !timed_block(m, s, times[i]);
-    int kept = combine(m, times, late, n, seconds);
+    int kept = combine(m, s->operation->idle, times, late, n, seconds);
     for (int i = 0; i < kept; i++)
         seconds[i] /= s->block;
     return kept;

@@ -1,6 +1,7 @@
 #include "tree.h"
 
 #include "random.h"
+#include "tree_few_crossings.h"
 #include "tree_matching.h"
 
 #include <stdlib.h>
@@ -26,12 +27,25 @@ static void place_natural(struct tree *tree) {
         tree->rank_of[v] = v;
 }
 
-static void place_contiguous(struct tree *tree, const int *node_of, int nodes) {
-    int v = 0;
+/* The tree's places are given to the nodes; each node's ranks stand at its places in order. */
+static void place_by_node(struct tree *tree, const int *node_of, int nodes, const int *node_at) {
+    int *next = new_ints(nodes);
     for (int node = 0; node < nodes; node++)
-        for (int rank = 0; rank < tree->ranks; rank++)
-            if (node_of[rank] == node)
-                tree->rank_of[v++] = rank;
+        next[node] = 0;
+    for (int v = 0; v < tree->ranks; v++) {
+        int *rank = &next[node_at[v]];
+        while (node_of[*rank] != node_at[v])
+            ++*rank;
+        tree->rank_of[v] = (*rank)++;
+    }
+    free(next);
+}
+
+static void place_apart(struct tree *tree, const int *node_of, int nodes) {
+    int *node_at = new_ints(tree->ranks);
+    tree_few_crossings(node_at, tree->ranks, node_of, nodes);
+    place_by_node(tree, node_of, nodes, node_at);
+    free(node_at);
 }
 
 /* Fisher-Yates; rank 0 stays the root, as in MPI_Gather. */
@@ -81,7 +95,7 @@ static bool place(struct tree *tree, const int *node_of, int nodes, uint64_t see
     if (strcmp(tree->name, "max-inter") == 0)
         place_crossing(tree, node_of, nodes);
     else if (strcmp(tree->name, "min-inter") == 0)
-        place_contiguous(tree, node_of, nodes);
+        place_apart(tree, node_of, nodes);
     else if (strcmp(tree->name, "natural") == 0)
         place_natural(tree);
     else if (strcmp(tree->name, "random") == 0)
@@ -91,7 +105,7 @@ static bool place(struct tree *tree, const int *node_of, int nodes, uint64_t see
     return true;
 }
 
-static int count_crossing(const struct tree *tree, const int *node_of) {
+int tree_crossing(const struct tree *tree, const int *node_of) {
     int crossing = 0;
     for (int v = 1; v < tree->ranks; v++)
         crossing += node_of[tree->rank_of[v]] != node_of[tree->rank_of[v & (v - 1)]];
@@ -110,7 +124,7 @@ bool tree_make(struct tree *tree, const char *name, int ranks, const int *node_o
         tree->levels++;
     for (int v = 0; v < ranks; v++)
         tree->virtual_of[tree->rank_of[v]] = v;
-    tree->crossing = count_crossing(tree, node_of);
+    tree->crossing = tree_crossing(tree, node_of);
     return true;
 }
 

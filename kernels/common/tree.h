@@ -34,13 +34,16 @@ struct tree_role {
 };
 
 /* The names that tree_make knows, NULL at the end:
- * max-inter: as many messages as possible cross nodes; min-inter: each node's ranks contiguous;
+ * max-inter: as many messages as possible cross nodes; min-inter: few do, see tree_few_crossings.h;
  * natural: virtual rank = rank; random: shuffled by the seed. */
 extern const char *const TREE_NAMES[];
 
 /* Makes the named tree; node_of[rank] in 0..nodes-1, rank 0 on node 0. False: unknown name. */
 bool tree_make(struct tree *tree, const char *name, int ranks, const int *node_of, int nodes,
                uint64_t seed);
+
+/* How many messages go between different nodes. */
+int tree_crossing(const struct tree *tree, const int *node_of);
 
 void tree_free(struct tree *tree);
 

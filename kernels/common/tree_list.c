@@ -6,12 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name in TREE_NAMES of the given length; NULL for none. */
+static bool is_name(const char *name, const char *text, size_t length) {
+    return strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+/* The known name of the given length; NULL for none. */
 static const char *known_name(const char *text, size_t length) {
     for (const char *const *name = TREE_NAMES; *name != NULL; name++)
-        if (strlen(*name) == length && strncmp(*name, text, length) == 0)
+        if (is_name(*name, text, length))
             return *name;
-    return NULL;
+    return is_name(TREE_TUNED, text, length) ? TREE_TUNED : NULL;
 }
 
 static bool has(const struct tree_list *list, const char *name) {
@@ -21,38 +25,53 @@ static bool has(const struct tree_list *list, const char *name) {
     return false;
 }
 
-static void add(struct tree_list *list, const struct run *run, const char *name) {
+static bool make(struct tree_list *list, const struct run *run, const char *name,
+                 char why[REASON_LENGTH]) {
     const struct topology *topology = &run->topology;
-    int i = list->count++;
-    tree_make(&list->tree[i], name, topology->ranks, topology->node_of, topology->nodes,
-              run->options.seed);
-    tree_role(&list->tree[i], topology->rank, &list->role[i]);
-    if (list->role[i].blocks > list->blocks)
-        list->blocks = list->role[i].blocks;
+    struct tree *tree = &list->tree[list->count];
+    if (name == TREE_TUNED)
+        return tree_tuned_make(tree, &list->tuning, run, why);
+    return tree_make(tree, name, topology->ranks, topology->node_of, topology->nodes,
+                     run->options.seed);
 }
 
-static void add_all(struct tree_list *list, const struct run *run) {
+static bool add(struct tree_list *list, const struct run *run, const char *name,
+                char why[REASON_LENGTH]) {
+    int i = list->count;
+    if (!make(list, run, name, why))
+        return false;
+    list->count++;
+    tree_role(&list->tree[i], run->topology.rank, &list->role[i]);
+    if (list->role[i].blocks > list->blocks)
+        list->blocks = list->role[i].blocks;
+    return true;
+}
+
+/* Without the tuned tree, which must be asked for: it measures before the run. */
+static bool add_all(struct tree_list *list, const struct run *run, char why[REASON_LENGTH]) {
     for (const char *const *name = TREE_NAMES; *name != NULL; name++)
-        add(list, run, *name);
+        if (!add(list, run, *name, why))
+            return false;
+    return true;
 }
 
 bool tree_list_make(struct tree_list *list, const struct run *run, char why[REASON_LENGTH]) {
-    if (list->names == NULL || strcmp(list->names, "all") == 0) {
-        add_all(list, run);
-        return true;
-    }
+    if (list->names == NULL || strcmp(list->names, "all") == 0)
+        return add_all(list, run, why);
     for (const char *text = list->names; text != NULL;) {
         size_t length = strcspn(text, ",");
         const char *name = known_name(text, length);
         if (name == NULL || has(list, name)) {
-            snprintf(
-                why, REASON_LENGTH, "--tree: '%.*s' %s", (int)(length < 80 ? length : 80), text,
-                name != NULL
-                    ? "is named twice"
-                    : "is not a tree; there are max-inter, min-inter, natural, random, and all");
+            snprintf(why, REASON_LENGTH, "--tree: '%.*s' %s", (int)(length < 80 ? length : 80),
+                     text,
+                     name != NULL
+                         ? "is named twice"
+                         : "is not a tree; there are max-inter, min-inter, natural, random, all of "
+                           "these, and tuned");
             return false;
         }
-        add(list, run, name);
+        if (!add(list, run, name, why))
+            return false;
         text = text[length] == ',' ? text + length + 1 : NULL;
     }
     return true;
@@ -98,4 +117,7 @@ void tree_list_describe(const struct tree_list *list) {
     output_header("trees", "%s", names);
     output_header("tree_levels", "%d", list->tree[0].levels);
     output_header("tree_messages_between_nodes", "%s", crossing);
+    for (int i = 0; i < list->count; i++)
+        if (list->tree[i].name == TREE_TUNED)
+            tree_tuned_describe(&list->tuning, &list->tree[i]);
 }

@@ -4,6 +4,7 @@
 
 #include "kernel.h"
 #include "tree.h"
+#include "tree_tuned.h"
 
 enum { MAX_TREES = 8 };
 
@@ -13,12 +14,17 @@ struct tree_list {
     struct tree tree[MAX_TREES];
     struct tree_role role[MAX_TREES]; /* of this rank */
     int blocks;                       /* the most that this rank holds in any tree */
+    struct tuning tuning;             /* groups: 0 where no tree is tuned */
 };
 
 /* The --tree option, for a kernel's table. */
 #define TREE_OPTION(list)                                                                          \
-    {"--tree",          "NAME[,NAME]", "max-inter, min-inter, natural, random or all (all)",       \
-     "a list of trees", parse_text,    &(list).names}
+    {"--tree",                                                                                     \
+     "NAME[,NAME]",                                                                                \
+     "max-inter, min-inter, natural, random, all of these, tuned (all)",                           \
+     "a list of trees",                                                                            \
+     parse_text,                                                                                   \
+     &(list).names}
 
 /* Makes the trees that list->names asks for; false and why where there is no such tree. */
 bool tree_list_make(struct tree_list *list, const struct run *run, char why[REASON_LENGTH]);

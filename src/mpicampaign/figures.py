@@ -24,7 +24,7 @@ from mpicampaign.figure_style import (
     plain_numbers,
 )
 from mpicampaign.files import write_whole
-from mpicampaign.metrics import BASELINE, KERNEL, curve
+from mpicampaign.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
 from mpicampaign.records import VERIFIED
 from mpicampaign.statistics import median
 from mpicampaign.units import MB, MIB, format_size
@@ -78,6 +78,17 @@ def draw_all(comparison: Comparison, folder: Path, unit: str = "MB/s") -> list[F
         drawing.kernels()
     drawing.remove_stale()
     return drawing.figures
+
+
+def _kernel_words(benchmark: str, place: str) -> tuple[str, str]:
+    """Title and caption of a kernel's figure."""
+    if benchmark == POINT_TO_POINT:
+        title = f"{benchmark}: bandwidth of all active pairs together, {place}"
+        return title, "Each line is a number of pairs that are active at once. Thin lines: each repeat."
+    caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
+    caption += "that it crosses (the same for two ranks); "
+    caption += f"only useful bandwidth can be held against {BASELINE}. Thin lines: each repeat."
+    return f"{benchmark}: useful and wire bandwidth beside {BASELINE}, {place}", caption
 
 
 class _Drawing:
@@ -208,17 +219,15 @@ class _Drawing:
         if limits is None:
             return
         panels = self._by([pair for pair in members if pair[1].counted], lambda pair: _label(*pair))
-        figure, axes = panel_figure(limits, list(panels), "message size per rank")
+        what = "message size" if benchmark == POINT_TO_POINT else "message size per rank"
+        figure, axes = panel_figure(limits, list(panels), what)
         for placement_axes, pairs in zip(axes, panels.values(), strict=True):
             for table, row in pairs:
                 self._kernel_row(placement_axes, table, row)
         drawn = (table.label for pairs in panels.values() for table, _ in pairs)
         self._kernel_legend(figure, dict.fromkeys(drawn))
         figure.supylabel(f"bandwidth ({self.unit})", fontsize=9)
-        title = f"{benchmark}: useful and wire bandwidth beside {BASELINE}, {place}"
-        caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
-        caption += "that it crosses (the same for two ranks); "
-        caption += f"only useful bandwidth can be held against {BASELINE}. Thin lines: each repeat."
+        title, caption = _kernel_words(benchmark, place)
         said = "; ".join(f"{t.title}, {self._curve_words(t, row, BANDWIDTH)}" for t, row in members)
         self._save(figure, title, caption + self._left_out(rows), f"{title}. {said}")
 
@@ -228,7 +237,8 @@ class _Drawing:
             return
         colour = self.trees[table.label].colour
         self._draw_row(axes, row, BANDWIDTH, colour, "-")
-        self._draw_row(axes, row, WIRE, colour, LINES[1], width=1.2)
+        if table.benchmark != POINT_TO_POINT:
+            self._draw_row(axes, row, WIRE, colour, LINES[1], width=1.2)
 
     def _kernel_legend(self, figure: Any, labels: Iterable[str]) -> None:
         from matplotlib.lines import Line2D
@@ -239,6 +249,9 @@ class _Drawing:
                 handles.append(Line2D([], [], color="#000000", linestyle=":", linewidth=2, label=label))
                 continue
             colour, words = self.trees[label].colour, visible(label)
+            if label.startswith(POINT_TO_POINT):
+                handles.append(Line2D([], [], color=colour, linewidth=2, label=words))
+                continue
             handles.append(Line2D([], [], color=colour, linewidth=2, label=f"{words}, useful"))
             handles.append(Line2D([], [], color=colour, linestyle=LINES[1], label=f"{words}, wire"))
         figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, fontsize=8)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from mpicampaign.units import format_size
-from mpicampaign.wording import BANDWIDTH, FRACTION, MESSAGE_RATE, RATIO, TIME
+from mpicampaign.wording import BANDWIDTH, COUNT, FRACTION, MESSAGE_RATE, RATIO, SLOWDOWN, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KERNEL = "kernel"
 BASELINE = "MPI_Gather"  # what the bundled kernels measure beside themselves, in the same run
+POINT_TO_POINT = "point_to_point"  # no gather; what it sends is what it delivers
 
 _DIMENSIONS = {
     "time": TIME,
@@ -51,6 +52,14 @@ _FIGURES = {
     "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
     "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
     "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
+    "pair_latency": Figure("latency, median pair", TIME, headline=True),
+    "pair_bandwidth": Figure("bandwidth, median pair", BANDWIDTH),
+    "pair_classes": Figure("pair classes", COUNT),
+    "fastest_class_latency": Figure("latency, fastest class", TIME),
+    "slowest_class_latency": Figure("latency, slowest class", TIME),
+    "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
+    "slowest_class_bandwidth": Figure("bandwidth, slowest class", BANDWIDTH),
+    "contention": Figure("largest contention factor", SLOWDOWN),
 }
 
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
@@ -62,6 +71,7 @@ _OF_TWO_RANKS = {
     **dict.fromkeys(("PingPong", "PingPing", "Uniband", "MPI Bandwidth"), 1),
     **dict.fromkeys(("Biband", "MPI Bi-Directional Bandwidth"), 2),
     "MPI Multiple Bandwidth / Message Rate": 1,
+    POINT_TO_POINT: 1,
 }
 _OF_EACH_RANK = {"Sendrecv": 2, "Exchange": 2, "tree_gather": 1, "tree_merge": 1, BASELINE: 1}
 
@@ -97,8 +107,8 @@ class Metric:
 
     @property
     def lower_is_better(self) -> bool:
-        """Times are better when low, everything else when high."""
-        return self.dimension == TIME
+        """Times and slowdowns are better when low, everything else when high."""
+        return self.dimension in (TIME, SLOWDOWN)
 
 
 class Reading(NamedTuple):
@@ -150,7 +160,8 @@ def _holds(table: Series, column: str) -> bool:
 def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
     plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
     named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    return (*plain, *(Metric(figure.words, name, headline=figure.headline) for name, figure in named))
+    single = (Metric(found.words, name, group=found.words, headline=found.headline) for name, found in named)
+    return (*plain, *single)
 
 
 def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
@@ -186,10 +197,13 @@ def _kernel_metrics(benchmark: str, sizes: Sequence[int], columns: set[str]) -> 
     """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
     found = []
     for size in (*sizes, None):
-        group = "maximum" if size is None else f"at {format_size(size)} per rank"
+        unit = "message" if benchmark == POINT_TO_POINT else "rank"
+        group = "maximum" if size is None else f"at {format_size(size)} per {unit}"
         named = "maximum {}" if size is None else f"{{}} {group}"
         name = named.format("B_useful")
         found.append(Metric(name, "bandwidth", size, group, "B_useful", headline=size is None))
+        if benchmark == POINT_TO_POINT:
+            continue
         if "bandwidth_wire" in columns and benchmark != BASELINE:  # nobody knows what MPI sends
             found.append(Metric(named.format("B_wire"), "bandwidth_wire", size, group, "B_wire"))
         if benchmark != BASELINE and size is not None:

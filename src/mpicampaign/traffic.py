@@ -24,7 +24,8 @@ MOST_PER_PAYLOAD = 5.0
 
 # Benchmarks of which each active rank sends at least size × repetitions in one direction: those of two
 # ranks (0 and 1), and those of all ranks of the table; OSU's by the titles of their outputs. In a gather the
-# root receives what the others send. Others may send less, such as Reduce_scatter.
+# root receives what the others send. Others may send less, such as Reduce_scatter. Of
+# point_to_point only some pairs are active, and placement decides which of them cross: it is not listed.
 OF_TWO_RANKS = {"PingPong", "PingPing", "MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"}
 OF_ALL_RANKS = {"Sendrecv", "Exchange", "tree_gather", "tree_merge", "MPI_Gather"}
 

@@ -22,8 +22,11 @@ BANDWIDTH = "bandwidth"
 MESSAGE_RATE = "message rate"
 FRACTION = "fraction"
 RATIO = "ratio"
+SLOWDOWN = "slowdown"  # a ratio of times: lower is better
+COUNT = "count"
 
 SI_UNITS = {TIME: "s", BANDWIDTH: "B/s", MESSAGE_RATE: "1/s", FRACTION: "1", RATIO: "1"}
+SI_UNITS |= {SLOWDOWN: "1", COUNT: "1"}
 
 # Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
 # move cursors, change colours or reverse text, and are never part of an honest name.
@@ -75,6 +78,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
 def unit_of(dimension: str, bandwidth_unit: str = "MB/s") -> str:
     """The unit in which `number` writes figures of this dimension."""
     units = {TIME: "µs", BANDWIDTH: bandwidth_unit, MESSAGE_RATE: "msg/s", FRACTION: "%", RATIO: "×"}
+    units |= {SLOWDOWN: "×", COUNT: "number"}
     return units[dimension]
 
 
@@ -84,7 +88,7 @@ def number(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
         return format_latency(value)
     if dimension == BANDWIDTH:
         return format_bandwidth(value, bandwidth_unit)
-    if dimension == MESSAGE_RATE:
+    if dimension in (MESSAGE_RATE, COUNT):
         return f"{value:.0f}"
     if dimension == FRACTION:
         return f"{100 * value:.1f}"
@@ -92,7 +96,9 @@ def number(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
 
 
 def quantity(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
-    """The figure with its unit: ``0.246 µs``."""
+    """The figure with its unit: ``0.246 µs``; a count alone."""
+    if dimension == COUNT:
+        return number(value, dimension)
     return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}"
 
 

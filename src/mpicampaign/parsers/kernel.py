@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mpicampaign.parsers.kernel_core_pairs import core_pairs_layout
 from mpicampaign.parsers.kernel_frame import Frame
+from mpicampaign.parsers.kernel_point_to_point import point_to_point_layout
 from mpicampaign.parsers.kernel_sweep import sweep_layout
 from mpicampaign.parsers.output import ParsedOutput
 
@@ -12,6 +14,8 @@ SUITE = "kernel"
 _LAYOUTS = {
     "tree_gather": sweep_layout("tree"),
     "tree_merge": sweep_layout("tree"),
+    "point_to_point": point_to_point_layout(),
+    "core_pairs": core_pairs_layout(),
 }
 
 

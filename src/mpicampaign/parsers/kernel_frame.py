@@ -7,6 +7,7 @@ over: the closing line's row count proves that no row is missing.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,13 +42,15 @@ class Layout:
     """The rows of one kernel, and how they become series.
 
     ``needed``: the columns that each kind of row must have. Columns in ``names`` hold names, those in
-    ``seconds`` figures (s), all others whole numbers.
+    ``seconds`` figures (s), all others whole numbers. In columns in ``optional``, ``-`` is what was not
+    measured: a NaN.
     """
 
     needed: Mapping[str, frozenset[str]]
     names: frozenset[str]
     seconds: frozenset[str]
     series: Callable[[Frame], tuple[Series, ...]]
+    optional: frozenset[str] = frozenset()
 
 
 class Frame:
@@ -143,6 +146,8 @@ class Frame:
         return {name: self._value(name, token, number) for name, token in zip(names, tokens, strict=True)}
 
     def _value(self, name: str, token: str, number: int) -> str | int | float:
+        if token == "-" and name in self.layout.optional:
+            return math.nan
         if name in self.layout.names:
             if not _NAME.fullmatch(token):
                 raise OutputError(f"line {number}: {shown(token)} is no name of a {name}")

@@ -1,0 +1,186 @@
+#include "pair_matrix.h"
+
+#include "buffers.h"
+#include "clock.h"
+#include "random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PING = 20, CLEAR, STOP, TURN };
+
+void ping_buffers_make(struct ping_buffers *buffers, size_t bytes, uint64_t seed) {
+    *buffers = (struct ping_buffers){bytes, allocate(bytes), allocate(bytes)};
+    for (size_t i = 0; i < bytes; i++)
+        buffers->out[i] = (unsigned char)(mix64(seed ^ mix64(i / 8)) >> i % 8 * 8);
+}
+
+void ping_buffers_free(struct ping_buffers *buffers) {
+    free(buffers->out);
+    free(buffers->in);
+}
+
+static void signal_peer(int peer, int tag) {
+    MPI_Send(NULL, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
+}
+
+/* What arrives next differs from what was there, byte by byte. */
+static void clear(const struct ping_buffers *buffers) {
+    for (size_t i = 0; i < buffers->bytes; i++)
+        buffers->in[i] = (unsigned char)~buffers->in[i];
+}
+
+double ping(const struct ping_buffers *buffers, int peer, int round_trips) {
+    int count = (int)buffers->bytes;
+    int64_t start = clock_now();
+    for (int i = 0; i < round_trips; i++) {
+        MPI_Send(buffers->out, count, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
+        MPI_Recv(buffers->in, count, MPI_BYTE, peer, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return (double)(clock_now() - start) * 1e-9;
+}
+
+bool ping_verify(const struct ping_buffers *buffers, int peer) {
+    signal_peer(peer, CLEAR);
+    clear(buffers);
+    ping(buffers, peer, 1);
+    return memcmp(buffers->in, buffers->out, buffers->bytes) == 0;
+}
+
+void ping_stop(int peer) { signal_peer(peer, STOP); }
+
+void pong(const struct ping_buffers *buffers, int peer) {
+    MPI_Status status;
+    int count = (int)buffers->bytes;
+    for (;;) {
+        MPI_Recv(buffers->in, count, MPI_BYTE, peer, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        if (status.MPI_TAG == STOP)
+            return;
+        if (status.MPI_TAG == CLEAR)
+            clear(buffers);
+        else
+            MPI_Send(buffers->in, count, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
+    }
+}
+
+/* One rank's way through all pairs. */
+struct walk {
+    const struct ping_pong *how;
+    struct ping_buffers buffers;
+    int rank, ranks;
+    bool both_ways;
+    int64_t end;     /* this rank's clock: no pair is begun later */
+    double *seconds; /* [ranks]: one way, from this rank to each */
+    bool correct;
+};
+
+static double least_of(const struct walk *walk, int peer) {
+    const struct ping_pong *how = walk->how;
+    double least = INFINITY;
+    ping(&walk->buffers, peer, how->warm_up);
+    for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < walk->end); i++)
+        least = fmin(least, ping(&walk->buffers, peer, how->round_trips));
+    return least / (2.0 * how->round_trips);
+}
+
+/* The sender's side of one pair; where the time is over the pair stays as it is. */
+static void measure_pair(struct walk *walk, int peer) {
+    if (clock_now() < walk->end) {
+        bool first = isnan(walk->seconds[peer]);
+        walk->seconds[peer] = fmin(walk->seconds[peer], least_of(walk, peer)); /* passes over NAN */
+        walk->correct = (!first || ping_verify(&walk->buffers, peer)) && walk->correct;
+    }
+    ping_stop(peer);
+}
+
+/* The turn goes from sender to sender; -1: nobody before. */
+static void take_turn(struct walk *walk, int before, int from, int to) {
+    if (walk->rank == before && before != from)
+        signal_peer(from, TURN);
+    if (walk->rank == from) {
+        if (before >= 0 && before != from)
+            MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        measure_pair(walk, to);
+    } else if (walk->rank == to) {
+        pong(&walk->buffers, from);
+    }
+}
+
+static bool is_prime(long n) {
+    for (long divisor = 2; divisor * divisor <= n; divisor++)
+        if (n % divisor == 0)
+            return false;
+    return n > 1;
+}
+
+/* A prime near 0.62 of the pairs that does not divide their number: its multiples, modulo the
+ * number, meet each pair once, and any run of them is spread evenly. */
+static long prime_stride(long pairs) {
+    long stride = (long)(0.618 * (double)pairs) + 2;
+    while (!is_prime(stride) || pairs % stride == 0)
+        stride++;
+    return stride;
+}
+
+static void walk_pairs(struct walk *walk, long stride, int *before) {
+    long ranks = walk->ranks, pairs = ranks * (ranks - 1), place = 0;
+    for (long i = 0; i < pairs; i++, place = (place + stride) % pairs) {
+        int from = (int)(place / (ranks - 1)), to = (int)(place % (ranks - 1));
+        to += to >= from;
+        if (!walk->both_ways && from > to)
+            continue;
+        take_turn(walk, *before, from, to);
+        *before = from;
+    }
+}
+
+static void gather(struct pair_matrix *matrix, const struct walk *walk) {
+    size_t ranks = (size_t)walk->ranks;
+    matrix->seconds = walk->rank == 0 ? allocate(ranks * ranks * sizeof(double)) : NULL;
+    MPI_Gather(walk->seconds, walk->ranks, MPI_DOUBLE, matrix->seconds, walk->ranks, MPI_DOUBLE, 0,
+               MPI_COMM_WORLD);
+    for (size_t i = 0; walk->rank == 0 && i < ranks * ranks; i++)
+        matrix->measured += !isnan(matrix->seconds[i]);
+}
+
+/* A further pass begins only where the first two thirds of the time were not needed: rank 0. */
+static bool another_pass(const struct walk *walk, double budget) {
+    int more = clock_now() < walk->end - (int64_t)(budget * 1e9 / 3);
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return more != 0;
+}
+
+void pair_matrix_measure(struct pair_matrix *matrix, const struct ping_pong *how, bool both_ways,
+                         double budget, uint64_t seed) {
+    struct walk walk = {.how = how, .both_ways = both_ways, .correct = true};
+    int before = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &walk.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &walk.ranks);
+    ping_buffers_make(&walk.buffers, how->bytes, seed);
+    walk.seconds = allocate((size_t)walk.ranks * sizeof(double));
+    for (int rank = 0; rank < walk.ranks; rank++)
+        walk.seconds[rank] = NAN;
+    long pairs = (long)walk.ranks * (walk.ranks - 1), stride = prime_stride(pairs);
+    MPI_Barrier(MPI_COMM_WORLD);
+    walk.end = clock_now() + (int64_t)(budget * 1e9);
+    for (int pass = 0; pass < how->passes && (pass == 0 || another_pass(&walk, budget)); pass++)
+        walk_pairs(&walk, stride, &before);
+    *matrix = (struct pair_matrix){
+        .ranks = walk.ranks, .pairs = both_ways ? pairs : pairs / 2, .correct = walk.correct};
+    gather(matrix, &walk);
+    free(walk.seconds);
+    ping_buffers_free(&walk.buffers);
+}
+
+void pair_matrix_free(struct pair_matrix *matrix) {
+    free(matrix->seconds);
+    *matrix = (struct pair_matrix){0};
+}
+
+void ping_pong_words(const struct ping_pong *how, char *words, size_t length) {
+    snprintf(words, length,
+             "messages of %zu B; %d round trips %d times, in up to %d passes; the least counts",
+             how->bytes, how->round_trips, how->repetitions, how->passes);
+}

@@ -1,0 +1,100 @@
+#include "tree_tuned.h"
+
+#include "buffers.h"
+#include "output.h"
+#include "pair_classes.h"
+#include "pair_matrix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char TREE_TUNED[] = "tuned";
+
+/* One direction is enough: the return is in the round trip. */
+static const struct ping_pong HOW = {8, 2, 20, 3, 3};
+
+/* Seconds for measuring: a fifth of the run's budget, which it comes on top of, 2 s at most. */
+static double tuning_budget(const struct run *run) {
+    return run->options.budget < 10 ? run->options.budget / 5 : 2;
+}
+
+/* Rank 0 holds the matrix; all ranks learn the groups. */
+static void find_groups(struct tuning *tuning, const struct pair_matrix *matrix, int rank) {
+    int counts[2] = {0, 0};
+    if (rank == 0) {
+        struct pair_classes classes;
+        pair_classes_find(&classes, matrix->seconds, matrix->ranks);
+        counts[0] = pair_groups(&classes, tuning->group_of);
+        counts[1] = classes.count;
+        pair_classes_free(&classes);
+    }
+    MPI_Bcast(counts, 2, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(tuning->group_of, matrix->ranks, MPI_INT, 0, MPI_COMM_WORLD);
+    tuning->groups = counts[0];
+    tuning->classes = counts[1];
+    tuning->pairs = matrix->pairs;
+    tuning->measured = matrix->measured;
+}
+
+bool tree_tuned_make(struct tree *tree, struct tuning *tuning, const struct run *run,
+                     char why[REASON_LENGTH]) {
+    const struct topology *topology = &run->topology;
+    struct pair_matrix matrix;
+    snprintf(
+        why, REASON_LENGTH,
+        "--tree tuned needs at least %d ranks, was started with %d: fewer make too few pairs to "
+        "tell near from far; choose another tree",
+        CLASSES_MIN_RANKS, topology->ranks);
+    if (topology->ranks < CLASSES_MIN_RANKS)
+        return false;
+    pair_matrix_measure(&matrix, &HOW, false, tuning_budget(run), run->options.seed);
+    tuning->group_of = allocate((size_t)topology->ranks * sizeof(int));
+    find_groups(tuning, &matrix, topology->rank);
+    bool correct = matrix.correct;
+    pair_matrix_free(&matrix);
+    tree_make(tree, "max-inter", topology->ranks, tuning->group_of, tuning->groups,
+              run->options.seed);
+    tree->name = TREE_TUNED;
+    tuning->between_groups = tree->crossing;
+    tree->crossing = tree_crossing(tree, topology->node_of);
+    snprintf(why, REASON_LENGTH, "wrong data in the messages that --tree tuned measures");
+    return correct;
+}
+
+/* Writes the ranks of a group as spans: "0-21,44-65". */
+static void group_words(const struct tuning *tuning, int ranks, int group, char *words,
+                        size_t length) {
+    size_t end = 0;
+    words[0] = '\0';
+    for (int rank = 0; rank < ranks && end < length; rank++) {
+        int first = rank;
+        while (rank < ranks && tuning->group_of[rank] == group)
+            rank++;
+        if (rank == first)
+            continue;
+        end += (size_t)snprintf(words + end, length - end, "%s%d", end > 0 ? "," : "", first);
+        if (rank - 1 > first && end < length)
+            end += (size_t)snprintf(words + end, length - end, "-%d", rank - 1);
+    }
+}
+
+/* Cut like all header lines where the groups are very many. */
+static void describe_groups(const struct tuning *tuning, int ranks) {
+    static char words[4000], all[4000];
+    size_t end = 0;
+    for (int group = 0; group < tuning->groups && end < sizeof all; group++) {
+        group_words(tuning, ranks, group, words, sizeof words);
+        end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", group > 0 ? " " : "", words);
+    }
+    output_header("tuned_groups", "%s", all);
+}
+
+void tree_tuned_describe(const struct tuning *tuning, const struct tree *tree) {
+    char words[160];
+    ping_pong_words(&HOW, words, sizeof words);
+    output_header("tuned_measured", "%ld of %ld pairs; %s", tuning->measured, tuning->pairs, words);
+    output_header("tuned_classes", "%d", tuning->classes);
+    describe_groups(tuning, tree->ranks);
+    output_header("tuned_messages_between_groups", "%d/%d", tuning->between_groups,
+                  tree->ranks - 1);
+}

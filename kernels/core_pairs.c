@@ -1,0 +1,267 @@
+/* core_pairs: which cores are close to each other.
+ *
+ * Purpose: latency and bandwidth between all ordered pairs of ranks, the classes that the latencies
+ *          fall into, and which pairs share a path.
+ * Usage:   mpirun -n RANKS core_pairs --budget 20
+ * Figures: one-way seconds of 8 B and of 2,000,000 B, half of the least round trip; the time of a
+ *          pair while another one is busy, and alone.
+ * Source:  after Freedman and Valles (2018), phase three; one pair at a time as in the HPC
+ *          Challenge's ping-pong.
+ */
+#include "buffers.h"
+#include "clock.h"
+#include "contention.h"
+#include "cpu_place.h"
+#include "kernel.h"
+#include "measure.h"
+#include "output.h"
+#include "pair_classes.h"
+#include "pair_matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that keep the output near 300 kB; 88 ranks make 7,656. */
+enum { MAX_ROWS = 8000 };
+
+static const struct ping_pong LATENCY = {8, 2, 20, 3, 3};
+static const struct ping_pong BANDWIDTH = {2000000, 1, 1, 2, 2};
+static const struct ping_pong CONTENTION = {2000000, 1, 1, 4, 1};
+
+/* What rank 0 knows in the end. */
+struct findings {
+    struct pair_matrix latency, bandwidth;
+    struct contentions contentions;
+    struct pair_classes classes;
+    int *level_of; /* matrix of enum pair_level, -1: not known */
+    long moved;    /* ranks that were on another core in the end */
+};
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    (void)run;
+    (void)why;
+    return true;
+}
+
+/* Two buffers of messages, and on rank 0 the matrices. */
+static uint64_t memory(const struct run *run) {
+    uint64_t ranks = (uint64_t)run->topology.ranks, messages = 2 * BANDWIDTH.bytes;
+    uint64_t matrices = bytes_product(bytes_product(ranks, ranks), 2 * sizeof(double) + 32);
+    return run->topology.rank == 0 ? bytes_sum(messages, matrices) : messages;
+}
+
+static void set_up(struct run *run) { (void)run; }
+
+static void describe_loops(const char *key, const struct ping_pong *how) {
+    char words[160];
+    ping_pong_words(how, words, sizeof words);
+    output_header(key, "%s", words);
+}
+
+static void describe(const struct run *run) {
+    (void)run;
+    describe_loops("latency_loops", &LATENCY);
+    describe_loops("bandwidth_loops", &BANDWIDTH);
+    describe_loops("contention_loops", &CONTENTION);
+    output_header("pair_seconds", "one way: half of a round trip by the sender's clock");
+    output_header("bandwidth_bytes", "%zu", BANDWIDTH.bytes);
+    output_header("columns.core_pairs", "from to latency_seconds bandwidth_seconds class");
+    output_header("columns.contention",
+                  "from to other_from other_to seconds_alone seconds_together");
+}
+
+/* --- what the operating system says */
+
+static bool same_core(const struct cpu_place *a, const struct cpu_place *b) {
+    return a->socket == b->socket && a->core == b->core && (a->core >= 0 || a->cpu == b->cpu);
+}
+
+/* A rank that moved was on no one core: its place on the node is not known. */
+static struct cpu_place place_of(const struct cpu_place *before, const struct cpu_place *after) {
+    if (same_core(before, after))
+        return *after;
+    return (struct cpu_place){after->node, -1, -1, -1, -1};
+}
+
+static void find_levels(struct findings *findings, const struct run *run,
+                        const struct cpu_place *before) {
+    size_t ranks = (size_t)run->topology.ranks;
+    struct cpu_place after, *places = allocate(ranks * sizeof *places);
+    cpu_place_find(&after, before->node);
+    struct cpu_place own = place_of(before, &after);
+    long moved = !same_core(before, &after);
+    MPI_Reduce(&moved, &findings->moved, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Gather(&own, sizeof own, MPI_BYTE, places, sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (run->topology.rank == 0) {
+        findings->level_of = allocate(ranks * ranks * sizeof(int));
+        for (size_t i = 0; i < ranks * ranks; i++)
+            findings->level_of[i] = cpu_place_level(&places[i / ranks], &places[i % ranks]);
+    }
+    free(places);
+}
+
+/* --- printing, by rank 0 */
+
+static void print_classes(const struct pair_classes *classes) {
+    char text[512] = "";
+    for (int i = 0; i < classes->count; i++) {
+        size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end, "%s%.3e:%ld", i > 0 ? "," : "", classes->median[i],
+                 classes->pairs[i]);
+    }
+    output_header("classes", "%d", classes->count);
+    output_header("class_latencies", "%s", text);
+}
+
+/* "0:same_numa_node=12,1:other_socket=16": each class by the levels that are known of its pairs. */
+static void print_agreement(const struct findings *findings) {
+    struct pair_agreement agreement;
+    char text[1024] = "";
+    pair_agreement_count(&findings->classes, findings->level_of, &agreement);
+    for (int i = 0; i < findings->classes.count; i++)
+        for (int level = 0; level < PAIR_LEVELS; level++) {
+            size_t end = strlen(text);
+            if (agreement.pairs[i][level] > 0)
+                snprintf(text + end, sizeof text - end, "%s%d:%s=%ld", end > 0 ? "," : "", i,
+                         PAIR_LEVEL_NAMES[level], agreement.pairs[i][level]);
+        }
+    output_header("topology_moved_ranks", "%ld", findings->moved);
+    if (agreement.known == 0) {
+        output_header("topology_agreement", "n/a: the place of no pair of ranks is known");
+        return;
+    }
+    output_header("topology_pairs", "%s", text);
+    output_header("topology_agreement", "%ld/%ld", agreement.agreeing, agreement.known);
+}
+
+static void print_what_classes_say(const struct findings *findings) {
+    const int ranks = findings->latency.ranks;
+    if (findings->classes.count > 0) {
+        print_classes(&findings->classes);
+        print_agreement(findings);
+    } else if (ranks < CLASSES_MIN_RANKS) {
+        output_header("classes", "n/a: needs at least %d ranks, was started with %d",
+                      CLASSES_MIN_RANKS, ranks);
+    } else {
+        output_header("classes", "n/a: no pair was measured within the budget");
+    }
+}
+
+/* A figure or, where it was not measured, "-". */
+static const char *figure(double seconds, char text[32]) {
+    if (isnan(seconds))
+        return "-";
+    snprintf(text, 32, "%.3e", seconds);
+    return text;
+}
+
+static void print_pair(const struct findings *findings, int from, int to) {
+    size_t i = (size_t)from * (size_t)findings->latency.ranks + (size_t)to;
+    double latency = findings->latency.seconds[i], bandwidth = findings->bandwidth.seconds[i];
+    char first[32], second[32], which[32] = "-";
+    if (isnan(latency) && isnan(bandwidth))
+        return;
+    if (findings->classes.count > 0 && findings->classes.class_of[i] >= 0)
+        snprintf(which, sizeof which, "%d", findings->classes.class_of[i]);
+    output_row("core_pairs %d %d %s %s %s", from, to, figure(latency, first),
+               figure(bandwidth, second), which);
+}
+
+/* All pairs, or where there are too many those from each k-th rank. */
+static void print_pairs(const struct findings *findings) {
+    const int ranks = findings->latency.ranks;
+    long pairs = findings->latency.pairs, step = (pairs + MAX_ROWS - 1) / MAX_ROWS;
+    output_header("latency_pairs", "%ld/%ld", findings->latency.measured, pairs);
+    output_header("bandwidth_pairs", "%ld/%ld", findings->bandwidth.measured, pairs);
+    if (step > 1)
+        output_header("pairs_rows", "those from each %ldth rank", step);
+    else
+        output_header("pairs_rows", "all measured");
+    for (int from = 0; from < ranks; from += (int)step)
+        for (int to = 0; to < ranks; to++)
+            if (to != from)
+                print_pair(findings, from, to);
+}
+
+static void print_contentions(const struct findings *findings) {
+    const struct contentions *contentions = &findings->contentions;
+    int measured = 0, shared = 0;
+    for (int i = 0; i < contentions->count; i++) {
+        const struct contention *sample = &contentions->of[i];
+        if (isnan(sample->together))
+            continue;
+        measured++;
+        shared += sample->together > SHARED_PATH * sample->alone;
+        output_row("contention %d %d %d %d %.3e %.3e", sample->from, sample->to, sample->other_from,
+                   sample->other_to, sample->alone, sample->together);
+    }
+    if (contentions->count > 0)
+        output_header("contention_shared", "%d/%d", shared, measured);
+    else
+        output_header("contention_shared", "n/a: needs at least %d ranks, was started with %d",
+                      CLASSES_MIN_RANKS, findings->latency.ranks);
+}
+
+static void print(struct findings *findings) {
+    if (findings->latency.ranks >= CLASSES_MIN_RANKS)
+        pair_classes_find(&findings->classes, findings->latency.seconds, findings->latency.ranks);
+    print_what_classes_say(findings);
+    print_pairs(findings);
+    print_contentions(findings);
+}
+
+/* --- measuring */
+
+static double seconds_left(const struct measurement *m) {
+    double left = (double)(m->deadline - clock_now()) * 1e-9;
+    return left > 0 ? left : 0;
+}
+
+/* Latency takes a third of the time at most, bandwidth two thirds of what is left. */
+static void measure_pairs(struct measurement *m, struct findings *findings) {
+    uint64_t seed = m->run->options.seed;
+    pair_matrix_measure(&findings->latency, &LATENCY, true, seconds_left(m) / 3, seed);
+    pair_matrix_measure(&findings->bandwidth, &BANDWIDTH, true, seconds_left(m) * 2 / 3, seed);
+    if (m->run->topology.ranks >= CLASSES_MIN_RANKS)
+        contentions_measure(&findings->contentions, &CONTENTION, seconds_left(m), seed);
+}
+
+static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
+    static struct findings findings;
+    struct cpu_place before;
+    findings.contentions.correct = true;
+    cpu_place_find(&before, m->run->topology.node_of[m->run->topology.rank]);
+    measure_pairs(m, &findings);
+    find_levels(&findings, m->run, &before);
+    if (m->run->topology.rank == 0)
+        print(&findings);
+    snprintf(why, REASON_LENGTH, "wrong data in %s",
+             !findings.latency.correct     ? "messages of 8 B"
+             : !findings.bandwidth.correct ? "messages of 2000000 B"
+                                           : "messages while another pair was busy");
+    return findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
+}
+
+static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+
+int main(int argc, char **argv) {
+    const struct kernel kernel = {
+        .name = "core_pairs",
+        .purpose =
+            "Latency (8 B) and bandwidth (2,000,000 B) of ping-pong between all ordered pairs of\n"
+            "ranks, one pair at a time; classes of pairs, beside what the operating system says;\n"
+            "and how much slower a pair is while another one is busy.",
+        .variant_column = "-",
+        .minimum_ranks = 2,
+        .default_budget = 20,
+        .size_option = "number of ranks",
+        .options = options,
+        .accept = accept,
+        .memory = memory,
+        .set_up = set_up,
+        .describe = describe,
+        .measure = measure};
+    return kernel_main(argc, argv, &kernel);
+}

@@ -1,0 +1,85 @@
+"""core_pairs: single figures of the matrix of all pairs of ranks, its classes, and contention."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+from typing import TYPE_CHECKING
+
+from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
+from mpicampaign.parsers.output import OutputError
+from mpicampaign.records import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
+
+
+def core_pairs_layout() -> Layout:
+    """The layout; what was not measured within the budget is ``-`` in the rows of pairs."""
+    measured = frozenset({"latency_seconds", "bandwidth_seconds"})
+    times = frozenset({"seconds_alone", "seconds_together"})
+    return Layout(
+        needed={
+            "core_pairs": frozenset({"from", "to", "class"}) | measured,
+            "contention": frozenset({"from", "to", "other_from", "other_to"}) | times,
+        },
+        names=frozenset(),
+        seconds=measured | times,
+        series=_series,
+        optional=measured | {"class"},
+    )
+
+
+def _series(frame: Frame) -> tuple[Series, ...]:
+    pairs = frame.rows("core_pairs")
+    if not pairs:
+        raise OutputError("no pair was measured within the budget")
+    figures = {
+        "pair_latency": _median(pairs, "latency_seconds"),
+        "pair_bandwidth": _bandwidth(pairs),
+        **_class_figures(pairs),
+        "contention": _largest_factor(frame.rows("contention")),
+    }
+    columns: dict[str, list[float | None]]
+    columns = {name: [value] for name, value in figures.items() if value is not None}
+    return (Series("core_pairs", frame.ranks, columns),)
+
+
+def _class_figures(pairs: Iterable[Row]) -> dict[str, float | None]:
+    classed = [row for row in pairs if not math.isnan(float(row["class"]))]
+    if not classed:
+        return {}
+    fastest, slowest = (choose(int(row["class"]) for row in classed) for choose in (min, max))
+    first, last = ([row for row in classed if row["class"] == which] for which in (fastest, slowest))
+    return {
+        "pair_classes": 1 + slowest,
+        "fastest_class_latency": _median(first, "latency_seconds"),
+        "slowest_class_latency": _median(last, "latency_seconds"),
+        "fastest_class_bandwidth": _bandwidth(first),
+        "slowest_class_bandwidth": _bandwidth(last),
+    }
+
+
+def _seconds(rows: Iterable[Row], name: str) -> list[float]:
+    found = [float(row[name]) for row in rows if not math.isnan(float(row[name]))]
+    if found and min(found) <= 0:
+        raise OutputError(f"{name}: a pair took no time at all")
+    return found
+
+
+def _median(rows: Iterable[Row], name: str) -> float | None:
+    found = _seconds(rows, name)
+    return median(found) if found else None
+
+
+def _bandwidth(rows: Iterable[Row]) -> float | None:
+    seconds = _median(rows, "bandwidth_seconds")
+    return None if seconds is None else _BANDWIDTH_BYTES / seconds
+
+
+def _largest_factor(rows: list[Row]) -> float | None:
+    """How much slower a pair was with another one busy than alone, at most."""
+    alone, together = (_seconds(rows, name) for name in ("seconds_alone", "seconds_together"))
+    return max((b / a for a, b in zip(alone, together, strict=True)), default=None)

@@ -1,0 +1,183 @@
+"""point_to_point: half of the ranks send to the other half; numbers of pairs, right data, tables."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from test_kernels import KERNELS, Build, Launch
+
+from mpicampaign.metrics import choose_metrics, link_bound
+from mpicampaign.parsers import OutputError, parse
+from mpicampaign.records import Case, Record
+
+pytestmark = pytest.mark.mpi
+
+QUICK = ("--budget", "0.1")
+
+
+def small(first: int, last: int) -> tuple[str, ...]:
+    return ("--min-size", str(first), "--max-size", str(last), *QUICK)
+
+
+def pairs_of(launch: Launch) -> list[int]:
+    return list(dict.fromkeys(int(row["pairs"]) for row in launch.rows("sizes")))
+
+
+# --- what is sent
+
+
+@pytest.mark.parametrize(
+    ("ranks", "pairs", "messages"), [(2, [1], "16"), (3, [1], "3"), (5, [1, 2], "1"), (7, [1, 2, 3], "16")]
+)
+def test_all_pairs_deliver_the_right_data(build: Build, ranks: int, pairs: list[int], messages: str) -> None:
+    launch = build.launch(ranks, "point_to_point", "--messages", messages, *small(1, 4))
+    assert launch.statuses == [0] * ranks, launch.errors
+    assert pairs_of(launch) == pairs
+    assert all(row["verified"] == "1" for row in launch.rows("sizes"))
+    assert launch.header("messages") == f"1:{messages},2:{messages},4:{messages}"
+    assert ("the last rank is idle" in launch.header("pairs")) == (ranks % 2 == 1)
+    for row in launch.rows("samples"):
+        assert int(row["useful_bytes"]) == int(row["pairs"]) * int(messages) * int(row["size"])
+        assert row["wire_bytes"] == row["useful_bytes"]
+    labels = [series.label for series in parse("kernel", launch.output).series]
+    assert labels == [f"point_to_point (pairs {count})" for count in pairs]
+
+
+def test_times_of_each_pair(build: Build) -> None:
+    launch = build.launch(5, "point_to_point", *small(8, 8))
+    rows = launch.rows("pairs_seconds")
+    assert [(row["pairs"], row["from"], row["to"]) for row in rows] == [
+        ("1", "0", "2"),
+        ("2", "0", "2"),
+        ("2", "1", "3"),
+    ]
+    for row in rows:
+        times = [float(row[f"seconds_{which}"]) for which in ("min", "median", "max")]
+        assert 0 < times[0] <= times[1] <= times[2]
+
+
+def test_the_fastest_and_the_slowest_pair_where_all_would_be_too_many(build: Build) -> None:
+    objects = [str(path) for path in (build.folder / "common").glob("*.o")]
+    source = [f"-I{KERNELS / 'common'}", "-std=c11", "-DPAIR_ROWS=2", str(KERNELS / "point_to_point.c")]
+    program = build.folder / "point_to_point_of_few_rows"
+    command = ["mpicc", *source, *objects, "-lm", "-o", str(program)]
+    subprocess.run(command, env=build.environment, check=True, timeout=60)
+    launch = build.launch(6, program.name, "--pairs", "3", *small(8, 8))
+    assert launch.header("pairs_rows") == "fastest and slowest pair by their medians"
+    medians = [float(row["seconds_median"]) for row in launch.rows("pairs_seconds")]
+    assert len(medians) == 2 and medians[0] <= medians[1]
+
+
+def test_large_messages_are_fewer_and_take_the_rendezvous_path(build: Build) -> None:
+    sizes = ("--min-size", "8MiB", "--max-size", "8MiB", *QUICK)
+    launch = build.launch(2, "point_to_point", *sizes)
+    assert launch.statuses == [0, 0], launch.errors
+    assert launch.header("messages") == "8388608:8"
+    assert launch.header("memory_per_process_bytes") == str(64 << 20)
+
+
+def test_chosen_numbers_of_pairs_keep_their_order(build: Build) -> None:
+    launch = build.launch(6, "point_to_point", "--pairs", "3,1", *small(8, 8))
+    assert pairs_of(launch) == [3, 1]
+
+
+def test_several_nodes_synchronise_by_barrier(build: Build) -> None:
+    launch = build.launch(5, "point_to_point", *small(8, 8), preload="pretend.so", PRETEND_NODES="2")
+    assert launch.statuses == [0] * 5, launch.errors
+    assert launch.header("sync") == "dissemination_barrier"
+
+
+# --- refusals and wrong data
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--pairs", "2"), "'2' is not a number of pairs from 1 to 1 (half of the ranks)"),
+        (("--pairs", "0"), "'0' is not a number of pairs"),
+        (("--pairs", "1,1"), "'1' is not a number of pairs from 1 to 1 (half of the ranks) named once"),
+        (("--pairs", "1,"), "'' is not a number of pairs"),
+        (("--pairs", "99999999999999999999"), "is not a number of pairs"),
+        (("--messages", "0"), "--messages: '0' is not a whole number from 1 to 10000"),
+        (("--max-size", "2GiB"), "more than the 2147483647 B that MPI counts"),
+    ],
+)
+def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str, ...], message: str) -> None:
+    launch = build.launch(2, "point_to_point", *options)
+    assert launch.statuses == [2, 2]
+    assert message in launch.errors
+    assert launch.output == ""
+
+
+def test_one_rank_is_refused(build: Build) -> None:
+    launch = build.launch(1, "point_to_point")
+    assert launch.statuses == [2]
+    assert "needs at least 2 ranks, was started with 1" in launch.errors
+
+
+@pytest.mark.parametrize("damage", ["byte", "tail", "unsort", "stale"])
+def test_damaged_data_fail_the_run_on_all_ranks(build: Build, damage: str) -> None:
+    shim = {"preload": "damage.so", "DAMAGE": damage, "DAMAGE_RANK": "3"}
+    launch = build.launch(4, "point_to_point", *small(64, 64), **shim)
+    assert launch.statuses == [1] * 4
+    assert "point_to_point: wrong data in point_to_point 2 at 64 B: message " in launch.errors
+    assert "from rank 1 is not what was sent" in launch.errors
+    assert "status=failed" in launch.end
+
+
+def test_a_message_too_many_fails_the_run_on_all_ranks(build: Build) -> None:
+    shim = {"preload": "damage.so", "DAMAGE": "twice", "DAMAGE_RANK": "0"}
+    launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)
+    assert launch.statuses == [1, 1]
+    assert "more than 1 messages came from rank 0" in launch.errors
+
+
+def test_without_damage_the_same_run_succeeds(build: Build) -> None:
+    assert build.launch(4, "point_to_point", *small(64, 64), preload="damage.so").statuses == [0] * 4
+
+
+def test_sanitizers_find_nothing(sanitized: Build) -> None:
+    launch = sanitized.launch(5, "point_to_point", *small(1, 64))
+    assert launch.statuses == [0] * 5, launch.errors
+    assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
+
+
+# --- tables
+
+OUTPUT = """\
+#mpicampaign-kernel 1
+#@kernel=point_to_point
+#@version=1
+#@ranks=2
+#@columns.pairs_seconds=operation pairs size from to seconds_min seconds_median seconds_max
+#@columns.samples=operation pairs size sample block_messages seconds useful_bytes wire_bytes
+#@columns.levels=operation pairs size rank level receive_seconds merge_seconds bytes
+#@columns.sizes=operation pairs size samples warmup_samples warmup_settled converged verified
+pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06
+samples point_to_point 1 1024 0 3 4e-06 16384 16384
+sizes point_to_point 1 1024 1 1 1 1 1
+#@end rows=3 status=ok
+"""
+
+
+def test_tables_show_one_bandwidth_and_no_baseline() -> None:
+    series = parse("kernel", OUTPUT).series
+    assert series[0].columns["bandwidth"] == [pytest.approx(16384 / 4e-6)]
+    metrics = choose_metrics("kernel", series, [1024])
+    assert [metric.name for metric in metrics] == ["B_useful at 1 KiB per message", "maximum B_useful"]
+    assert {metric.part for metric in metrics} == {"B_useful"}
+    assert not any(metric.baseline for metric in metrics)
+
+
+def test_two_ranks_on_two_hosts_are_held_against_one_direction_of_the_link() -> None:
+    (table,) = parse("kernel", OUTPUT).series
+    run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
+    assert link_bound(run, table) == 1e9
+
+
+def test_damage_is_refused_with_a_reason() -> None:
+    with pytest.raises(OutputError, match="seconds_median is 'x', not a figure"):
+        parse("kernel", OUTPUT.replace("4e-06 5e-06", "4e-06 x"))
+    with pytest.raises(OutputError, match="2 rows, but the closing line counts 3"):
+        parse("kernel", OUTPUT.replace("pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06\n", ""))
