@@ -93,6 +93,7 @@ def gigabit(minicluster: MiniCluster) -> Iterator[MiniCluster]:
         minicluster.unshape(node, "eth0")
 
 
+@pytest.mark.full
 def test_a_link_of_1_gbit_shows_in_the_table_with_the_fraction_reached(gigabit: MiniCluster) -> None:
     campaign = {
         "campaign": "gigabit",

@@ -81,7 +81,7 @@ def test_shared_memory_and_tcp_on_the_second_network(
             {"host_groups": "blue", "placements": ["SHM-1", "TCP-second"], "benchmarks": "tree_gather"}
         ],
     }
-    records = cluster_project(minicluster, campaign).run()
+    records = cluster_project(minicluster, campaign).run(may_fail=library.hangs)
     done = [record for record in records if not (library.hangs and ended_at_its_limit(record))]
     assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
     for record in done:

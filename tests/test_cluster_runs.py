@@ -24,6 +24,7 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
         yield Site(cluster)
 
 
+@pytest.mark.full
 def test_forty_jobs_of_two_nodes(site: Site) -> None:
     site.write(repeats=40)
     started = time.monotonic()

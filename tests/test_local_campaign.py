@@ -245,7 +245,9 @@ def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: i
     process.wait(240)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGKILL, marks=pytest.mark.full), signal.SIGINT, signal.SIGTERM]
+)
 def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     project: ProjectCopy, number: signal.Signals
 ) -> None:

@@ -200,7 +200,7 @@ def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
 def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
     site.write(body="sleep 1", repeats=6)
     site.lsf.hold()
-    for signal_name, seconds in (("KILL", "4"), ("KILL", "3"), ("INT", "4")):
+    for signal_name, seconds in (("KILL", "4"), ("KILL", "3"), ("INT", "15")):
         killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", seconds))
         assert killed.returncode != 0
     assert "left to the scheduler" in killed.stderr

@@ -228,7 +228,11 @@ def test_a_host_that_does_not_answer_fails_soon_with_what_to_do(hosts: Hosts) ->
 
 
 @pytest.mark.parametrize(
-    ("mpi", "command", "compiler"), [("wheel", "", ""), ("openmpi4", "mpirun.openmpi", "mpicc.openmpi")]
+    ("mpi", "command", "compiler"),
+    [
+        ("wheel", "", ""),
+        pytest.param("openmpi4", "mpirun.openmpi", "mpicc.openmpi", marks=pytest.mark.full),
+    ],
 )
 def test_stubborn_ranks_of_all_hosts_end_at_the_time_limit(
     hosts: Hosts, mpi: str, command: str, compiler: str

@@ -69,6 +69,7 @@ def trivial_launcher(project: ProjectCopy) -> Path:
     return launcher
 
 
+@pytest.mark.full
 def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
     launcher = trivial_launcher(project)
     (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
