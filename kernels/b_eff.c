@@ -373,8 +373,7 @@ static void report_plan(void) {
 /* All ranks stop at the first wrong data; those whose own are right say so. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     char reason[REASON_LENGTH] = "";
-    run_all(m, reason);
-    if (is_root())
+    if (run_all(m, reason) && is_root())
         report_plan();
     if (reason[0] != '\0')
         memcpy(why, reason, sizeof reason);

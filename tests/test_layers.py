@@ -24,6 +24,7 @@ EXECUTION = [
     {"prepare"},
 ]
 ANALYSIS = [
+    {"effective_bandwidth"},
     {"parsers", "statistics", "evidence", "wording", "findings"},
     {"transport_reports", "metrics", "figure_style", "rows"},
     {"traffic"},

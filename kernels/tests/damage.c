@@ -5,10 +5,14 @@
  *   DAMAGE=unsort   exchanges the first and the last eight bytes of a message
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
+ *   DAMAGE_CALL     only what this call receives, such as MPI_Sendrecv (any)
+ *   DAMAGE_PEER     only messages of this rank (any)
+ *   DAMAGE_ABOVE    only messages of more bytes (any)
  *
  * Messages below 64 bytes are left alone: the kernels' own synchronisation uses those. */
 #include <mpi.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +26,20 @@ static int asked_for(const char *damage) {
            rank == (victim != NULL ? atoi(victim) : 0);
 }
 
+/* Whether a setting that narrows the damage down is absent or has the value. */
+static int allows(const char *setting, const char *value) {
+    const char *asked = getenv(setting);
+    return asked == NULL || strcmp(asked, value) == 0;
+}
+
+static int is_meant(const char *call, int length, int peer) {
+    const char *above = getenv("DAMAGE_ABOVE");
+    char number[16];
+    snprintf(number, sizeof number, "%d", peer);
+    return length >= SMALLEST && allows("DAMAGE_CALL", call) && allows("DAMAGE_PEER", number) &&
+           (above == NULL || length > atoi(above));
+}
+
 static void exchange_ends(unsigned char *bytes, int length) {
     unsigned char first[8];
     memcpy(first, bytes, sizeof first);
@@ -29,22 +47,89 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
-int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-             MPI_Status *status) {
-    unsigned char *bytes = buffer;
+/* One message as a call is to receive it. */
+struct message {
+    const char *call;
+    unsigned char *bytes;
+    int length, peer;
+    unsigned char last; /* what the memory of its last byte held before */
+};
+
+static struct message expect(const char *call, void *buffer, int count, MPI_Datatype type,
+                             int peer) {
     int size;
     MPI_Type_size(type, &size);
-    int length = count * size;
-    unsigned char last = length > 0 ? bytes[length - 1] : 0;
-    int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
-    if (length < SMALLEST)
-        return result;
+    struct message message = {call, buffer, count * size, peer, 0};
+    if (message.length > 0)
+        message.last = message.bytes[message.length - 1];
+    return message;
+}
+
+static void damage(const struct message *message) {
+    if (!is_meant(message->call, message->length, message->peer))
+        return;
     if (asked_for("byte"))
-        bytes[length / 2] ^= 1;
+        message->bytes[message->length / 2] ^= 1;
     if (asked_for("tail"))
-        bytes[length - 1] = last;
+        message->bytes[message->length - 1] = message->last;
     if (asked_for("unsort"))
-        exchange_ends(bytes, length);
+        exchange_ends(message->bytes, message->length);
+}
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status *status) {
+    struct message message = expect("MPI_Recv", buffer, count, type, source);
+    int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
+    damage(&message);
+    return result;
+}
+
+int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int dest, int from_tag,
+                 void *to, int to_count, MPI_Datatype to_type, int source, int to_tag,
+                 MPI_Comm comm, MPI_Status *status) {
+    struct message message = expect("MPI_Sendrecv", to, to_count, to_type, source);
+    int result = PMPI_Sendrecv(from, from_count, from_type, dest, from_tag, to, to_count, to_type,
+                               source, to_tag, comm, status);
+    damage(&message);
+    return result;
+}
+
+/* Receives that were begun and are damaged when the next MPI_Waitall has completed them. */
+enum { MAX_BEGUN = 64 };
+static struct message begun[MAX_BEGUN];
+static int begun_count;
+
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    if (begun_count < MAX_BEGUN)
+        begun[begun_count++] = expect("MPI_Irecv", buffer, count, type, source);
+    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+    int result = PMPI_Waitall(count, requests, statuses);
+    for (int i = 0; i < begun_count; i++)
+        damage(&begun[i]);
+    begun_count = 0;
+    return result;
+}
+
+int MPI_Alltoallv(const void *from, const int *from_counts, const int *from_offsets,
+                  MPI_Datatype from_type, void *to, const int *to_counts, const int *to_offsets,
+                  MPI_Datatype to_type, MPI_Comm comm) {
+    int ranks, size;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Type_size(to_type, &size);
+    struct message *messages = malloc((size_t)ranks * sizeof *messages);
+    for (int peer = 0; peer < ranks; peer++)
+        messages[peer] =
+            expect("MPI_Alltoallv", (unsigned char *)to + (long)to_offsets[peer] * size,
+                   to_counts[peer], to_type, peer);
+    int result = PMPI_Alltoallv(from, from_counts, from_offsets, from_type, to, to_counts,
+                                to_offsets, to_type, comm);
+    for (int peer = 0; peer < ranks; peer++)
+        damage(&messages[peer]);
+    free(messages);
     return result;
 }
 
