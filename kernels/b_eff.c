@@ -266,18 +266,16 @@ static bool run_cartesian(struct measurement *m, struct suite *suite, char *why)
 /* Those of the plan, fewer where the next one would exceed the budget; one at least. */
 static bool run_random(struct measurement *m, struct suite *suite, char *why) {
     struct pattern pattern;
-    int64_t longest = 0;
+    int64_t start = clock_now();
     for (int i = 0; i < plan.random_patterns; i++) {
-        int64_t start = clock_now();
-        if (decided(i > 0 && start + longest > m->deadline)) {
+        int64_t now = clock_now(), mean = i > 0 ? (now - start) / i : 0;
+        if (decided(i > 0 && now + mean > m->deadline)) {
             plan.random_patterns = i;
-            break;
+            return true;
         }
         pattern_random(&pattern, exchange.ranks, i, m->run->options.seed);
         if (!run_pattern(m, suite, &pattern, why))
             return false;
-        int64_t taken = clock_now() - start;
-        longest = taken > longest ? taken : longest;
     }
     return true;
 }

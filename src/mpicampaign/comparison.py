@@ -30,6 +30,7 @@ from mpicampaign.rows import (
     NOT_CONVERGED,
     NOT_PRINTED,
     OF_ONE_SERIES,
+    SHORTENED,
     Cell,
     Note,
     Row,
@@ -168,7 +169,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
     cells = tuple(_cell(metric, curves) for metric in metrics)
     notes = (*_run_notes(runs, curves), *_convergence_notes(curves), *_mode_notes(metrics, curves))
-    notes += tuple(_above_notes(cells))
+    notes += (*_shortened_notes(curves), *_above_notes(cells))
     notes += tuple(_between_notes(cells)) if not any(note.kind == MODES for note in notes) else ()
     return Row(case, label, ranks, tuple(runs), curves, cells, notes)
 
@@ -220,6 +221,16 @@ def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
     reason = "at some sizes the samples had not settled in their time"
     return [Note(NOT_CONVERGED, reason, tuple(unsettled))] if unsettled else []
+
+
+def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
+    """Repeats of which the benchmark itself says what its time did not allow."""
+    grouped = _grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
+    return [
+        Note(SHORTENED, visible(what), tuple(run.repeat for run in runs))
+        for what, runs in grouped.items()
+        if what != "nothing"
+    ]
 
 
 def _mode_notes(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> list[Note]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Kinds of notes beside the statuses and verdicts of records.
 NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
+SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
 MODES = "modes"  # the repeats fall into bands
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
 ABOVE = "above"  # more bytes a second than the link is said to carry
@@ -39,6 +40,7 @@ KIND_WORDS = {
     UNVERIFIED: "unverified",
     DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",
+    SHORTENED: "shortened by its budget",
     MODES: "several modes",
     BETWEEN: "median between two values",
     ABOVE: "above the line rate",

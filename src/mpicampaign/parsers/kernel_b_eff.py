@@ -186,8 +186,6 @@ def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
 
 
 def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
-    means = {
-        name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"
-    }
+    means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
