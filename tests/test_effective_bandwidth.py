@@ -13,7 +13,7 @@ import synthetic
 from mpicampaign import effective_bandwidth as formulas
 from mpicampaign.comparison import compare
 from mpicampaign.parsers import OutputError, parse
-from mpicampaign.records import Case
+from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
 
 T3E = Path(__file__).parent / "fixtures" / "b_eff" / "t3e.csv"
 
@@ -216,3 +216,42 @@ def test_tables_of_a_campaign() -> None:
     notes = [str(note) for note in tables[0].rows[0].notes]
     assert notes == ["shortened by its budget: 2 of 30 random patterns (repeat 2)"]
     assert tables[0].rows[0].counted == 2
+
+
+def b_eff_run(
+    ranks: int, b_eff: float, transport: str = "tcp eth0", group: str = "g", rings: float = 100e6
+) -> Record:
+    case = Case("s", group, f"{transport} {ranks}".strip(), "b_eff")
+    series = Series("b_eff", ranks, {"b_eff": [b_eff], "b_eff_rings": [rings]})
+    metadata = {CLAIMED_TRANSPORT: transport} if transport else {}
+    return replace(synthetic.run(case, 1, series, suite="kernel"), metadata=metadata)
+
+
+def monotony_notes(*runs: Record) -> dict[str, str]:
+    rows = compare(runs).tables[0].rows
+    return {row.case.placement: str(n) for row in rows for n in row.notes if n.kind == "not_monotonic"}
+
+
+def test_rows_that_fewer_ranks_outdo_are_noted() -> None:
+    runs = [b_eff_run(2, 90e6), b_eff_run(4, 120e6), b_eff_run(8, 107e6), b_eff_run(10, 111e6)]
+    assert monotony_notes(*runs) == {
+        "tcp eth0 8": "not monotonic: 8 ranks have 107.0 MB/s, 4 ranks (tcp eth0 4) 120.0 MB/s: "
+        "less by more than the ring patterns' share of one rank"
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        b_eff_run(4, 120e6, "shm"),
+        b_eff_run(4, 120e6, group="h"),
+        b_eff_run(8, 120e6, "tcp  eth0"),
+        b_eff_run(16, 120e6),
+    ],
+)
+def test_other_networks_host_groups_and_larger_numbers_are_not_held_against_a_row(other: Record) -> None:
+    assert monotony_notes(b_eff_run(8, 100e6), other) == {}
+
+
+def test_rows_of_unknown_transport_are_not_compared() -> None:
+    assert monotony_notes(b_eff_run(4, 120e6, ""), b_eff_run(8, 100e6, "")) == {}

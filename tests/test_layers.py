@@ -29,6 +29,7 @@ ANALYSIS = [
     {"transport_reports", "metrics", "figure_style", "rows"},
     {"traffic"},
     {"verdict"},
+    {"monotony"},
     {"ranking", "collect"},
     {"comparison"},
     {"tables", "figures", "report"},

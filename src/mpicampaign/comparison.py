@@ -20,6 +20,7 @@ from mpicampaign.metrics import (
     read,
     read_fraction,
 )
+from mpicampaign.monotony import with_monotony
 from mpicampaign.ranking import Ranking, rank_host_groups, rank_placements
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 from mpicampaign.rows import (
@@ -147,6 +148,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     for case, of_case in _grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
+    rows = with_monotony(rows)
     rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
     return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
 

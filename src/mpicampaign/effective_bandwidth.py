@@ -38,25 +38,35 @@ def first_approach(best: float, worst: float) -> tuple[float, float]:
     return (best + worst) / 2, math.sqrt(best * worst)
 
 
+def better_with_fewer(
+    processes: int, bandwidth: float, rings: float, formers: Mapping[int, float]
+) -> int | None:
+    """The number of fewer processes that did best, where that is no matter of the last process or two.
+
+    Parameters
+    ----------
+    processes, bandwidth, rings : how many, their bandwidth, and that of their ring patterns
+    formers : bandwidths by the number of processes; larger numbers than ``processes`` are not looked at
+
+    Returns
+    -------
+    None unless that bandwidth is larger by more than what the ring patterns give to one process.
+    """
+    fewer = {count: value for count, value in formers.items() if count < processes}
+    best = max(fewer, key=fewer.__getitem__, default=None)
+    return best if best is not None and fewer[best] - bandwidth > rings / processes else None
+
+
 def not_monotonic(bandwidths: Mapping[int, float], rings: Mapping[int, float]) -> dict[int, int]:
-    """Numbers of processes whose bandwidth is lower than that of fewer processes can be.
+    """Numbers of processes whose bandwidth is flagged, each with the smaller number that did best.
 
     Parameters
     ----------
     bandwidths : b_eff, or another figure, by the number of processes
     rings : that of the ring patterns, by the number of processes
-
-    Returns
-    -------
-    each flagged number with the smaller one that did best. Flagged is a bandwidth that lies below a former
-    one by more than the ring patterns' bandwidth of one process.
     """
-    flagged: dict[int, int] = {}
-    best: int | None = None
-    for processes in sorted(bandwidths):
-        bandwidth = bandwidths[processes]
-        if best is None or bandwidth >= bandwidths[best]:
-            best = processes
-        elif bandwidths[best] - bandwidth > rings[processes] / processes:
-            flagged[processes] = best
-    return flagged
+    found = {
+        processes: better_with_fewer(processes, bandwidth, rings[processes], bandwidths)
+        for processes, bandwidth in sorted(bandwidths.items())
+    }
+    return {processes: best for processes, best in found.items() if best is not None}
