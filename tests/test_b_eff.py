@@ -316,6 +316,11 @@ def test_without_damage_the_same_run_succeeds(effective: Build) -> None:
     check(effective.launch(3, "b_eff", *QUICK, preload="damage.so"), 3, METHODS)
 
 
+def test_alltoallv_sends_to_the_neighbours_of_the_present_pattern_alone(effective: Build) -> None:
+    launch = effective.launch(5, "b_eff", *QUICK, preload="damage.so", MOST_PEERS="2")
+    assert launch.statuses == [0] * 5, launch.errors
+
+
 # --- sanitizers
 
 

@@ -200,6 +200,15 @@ def test_a_measurement_without_time_is_refused() -> None:
         parse("kernel", output().replace(row, " ".join([*row.split()[:-1], "0"]), 1))
 
 
+def test_a_rate_that_is_there_twice_is_refused() -> None:
+    lines = output().splitlines(keepends=True)
+    place = next(k for k, line in enumerate(lines) if line.startswith("rates ring"))
+    lines.insert(place, lines[place])
+    rows = sum(line.startswith(("rates ", "patterns ")) for line in lines)
+    with pytest.raises(OutputError, match="some are missing or double"):
+        parse("kernel", "".join(lines[:-1]) + f"#@end rows={rows} status=ok\n")
+
+
 # --- in a comparison
 
 

@@ -8,6 +8,7 @@
  *   DAMAGE_CALL     only what this call receives, such as MPI_Sendrecv (any)
  *   DAMAGE_PEER     only messages of this rank (any)
  *   DAMAGE_ABOVE    only messages of more bytes (any)
+ *   MOST_PEERS      no damage, but the run ends when MPI_Alltoallv sends to more ranks than this
  *
  * Messages below 64 bytes are left alone: the kernels' own synchronisation uses those. */
 #include <mpi.h>
@@ -114,12 +115,24 @@ int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
     return result;
 }
 
+static void check_peers(const int *counts, int ranks) {
+    const char *most = getenv("MOST_PEERS");
+    int peers = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        peers += counts[rank] > 0;
+    if (most == NULL || peers <= atoi(most))
+        return;
+    fprintf(stderr, "MPI_Alltoallv sends to %d ranks\n", peers);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 int MPI_Alltoallv(const void *from, const int *from_counts, const int *from_offsets,
                   MPI_Datatype from_type, void *to, const int *to_counts, const int *to_offsets,
                   MPI_Datatype to_type, MPI_Comm comm) {
     int ranks, size;
     MPI_Comm_size(comm, &ranks);
     MPI_Type_size(to_type, &size);
+    check_peers(from_counts, ranks);
     struct message *messages = malloc((size_t)ranks * sizeof *messages);
     for (int peer = 0; peer < ranks; peer++)
         messages[peer] =
