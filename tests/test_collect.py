@@ -43,6 +43,15 @@ def test_finished_run(tmp_path: Path) -> None:
     assert record.series[0].benchmark == "PingPong"
     assert (record.order, record.script_hash, record.hosts) == (7, "abc123", ("blue1",))
     assert set(record.files) == {"output", "evidence", "stderr", "script"}
+    assert record.metadata["claimed transport"] == "shm"
+
+
+def test_the_claimed_transport_is_named_with_its_interface_and_any_is_none(tmp_path: Path) -> None:
+    for claim, expected in (("tcp\nclaim interface=eth1", "tcp eth1"), ("any", None)):
+        evidence = EVIDENCE.replace("claim transport=shm", f"claim transport={claim}")
+        evidence = evidence.replace("claim interface=\n", "") if "eth1" in claim else evidence
+        record = read(run_folder(tmp_path / str(expected), "result", output=OUTPUT, evidence=evidence))
+        assert record.metadata.get("claimed transport") == expected
 
 
 def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:

@@ -24,10 +24,12 @@ EXECUTION = [
     {"prepare"},
 ]
 ANALYSIS = [
+    {"effective_bandwidth"},
     {"parsers", "statistics", "evidence", "wording", "findings"},
     {"transport_reports", "metrics", "figure_style", "rows"},
     {"traffic"},
     {"verdict"},
+    {"monotony"},
     {"ranking", "collect"},
     {"comparison"},
     {"tables", "figures", "report"},

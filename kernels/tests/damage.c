@@ -1,45 +1,46 @@
 /* Damages what is received, to show that verification notices: loaded by LD_PRELOAD.
  *
- *   DAMAGE=byte     flips one bit in the middle of each message of the victim
+ *   DAMAGE=byte     flips one bit in the middle of each message that the victim receives
  *   DAMAGE=tail     what arrives lacks its last byte (the memory behind keeps what it held)
  *   DAMAGE=unsort   exchanges the first and the last eight bytes of a message
- *   DAMAGE=stale    nothing arrives (the memory keeps what it held)
+ *   DAMAGE=stale    nothing arrives (the memory keeps what it held); MPI_Recv only
+ *   DAMAGE=die      the victim ends at a message that it would receive, without a word
  *   DAMAGE=twice    each message of the victim, which sends here, arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
- *   DAMAGE_AFTER    so many messages that it receives are left alone first (0)
- *   DAMAGE_SMALLEST smaller messages are left alone (64: the kernels' own synchronisation uses
- *                   smaller ones) */
+ * Which messages:
+ *   DAMAGE_AFTER    so many that it receives are left alone first (0)
+ *   DAMAGE_CALL     only what this call receives, such as MPI_Sendrecv (any)
+ *   DAMAGE_PEER     only those of this rank (any)
+ *   DAMAGE_ABOVE    only those of more bytes (any)
+ *   DAMAGE_SMALLEST smaller ones are left alone (64: the kernels' own synchronisation uses those)
+ * And:
+ *   MOST_PEERS      no damage, but the run ends when MPI_Alltoallv sends to more ranks than this */
 #include <mpi.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static int smallest(void) {
-    const char *asked = getenv("DAMAGE_SMALLEST");
-    return asked != NULL ? atoi(asked) : 64;
+static int setting(const char *name, int otherwise) {
+    const char *asked = getenv(name);
+    return asked != NULL ? atoi(asked) : otherwise;
 }
+
+static int smallest(void) { return setting("DAMAGE_SMALLEST", 64); }
 
 static int asked_for(const char *damage) {
-    const char *asked = getenv("DAMAGE"), *victim = getenv("DAMAGE_RANK");
+    const char *asked = getenv("DAMAGE");
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return asked != NULL && strcmp(asked, damage) == 0 &&
-           rank == (victim != NULL ? atoi(victim) : 0);
+    return asked != NULL && strcmp(asked, damage) == 0 && rank == setting("DAMAGE_RANK", 0);
 }
 
-/* Whether this message, which MPI_Recv waits for, is one to damage. */
-static int is_due(int length) {
-    static int seen;
-    const char *after = getenv("DAMAGE_AFTER");
-    return length >= smallest() && ++seen > (after != NULL ? atoi(after) : 0);
-}
-
-/* Where the message goes instead of into the caller's memory. */
-static void *elsewhere(int length) {
-    static void *memory;
-    memory = realloc(memory, (size_t)length);
-    return memory;
+static int bytes_of(int count, MPI_Datatype type) {
+    int size;
+    MPI_Type_size(type, &size);
+    return count * size;
 }
 
 static void exchange_ends(unsigned char *bytes, int length) {
@@ -49,32 +50,125 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
+/* One message as a call is to receive it. */
+struct message {
+    unsigned char *bytes;
+    int length;
+    int due;            /* it is one to damage */
+    unsigned char last; /* what the memory of its last byte held before */
+};
+
+static int is_due(const char *call, int length, int peer) {
+    static int seen;
+    const char *only = getenv("DAMAGE_CALL");
+    return length > 0 && length >= smallest() && (only == NULL || strcmp(only, call) == 0) &&
+           peer == setting("DAMAGE_PEER", peer) && length > setting("DAMAGE_ABOVE", 0) &&
+           ++seen > setting("DAMAGE_AFTER", 0);
+}
+
+static struct message expect(const char *call, void *buffer, int count, MPI_Datatype type,
+                             int peer) {
+    int length = bytes_of(count, type);
+    struct message message = {buffer, length, is_due(call, length, peer), 0};
+    if (message.due && asked_for("die"))
+        _exit(3);
+    if (message.due)
+        message.last = message.bytes[length - 1];
+    return message;
+}
+
+static void damage(const struct message *message) {
+    if (!message->due)
+        return;
+    if (asked_for("byte"))
+        message->bytes[message->length / 2] ^= 1;
+    if (asked_for("tail"))
+        message->bytes[message->length - 1] = message->last;
+    if (asked_for("unsort"))
+        exchange_ends(message->bytes, message->length);
+}
+
+/* Where a message goes instead of into the caller's memory. */
+static void *elsewhere(int length) {
+    static void *memory;
+    memory = realloc(memory, (size_t)length);
+    return memory;
+}
+
 int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
              MPI_Status *status) {
-    unsigned char *bytes = buffer;
-    int size;
-    MPI_Type_size(type, &size);
-    int length = count * size;
-    unsigned char last = length > 0 ? bytes[length - 1] : 0;
-    int due = is_due(length);
-    if (due && asked_for("stale"))
-        buffer = elsewhere(length);
+    struct message message = expect("MPI_Recv", buffer, count, type, source);
+    if (message.due && asked_for("stale"))
+        buffer = elsewhere(message.length);
     int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
-    if (!due)
-        return result;
-    if (asked_for("byte"))
-        bytes[length / 2] ^= 1;
-    if (asked_for("tail"))
-        bytes[length - 1] = last;
-    if (asked_for("unsort"))
-        exchange_ends(bytes, length);
+    damage(&message);
+    return result;
+}
+
+int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int dest, int from_tag,
+                 void *to, int to_count, MPI_Datatype to_type, int source, int to_tag,
+                 MPI_Comm comm, MPI_Status *status) {
+    struct message message = expect("MPI_Sendrecv", to, to_count, to_type, source);
+    int result = PMPI_Sendrecv(from, from_count, from_type, dest, from_tag, to, to_count, to_type,
+                               source, to_tag, comm, status);
+    damage(&message);
+    return result;
+}
+
+/* Receives that were begun and are damaged when the next MPI_Waitall has completed them. */
+enum { MAX_BEGUN = 64 };
+static struct message begun[MAX_BEGUN];
+static int begun_count;
+
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    if (begun_count == MAX_BEGUN)
+        abort();
+    begun[begun_count++] = expect("MPI_Irecv", buffer, count, type, source);
+    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses) {
+    int result = PMPI_Waitall(count, requests, statuses);
+    for (int i = 0; i < begun_count; i++)
+        damage(&begun[i]);
+    begun_count = 0;
+    return result;
+}
+
+static void check_peers(const int *counts, int ranks) {
+    const char *most = getenv("MOST_PEERS");
+    int peers = 0;
+    for (int rank = 0; rank < ranks; rank++)
+        peers += counts[rank] > 0;
+    if (most == NULL || peers <= atoi(most))
+        return;
+    fprintf(stderr, "MPI_Alltoallv sends to %d ranks\n", peers);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+int MPI_Alltoallv(const void *from, const int *from_counts, const int *from_offsets,
+                  MPI_Datatype from_type, void *to, const int *to_counts, const int *to_offsets,
+                  MPI_Datatype to_type, MPI_Comm comm) {
+    int ranks, size;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Type_size(to_type, &size);
+    check_peers(from_counts, ranks);
+    struct message *messages = malloc((size_t)ranks * sizeof *messages);
+    for (int peer = 0; peer < ranks; peer++)
+        messages[peer] =
+            expect("MPI_Alltoallv", (unsigned char *)to + (long)to_offsets[peer] * size,
+                   to_counts[peer], to_type, peer);
+    int result = PMPI_Alltoallv(from, from_counts, from_offsets, from_type, to, to_counts,
+                                to_offsets, to_type, comm);
+    for (int peer = 0; peer < ranks; peer++)
+        damage(&messages[peer]);
+    free(messages);
     return result;
 }
 
 int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    int size;
-    MPI_Type_size(type, &size);
-    if (count * size >= smallest() && asked_for("twice"))
+    if (bytes_of(count, type) >= smallest() && asked_for("twice"))
         PMPI_Send(buffer, count, type, to, tag, comm);
     return PMPI_Send(buffer, count, type, to, tag, comm);
 }
@@ -82,10 +176,9 @@ int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, 
 int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
                MPI_Datatype to_type, int root, MPI_Comm comm) {
     int result = PMPI_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
-    int ranks, size;
+    int ranks, length = bytes_of(to_count, to_type);
     MPI_Comm_size(comm, &ranks);
-    MPI_Type_size(to_type, &size);
-    if (asked_for("gather") && to_count * size >= smallest())
-        ((unsigned char *)to)[(size_t)ranks * (size_t)to_count * (size_t)size - 1] ^= 1;
+    if (asked_for("gather") && length >= smallest())
+        ((unsigned char *)to)[(size_t)ranks * (size_t)length - 1] ^= 1;
     return result;
 }

@@ -11,7 +11,7 @@ from typing import Any
 from mpicampaign.errors import UserError
 from mpicampaign.evidence import Evidence, read_evidence
 from mpicampaign.parsers import OutputError, ParsedOutput, parse
-from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Record
+from mpicampaign.records import CLAIMED_TRANSPORT, FAILED, MISSING, NOT_AVAILABLE, OK, Case, Record
 from mpicampaign.verdict import judge
 
 FORMAT = "mpicampaign-plan"
@@ -191,7 +191,9 @@ def _submissions(file: Path) -> dict[str, str]:
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:
-    facts = {}
+    claim = evidence.claim
+    network = [claim.get(key, "") for key in ("transport", "interface", "device")]
+    facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     for host, node in evidence.nodes.items():
         for key in ("cpu_model", "kernel", "sockets", "cores", "governor", "frequency_mhz", "before.load"):
             if key in node:

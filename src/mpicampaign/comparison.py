@@ -20,6 +20,7 @@ from mpicampaign.metrics import (
     read,
     read_fraction,
 )
+from mpicampaign.monotony import with_monotony
 from mpicampaign.ranking import Ranking, rank_host_groups, rank_placements
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 from mpicampaign.rows import (
@@ -30,6 +31,7 @@ from mpicampaign.rows import (
     NOT_CONVERGED,
     NOT_PRINTED,
     OF_ONE_SERIES,
+    SHORTENED,
     Cell,
     Note,
     Row,
@@ -146,6 +148,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     for case, of_case in _grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
+    rows = with_monotony(rows)
     rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
     return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
 
@@ -168,7 +171,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
     cells = tuple(_cell(metric, curves) for metric in metrics)
     notes = (*_run_notes(runs, curves), *_convergence_notes(curves), *_mode_notes(metrics, curves))
-    notes += tuple(_above_notes(cells))
+    notes += (*_shortened_notes(curves), *_above_notes(cells))
     notes += tuple(_between_notes(cells)) if not any(note.kind == MODES for note in notes) else ()
     return Row(case, label, ranks, tuple(runs), curves, cells, notes)
 
@@ -220,6 +223,16 @@ def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
     reason = "at some sizes the samples had not settled in their time"
     return [Note(NOT_CONVERGED, reason, tuple(unsettled))] if unsettled else []
+
+
+def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
+    """Repeats of which the benchmark itself says what its time did not allow."""
+    grouped = _grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
+    return [
+        Note(SHORTENED, visible(what), tuple(run.repeat for run in runs))
+        for what, runs in grouped.items()
+        if what != "nothing"
+    ]
 
 
 def _mode_notes(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> list[Note]:

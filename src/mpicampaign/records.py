@@ -32,6 +32,9 @@ DECLARED = "verified against the declared topology"  # a folder stood for the no
 CONTRADICTED = "contradicted"
 UNVERIFIED = "unverified"
 
+# A key of the metadata: the transport that the label claims, with its interface or device
+CLAIMED_TRANSPORT = "claimed transport"
+
 
 @dataclass(frozen=True, slots=True)
 class Series:

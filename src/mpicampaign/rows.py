@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 # Kinds of notes beside the statuses and verdicts of records.
 NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
+SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
 MODES = "modes"  # the repeats fall into bands
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
+NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 ABOVE = "above"  # more bytes a second than the link is said to carry
 
 KIND_WORDS = {
@@ -39,11 +41,13 @@ KIND_WORDS = {
     UNVERIFIED: "unverified",
     DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",
+    SHORTENED: "shortened by its budget",
     MODES: "several modes",
     BETWEEN: "median between two values",
+    NOT_MONOTONIC: "not monotonic",
     ABOVE: "above the line rate",
 }
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, BETWEEN, ABOVE)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, BETWEEN, NOT_MONOTONIC, ABOVE)
 _WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
 
 

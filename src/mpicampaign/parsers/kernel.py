@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mpicampaign.parsers.kernel_b_eff import b_eff_layout
 from mpicampaign.parsers.kernel_core_pairs import core_pairs_layout
 from mpicampaign.parsers.kernel_frame import Frame
 from mpicampaign.parsers.kernel_point_to_point import point_to_point_layout
@@ -16,6 +17,7 @@ _LAYOUTS = {
     "tree_merge": sweep_layout("tree"),
     "point_to_point": point_to_point_layout(),
     "core_pairs": core_pairs_layout(),
+    "b_eff": b_eff_layout(),
 }
 
 

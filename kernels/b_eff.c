@@ -1,0 +1,407 @@
+/* b_eff: the effective bandwidth, an average over patterns, message lengths and methods.
+ *
+ * Purpose: one figure for what a machine's network carries when all processes communicate.
+ * Usage:   mpirun -n RANKS b_eff [--lmax 1MiB] [--split-methods] [--budget 80]
+ * Figures: rows hold bytes and seconds; b_eff and its parts are computed from them later.
+ * Source:  the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach); see docs/kernels.md.
+ */
+#include "buffers.h"
+#include "clock.h"
+#include "effective_exchange.h"
+#include "effective_plan.h"
+#include "kernel.h"
+#include "measure.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SMALL = 8,            /* index of the smaller length at which data are checked: 256 B */
+    WARM = 16,            /* and of the larger one that each pattern exchanges before timing */
+    MOST_ATTEMPTS = 5,    /* at a measurement of the planned length */
+    OVERHEAD_SAMPLES = 10 /* measurements that tell what one costs beside its exchanges */
+};
+#define ESTIMATE_SECONDS 1e-4 /* what an estimate is made of, at least */
+
+/* Patterns that are measured alike. */
+struct suite {
+    const struct method *methods;
+    int method_count;
+    size_t lengths[LENGTHS];
+    int length_count;
+    double seconds[ALL_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
+};
+
+static size_t lmax_option;
+static bool split_methods;
+static size_t lmax;
+static uint64_t memory_share; /* of a process, the smallest over nodes */
+static struct exchange exchange;
+static struct effective_plan plan;
+
+static uint64_t smallest_share(const struct run *run) {
+    const struct topology *topology = &run->topology;
+    uint64_t here = (uint64_t)topology->ranks_on[topology->node_of[topology->rank]], smallest;
+    uint64_t share = physical_memory() / here;
+    MPI_Allreduce(&share, &smallest, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    return smallest;
+}
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    memory_share = smallest_share(run);
+    lmax = lmax_option > 0 ? lmax_option : effective_lmax(memory_share);
+    snprintf(why, REASON_LENGTH,
+             "Lmax is %zu B, and must be more than %zu B and at most %zu B, as b_eff defines its "
+             "lengths; choose another --lmax",
+             lmax, LARGEST_FIXED, LARGEST_LMAX);
+    return lmax > LARGEST_FIXED && lmax <= LARGEST_LMAX;
+}
+
+static size_t largest_length(void) {
+    return lmax > FIRST_APPROACH_LMAX ? lmax : FIRST_APPROACH_LMAX;
+}
+
+static uint64_t memory(const struct run *run) {
+    return exchange_memory(run->topology.ranks, largest_length());
+}
+
+static void set_up(struct run *run) {
+    exchange_set_up(&exchange, run->topology.rank, run->topology.ranks, largest_length(),
+                    run->options.seed);
+}
+
+static int methods_wanted(void) { return split_methods ? ALL_METHODS : METHODS; }
+
+static void describe_methods(void) {
+    char names[128] = "";
+    for (int i = 0; i < methods_wanted(); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? "," : "",
+                 EXCHANGES[i].name);
+    output_header("methods", "%s", names);
+}
+
+static void describe(const struct run *run) {
+    (void)run;
+    output_header("memory_share_bytes", "%llu", (unsigned long long)memory_share);
+    output_header("lmax", "%zu", lmax);
+    output_header("lmax_rule", "%s", lmax_option > 0 ? "given" : "memory/128");
+    describe_methods();
+    output_header("verified_lengths", "256 B and the largest, every pattern with every method");
+    output_header("columns.rates", "set pattern method length repetition loops messages seconds");
+    output_header("columns.patterns",
+                  "set pattern processes rings smallest_ring largest_ring messages verified");
+}
+
+/* --- one measurement */
+
+static bool is_root(void) { return exchange.rank == 0; }
+
+/* Rank 0 decides, all ranks follow. */
+static int decided(int decision) {
+    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return decision;
+}
+
+/* The margin before the agreed start follows what the ranks need. */
+static void adapt_margin(struct measurement *m, bool late) {
+    m->late += late;
+    if (late && m->sync.margin < SYNC_MAX_MARGIN)
+        m->sync.margin += m->sync.margin / 2;
+    else if (!late && m->sync.margin > SYNC_MIN_MARGIN)
+        m->sync.margin -= m->sync.margin / 50;
+}
+
+/* Seconds of so many exchanges, at rank 0. A late start counts: it is part of the largest time. */
+static double timed(struct measurement *m, const struct method *method, int loops) {
+    bool on_time = m->sync.start(&m->sync);
+    int64_t start = clock_now();
+    exchange_perform(&exchange, method, loops);
+    int64_t end = clock_now(), origin = m->sync.shared_clock ? 0 : start;
+    int64_t mine[3] = {origin - start, end - origin, !on_time}, largest[3] = {0, 0, 0};
+    MPI_Reduce(mine, largest, 3, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (is_root())
+        adapt_margin(m, largest[2] != 0);
+    return (double)(largest[1] + largest[0]) * 1e-9;
+}
+
+/* --- what things cost, measured before the plan is made */
+
+static double estimate_length(struct measurement *m, const struct method *method, int *loops) {
+    double seconds;
+    exchange_perform(&exchange, method, 1);
+    seconds = timed(m, method, *loops);
+    while (decided(seconds < ESTIMATE_SECONDS)) {
+        *loops *= 4;
+        seconds = timed(m, method, *loops);
+    }
+    double one = seconds / *loops;
+    *loops = *loops > 4 ? *loops / 4 : 1; /* the next length takes longer */
+    return one;
+}
+
+static void estimate(struct measurement *m, struct suite *suite, const struct pattern *pattern) {
+    exchange_set_pattern(&exchange, pattern);
+    for (int method = 0; method < suite->method_count; method++) {
+        int loops = 1;
+        for (int i = 0; i < suite->length_count; i++) {
+            exchange_set_length(&exchange, suite->lengths[i]);
+            suite->seconds[method][i] = estimate_length(m, &suite->methods[method], &loops);
+        }
+    }
+}
+
+static double measured_overhead(struct measurement *m) {
+    double exchanges = 0;
+    int64_t start = clock_now();
+    exchange_set_length(&exchange, 1);
+    for (int i = 0; i < OVERHEAD_SAMPLES; i++)
+        exchanges += timed(m, &EXCHANGES[0], decided(1));
+    return ((double)(clock_now() - start) * 1e-9 - exchanges) / OVERHEAD_SAMPLES;
+}
+
+/* --- data */
+
+/* The same answer on all ranks; why only on those whose data are wrong. */
+static bool verify_method(const struct suite *suite, const char *pattern,
+                          const struct method *method, char *why) {
+    const int checked[2] = {suite->length_count == LENGTHS ? SMALL : 0, suite->length_count - 1};
+    int correct = 1, all = 1;
+    for (int i = 0; i < 2 && all; i++) {
+        char detail[REASON_LENGTH / 2] = "";
+        exchange_set_length(&exchange, suite->lengths[checked[i]]);
+        correct = exchange_verify(&exchange, method, detail, sizeof detail);
+        if (!correct)
+            snprintf(why, REASON_LENGTH, "wrong data in %s with %s at %zu B: %s", pattern,
+                     method->name, exchange.length, detail);
+        MPI_Allreduce(&correct, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    }
+    return all != 0;
+}
+
+static bool verify_pattern(const struct suite *suite, const char *pattern, char *why) {
+    for (int method = 0; method < suite->method_count; method++)
+        if (!verify_method(suite, pattern, &suite->methods[method], why))
+            return false;
+    return true;
+}
+
+/* --- patterns */
+
+/* Connections that a pattern is the first to use are made before it is timed. */
+static void warm_up(const struct suite *suite) {
+    const int lengths[2] = {0, suite->length_count > WARM ? WARM : suite->length_count - 1};
+    for (int method = 0; method < suite->method_count; method++)
+        for (int i = 0; i < 2; i++) {
+            exchange_set_length(&exchange, suite->lengths[lengths[i]]);
+            exchange_perform(&exchange, &suite->methods[method], 1);
+        }
+}
+
+/* Loops follow what the last measurement of the method and length took. One that turns out far too
+ * short is made again: the largest of several rates would favour it. */
+static double timed_length(struct measurement *m, struct suite *suite, int method, int i,
+                           int *loops) {
+    double *one = &suite->seconds[method][i], seconds;
+    int attempts = 0;
+    do {
+        *loops = decided(plan_loops(&plan, *one));
+        seconds = timed(m, &suite->methods[method], *loops);
+        *one = seconds / *loops;
+    } while (decided(seconds < plan.loop_seconds / 2 && ++attempts < MOST_ATTEMPTS));
+    return seconds;
+}
+
+static void measure_length(struct measurement *m, struct suite *suite,
+                           const struct pattern *pattern, int method, int i, int repetition) {
+    int loops;
+    exchange_set_length(&exchange, suite->lengths[i]);
+    double seconds = timed_length(m, suite, method, i, &loops);
+    if (is_root())
+        output_row("rates %s %s %s %zu %d %d %d %.6e", pattern->set, pattern->name,
+                   suite->methods[method].name, suite->lengths[i], repetition, loops,
+                   pattern_messages(pattern), seconds);
+}
+
+static void report_pattern(const struct pattern *pattern, bool correct) {
+    if (is_root())
+        output_row("patterns %s %s %d %d %d %d %d %d", pattern->set, pattern->name,
+                   pattern_processes(pattern), pattern->rings, pattern->smallest, pattern->largest,
+                   pattern_messages(pattern), correct);
+}
+
+/* Measures, checks and frees the pattern. */
+static bool run_pattern(struct measurement *m, struct suite *suite, struct pattern *pattern,
+                        char *why) {
+    exchange_set_pattern(&exchange, pattern);
+    warm_up(suite);
+    for (int repetition = 0; repetition < plan.repetitions; repetition++)
+        for (int method = 0; method < suite->method_count; method++)
+            for (int i = 0; i < suite->length_count; i++)
+                measure_length(m, suite, pattern, method, i, repetition);
+    bool correct = verify_pattern(suite, pattern->name, why);
+    report_pattern(pattern, correct);
+    pattern_free(pattern);
+    return correct;
+}
+
+static bool run_rings(struct measurement *m, struct suite *suite, char *why) {
+    struct pattern pattern;
+    for (int i = 0; i < RING_PATTERNS; i++) {
+        pattern_ring(&pattern, exchange.ranks, i);
+        if (!run_pattern(m, suite, &pattern, why))
+            return false;
+    }
+    return true;
+}
+
+static bool run_cartesian(struct measurement *m, struct suite *suite, char *why) {
+    struct pattern pattern;
+    for (int i = 0; i < CARTESIAN_PATTERNS; i++)
+        if (pattern_cartesian(&pattern, exchange.ranks, i) && !run_pattern(m, suite, &pattern, why))
+            return false;
+    return true;
+}
+
+/* Those of the plan, fewer where the next one would exceed the budget; one at least. */
+static bool run_random(struct measurement *m, struct suite *suite, char *why) {
+    struct pattern pattern;
+    int64_t start = clock_now();
+    for (int i = 0; i < plan.random_patterns; i++) {
+        int64_t now = clock_now(), mean = i > 0 ? (now - start) / i : 0;
+        if (decided(i > 0 && now + mean > m->deadline)) {
+            plan.random_patterns = i;
+            return true;
+        }
+        pattern_random(&pattern, exchange.ranks, i, m->run->options.seed);
+        if (!run_pattern(m, suite, &pattern, why))
+            return false;
+    }
+    return true;
+}
+
+static struct suite ping_pongs(void) {
+    struct suite suite = {.methods = &PING_PONG, .method_count = 1};
+    return suite;
+}
+
+/* The first approach: pairs, best and worst. */
+static bool run_groupings(struct measurement *m, char *why) {
+    struct suite suite = ping_pongs();
+    struct pattern pattern;
+    first_approach_lengths(suite.lengths);
+    suite.length_count = LENGTHS;
+    for (int i = 0; i < GROUPINGS; i++) {
+        pattern_grouping(&pattern, exchange.ranks, i);
+        estimate(m, &suite, &pattern);
+        if (!run_pattern(m, &suite, &pattern, why))
+            return false;
+    }
+    return true;
+}
+
+/* Latency and bandwidth of ranks 0 and 1 alone. */
+static bool run_pair(struct measurement *m, char *why) {
+    struct suite suite = ping_pongs();
+    struct pattern pattern;
+    suite.lengths[0] = 1;
+    suite.lengths[1] = lmax;
+    suite.length_count = 2;
+    pattern_pair(&pattern, exchange.ranks);
+    estimate(m, &suite, &pattern);
+    return run_pattern(m, &suite, &pattern, why);
+}
+
+/* --- the whole */
+
+/* The groupings and the pair, whose one method has about as many measurements as a third of a
+ * pattern, count as one. */
+static int fixed_patterns(void) {
+    int count = RING_PATTERNS + 1;
+    for (int i = 0; i < CARTESIAN_PATTERNS; i++) {
+        struct pattern pattern;
+        count += pattern_cartesian(&pattern, exchange.ranks, i);
+        pattern_free(&pattern);
+    }
+    return count;
+}
+
+static void follow_plan(const struct effective_cost *cost, double seconds) {
+    plan = plan_for(cost, seconds);
+    MPI_Bcast(&plan, sizeof plan, MPI_BYTE, 0, MPI_COMM_WORLD);
+    if (!is_root())
+        return;
+    output_header("planned_seconds", "%.3g", plan_seconds(&plan, cost));
+    output_header("loop_seconds", "%g", plan.loop_seconds);
+    output_header("repetitions", "%d", plan.repetitions);
+}
+
+/* By rank 0, the figures of a pattern that connects far ranks. False where its data are wrong. */
+static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
+    struct effective_cost cost = {.methods = suite->method_count,
+                                  .fixed_patterns = fixed_patterns()};
+    struct pattern pattern;
+    pattern_random(&pattern, exchange.ranks, 0, m->run->options.seed);
+    estimate(m, suite, &pattern);
+    cost.overhead = measured_overhead(m);
+    int64_t start = clock_now();
+    bool correct = verify_pattern(suite, pattern.name, why);
+    cost.verification = (double)(clock_now() - start) * 1e-9;
+    memcpy(cost.exchange, suite->seconds, sizeof cost.exchange);
+    pattern_free(&pattern);
+    follow_plan(&cost, (double)(m->deadline - clock_now()) * 1e-9);
+    return correct;
+}
+
+static bool run_all(struct measurement *m, char *why) {
+    struct suite suite = {
+        .methods = EXCHANGES, .method_count = methods_wanted(), .length_count = LENGTHS};
+    effective_lengths(lmax, suite.lengths);
+    return make_plan(m, &suite, why) && run_rings(m, &suite, why) && run_groupings(m, why) &&
+           run_pair(m, why) && run_cartesian(m, &suite, why) && run_random(m, &suite, why);
+}
+
+static void report_plan(void) {
+    char words[200];
+    plan_shortened(&plan, words, sizeof words);
+    output_header("random_patterns", "%d", plan.random_patterns);
+    output_header("shortened", "%s", words);
+}
+
+/* All ranks stop at the first wrong data; those whose own are right say so. */
+static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
+    char reason[REASON_LENGTH] = "";
+    if (run_all(m, reason) && is_root())
+        report_plan();
+    if (reason[0] != '\0')
+        memcpy(why, reason, sizeof reason);
+    return reason[0] == '\0';
+}
+
+static const struct option options[] = {
+    {"--lmax", "SIZE", "largest message, a power of two (memory of a process / 128, <= 128MiB)",
+     "a power of two such as 64KiB or 4MiB", parse_size, &lmax_option},
+    {"--split-methods", NULL, "also Irecv with Send, and Isend with Recv", NULL, NULL,
+     &split_methods},
+    {NULL, NULL, NULL, NULL, NULL, NULL}};
+
+int main(int argc, char **argv) {
+    const struct kernel kernel = {
+        .name = "b_eff",
+        .purpose = "The effective bandwidth: all processes exchange messages with neighbours in\n"
+                   "rings of six sizes and in 30 random orders, 21 lengths from 1 B to Lmax, by\n"
+                   "three methods; beside it the first approach (pairs), cartesian patterns, and\n"
+                   "a ping-pong of ranks 0 and 1. A small budget shortens loops, then\n"
+                   "repetitions, then the number of random orders, and the output says so.",
+        .variant_column = "pattern",
+        .minimum_ranks = 2,
+        .default_budget = 80,
+        .size_option = "--lmax",
+        .options = options,
+        .accept = accept,
+        .memory = memory,
+        .set_up = set_up,
+        .describe = describe,
+        .measure = measure};
+    return kernel_main(argc, argv, &kernel);
+}

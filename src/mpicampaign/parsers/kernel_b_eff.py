@@ -1,0 +1,191 @@
+"""The kernel b_eff: rates of patterns, methods and message lengths become the effective bandwidth."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from mpicampaign.effective_bandwidth import (
+    effective_bandwidth,
+    first_approach,
+    logarithmic_mean,
+    pattern_bandwidth,
+    rate,
+)
+from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
+from mpicampaign.parsers.output import OutputError
+from mpicampaign.records import Series
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_NAME = "b_eff"
+_LENGTHS = 21
+_RINGS = 6
+_SETS = {"ring", "random", "cartesian", "first", "pair"}
+
+_Pattern = tuple[str, str]  # set, name
+_Rates = dict[_Pattern, list[Row]]
+_Best = dict[int, float]  # length (B) -> the best rate over methods and repetitions (B/s)
+_Columns = dict[str, list[float | None]]
+
+
+def b_eff_layout() -> Layout:
+    """The layout of b_eff's rows."""
+    return Layout(
+        needed={
+            "rates": frozenset(
+                {"set", "pattern", "method", "length", "repetition", "loops", "messages", "seconds"}
+            ),
+            "patterns": frozenset({"set", "pattern", "messages", "verified"}),
+        },
+        names=frozenset({"set", "pattern", "method"}),
+        seconds=frozenset({"seconds"}),
+        series=_series,
+    )
+
+
+def _series(frame: Frame) -> tuple[Series, ...]:
+    rates = _by_pattern(frame.rows("rates"))
+    _check_patterns(frame, rates)
+    _check_counts(frame, rates)
+    best = {pattern: _best(rows) for pattern, rows in rates.items()}
+    lmax = _lmax(frame, best)
+    given = _given(frame, lmax)
+    found = [(_figures(best, rates, lmax), given), (_first_figures(best), {"patterns": "first approach"})]
+    if any(group == "cartesian" for group, _ in best):
+        found.append((_cartesian_figures(best), {"patterns": "cartesian", **given}))
+    return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in found)
+
+
+def _by_pattern(rows: Iterable[Row]) -> _Rates:
+    grouped: _Rates = defaultdict(list)
+    for row in rows:
+        grouped[str(row["set"]), str(row["pattern"])].append(row)
+    return dict(grouped)
+
+
+def _check_patterns(frame: Frame, rates: _Rates) -> None:
+    """Each pattern has one row of its own that says it was verified, and complete rates."""
+    patterns = _by_pattern(frame.rows("patterns"))
+    for pattern in sorted(patterns.keys() | rates.keys()):
+        what = " ".join(pattern)
+        rows = patterns.get(pattern, [])
+        if len(rows) != 1:
+            raise OutputError(f"{what}: {len(rows)} rows of patterns, not one")
+        if not rows[0]["verified"]:
+            raise OutputError(f"{what}: the data was not verified")
+        _check_rates(what, rates.get(pattern, []), int(rows[0]["messages"]))
+
+
+def _check_rates(what: str, rows: list[Row], messages: int) -> None:
+    """Every method at every length as often, with the messages of the pattern."""
+    counts = Counter((row["method"], row["length"], row["repetition"]) for row in rows)
+    wanted = 1
+    for place in range(3):
+        wanted *= len({key[place] for key in counts})
+    if not rows or len(counts) != wanted or len(rows) != wanted:
+        raise OutputError(f"{what}: {len(rows)} rates of {wanted} combinations: some are missing or double")
+    for row in rows:
+        if float(row["seconds"]) <= 0:
+            raise OutputError(f"{what} {row['length']} B: a measurement took no time at all")
+        if row["messages"] != messages or not row["messages"] or not row["loops"] or not row["length"]:
+            raise OutputError(f"{what} {row['length']} B: messages, loops or length contradict the pattern")
+
+
+def _check_counts(frame: Frame, rates: _Rates) -> None:
+    """As many patterns of each set, and lengths of each pattern, as b_eff is defined by."""
+    found = Counter(group for group, _ in rates)
+    unknown = found.keys() - _SETS
+    if unknown:
+        raise OutputError(f"unknown set of patterns {sorted(unknown)[0]!r}")
+    randoms = _header_number(frame, "random_patterns")
+    for group, number in {"ring": _RINGS, "random": randoms, "first": 2, "pair": 1}.items():
+        if found[group] != number or not number:
+            raise OutputError(f"{found[group]} {group} patterns, not {number}")
+    for pattern, rows in rates.items():
+        lengths = len({row["length"] for row in rows})
+        if lengths != (2 if pattern[0] == "pair" else _LENGTHS):
+            raise OutputError(f"{' '.join(pattern)}: rates at {lengths} message lengths")
+
+
+def _best(rows: Iterable[Row]) -> _Best:
+    found: _Best = {}
+    for row in rows:
+        length = int(row["length"])
+        value = rate(length, int(row["messages"]), int(row["loops"]), float(row["seconds"]))
+        found[length] = max(value, found.get(length, 0.0))
+    return found
+
+
+def _header_number(frame: Frame, key: str) -> int:
+    text = frame.header.get(key, "")
+    if not text.isdecimal() or len(text) > 18:
+        raise OutputError(f"the header's {key} is {text[:40]!r}, not a whole number")
+    return int(text)
+
+
+def _lmax(frame: Frame, best: Mapping[_Pattern, _Best]) -> int:
+    lmax = _header_number(frame, "lmax")
+    for pattern, rates in best.items():
+        if pattern[0] != "first" and max(rates) != lmax:
+            raise OutputError(f"{' '.join(pattern)}: the largest message is {max(rates)} B, Lmax {lmax} B")
+    return lmax
+
+
+def _given(frame: Frame, lmax: int) -> dict[str, str]:
+    """A run at another Lmax than the definition's is told apart: its figure is another one."""
+    defined = frame.header.get("lmax_rule") == "memory/128"
+    return {} if defined else {"Lmax": f"{format_size(lmax)} given"}
+
+
+def _figures(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
+    rings, randoms = (_of_set(best, group) for group in ("ring", "random"))
+    means = [[pattern_bandwidth(pattern) for pattern in group] for group in (rings, randoms)]
+    at_lmax = [[pattern[lmax] for pattern in group] for group in (rings, randoms)]
+    (pair,) = _of_set(best, "pair")
+    return {
+        "b_eff": [effective_bandwidth(*means)],
+        "b_eff_rings": [logarithmic_mean(means[0])],
+        "b_eff_random": [logarithmic_mean(means[1])],
+        "b_eff_at_lmax": [effective_bandwidth(*at_lmax)],
+        "ping_pong_at_lmax": [pair[lmax]],
+        "b_eff_latency": [_latency(rates)],
+        "random_patterns": [len(randoms)],
+    }
+
+
+def _of_set(best: Mapping[_Pattern, _Best], group: str) -> list[_Best]:
+    return [rates for (of, _), rates in best.items() if of == group]
+
+
+def _latency(rates: _Rates) -> float:
+    """One way between ranks 0 and 1, the shortest message: a ping-pong exchanges two messages a loop."""
+    rows = [row for (group, _), of in rates.items() if group == "pair" for row in of]
+    shortest = min(int(row["length"]) for row in rows)
+    return min(
+        float(row["seconds"]) / (int(row["loops"]) * int(row["messages"]))
+        for row in rows
+        if row["length"] == shortest
+    )
+
+
+def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+    try:
+        means = [pattern_bandwidth(best["first", name]) for name in ("best", "worst")]
+    except KeyError as missing:
+        raise OutputError(f"no rates of {' '.join(missing.args[0])}") from None
+    arithmetic, logarithmic = first_approach(*means)
+    return {
+        "first_approach": [arithmetic],
+        "first_approach_logarithmic": [logarithmic],
+        "first_approach_best": [means[0]],
+        "first_approach_worst": [means[1]],
+    }
+
+
+def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+    means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
+    columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
+    return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}

@@ -1,0 +1,340 @@
+"""The kernel b_eff, built and run with the MPI library of this environment; its units without MPI.
+
+Small messages and budgets; more ranks than cores is fine here: nothing is claimed about speed.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+from test_kernels import Build, Launch, make
+
+from mpicampaign.parsers import parse
+
+pytestmark = pytest.mark.mpi
+
+QUICK = ("--lmax", "64KiB", "--budget", "0.5")
+METHODS = ["sendrecv", "alltoallv", "nonblocking"]
+PROGRAMS = ("b_eff", "test_patterns", "damage.so", "pretend.so")
+
+
+@pytest.fixture(scope="module")
+def effective(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    folder = tmp_path_factory.mktemp("b_eff")
+    return make(folder, *(str(folder / program) for program in PROGRAMS))
+
+
+# --- patterns, lengths and plans
+
+
+def shapes(build: Build, first: int, last: int) -> dict[int, dict[str, tuple[int, ...]]]:
+    """By ranks, set and name: processes, directions, rings, smallest, largest, messages, sound."""
+    found: dict[int, dict[str, tuple[int, ...]]] = {}
+    for line in build.unit("test_patterns", "patterns", str(first), str(last)).splitlines():
+        ranks, group, name, *numbers = line.split()
+        found.setdefault(int(ranks), {})[f"{group} {name}"] = tuple(map(int, numbers))
+    assert sorted(found) == list(range(first, last + 1))
+    return found
+
+
+def test_every_pattern_is_closed_rings_over_its_processes(effective: Build) -> None:
+    for ranks, patterns in shapes(effective, 2, 70).items():
+        assert all(shape[-1] == 1 for shape in patterns.values()), ranks
+        groups = Counter(name.split()[0] for name in patterns)
+        assert (groups["ring"], groups["random"], groups["first"], groups["pair"]) == (6, 30, 2, 1)
+        for name, (processes, _, rings, smallest, largest, messages, _) in patterns.items():
+            if name.startswith(("ring", "random")):
+                assert processes == ranks
+                if smallest > 2:
+                    assert messages == 2 * ranks
+            if name.startswith("random"):
+                assert (rings, smallest, largest) == (1, ranks, ranks)
+            if name.startswith("first"):
+                assert (processes, rings, messages) == (ranks // 2 * 2, ranks // 2, ranks // 2 * 2)
+
+
+def test_sizes_of_rings_are_those_defined(effective: Build) -> None:
+    for ranks in range(2, 71):
+        lines = effective.unit("test_patterns", "sizes", str(ranks)).splitlines()
+        targets = [2, 4, 8, max(16, ranks // 4), max(32, ranks // 2), ranks]
+        for line, target in zip(lines, targets, strict=True):
+            sizes = [int(size) for size in line.split()]
+            target = min(target, ranks)
+            assert sum(sizes) == ranks
+            assert len(sizes) == max(1, min(math.floor(ranks / target + 0.4), ranks // 2))
+            assert max(sizes) - min(sizes) <= 1 and min(sizes) >= 2
+            if len(sizes) >= 0.6 * target:
+                assert {abs(size - target) <= 1 for size in sizes} == {True}, (ranks, target)
+    assert effective.unit("test_patterns", "sizes", "7").splitlines()[:2] == ["3 2 2 ", "4 3 "]
+
+
+def factorised(size: int, dimensions: int) -> list[int]:
+    """The most even factors, largest first."""
+    if dimensions == 1:
+        return [size]
+    options = [
+        [size // part, *rest]
+        for part in range(1, size + 1)
+        if size % part == 0
+        for rest in [factorised(part, dimensions - 1)]
+        if size // part >= rest[0]
+    ]
+    return min(options, key=sum)
+
+
+def reduced(ranks: int, dimensions: int) -> list[int]:
+    """The page's rule, literally: even above 4, and above 8 reduced until each dimension is larger than 1."""
+    size = ranks - ranks % 2 if dimensions > 1 and ranks > 4 else ranks
+    while ranks > 8 and min(factorised(size, dimensions)) == 1:
+        size -= 1
+        size -= size % 2
+    return factorised(size, dimensions)
+
+
+def test_cartesian_patterns_follow_the_reduction_rule(effective: Build) -> None:
+    for ranks, patterns in shapes(effective, 2, 70).items():
+        found = {name: shape for name, shape in patterns.items() if name.startswith("cartesian")}
+        expected = {}
+        for dimensions in (1, 2, 3):
+            shape = reduced(ranks, dimensions)
+            line = effective.unit("test_patterns", "shape", str(ranks), str(dimensions))
+            assert [int(length) for length in line.split()] == shape, ranks
+            directions = [i for i in range(dimensions) if shape[i] > 1]
+            for i in directions:
+                expected[f"cartesian {dimensions}d-{'xyz'[i]}"] = (math.prod(shape), 1, shape[i])
+            if dimensions > 1:
+                name = f"cartesian {dimensions}d-{'xyz'[:dimensions]}"
+                expected[name] = (math.prod(shape), len(directions), max(shape))
+        assert {name: (s[0], s[1], s[4]) for name, s in found.items()} == expected, ranks
+
+
+@pytest.mark.parametrize(
+    ("ranks", "dimensions", "shape"),
+    [
+        (3, 2, "3 1"),
+        (5, 3, "2 2 1"),
+        (7, 2, "3 2"),
+        (11, 3, "2 2 2"),
+        (13, 3, "3 2 2"),
+        (67, 1, "67"),
+        (67, 3, "11 3 2"),
+    ],
+)
+def test_cartesian_shapes_of_primes(effective: Build, ranks: int, dimensions: int, shape: str) -> None:
+    assert effective.unit("test_patterns", "shape", str(ranks), str(dimensions)).strip() == shape
+
+
+def test_random_rings_differ_by_index_and_seed_and_repeat(effective: Build) -> None:
+    orders = [
+        effective.unit("test_patterns", "order", "12", seed, str(index))
+        for seed, index in [("1", 0), ("1", 1), ("2", 0), ("1", 0)]
+    ]
+    assert orders[0] == orders[3]
+    assert len(set(orders)) == 3
+    assert all(sorted(map(int, order.split())) == list(range(12)) for order in orders)
+
+
+def test_random_rings_are_uniform(effective: Build) -> None:
+    """Each of the 6 cyclic orders of four ranks about as often: chi-square at 1 in 100,000 for 5 degrees."""
+    counts = Counter(
+        effective.unit("test_patterns", "order", "4", str(seed), str(seed % 30)) for seed in range(300)
+    )
+    assert len(counts) == 6
+    assert sum((count - 50) ** 2 / 50 for count in counts.values()) < 30.9
+
+
+@pytest.mark.parametrize(
+    ("memory", "lmax"), [(512 << 20, 4 << 20), (16 << 30, 128 << 20), (100 << 30, 128 << 20)]
+)
+def test_lmax_and_lengths(effective: Build, memory: int, lmax: int) -> None:
+    first, second = effective.unit("test_patterns", "lmax", str(memory)).splitlines()
+    lengths = [int(length) for length in second.split()]
+    assert int(first) == lengths[-1] == lmax
+    assert lengths[:13] == [2**power for power in range(13)]
+    assert len(lengths) == 21
+    for k, length in enumerate(lengths[13:], start=1):
+        assert length == pytest.approx(4096 * (lmax / 4096) ** (k / 8), abs=0.51)
+
+
+def test_a_budget_shortens_loops_then_repetitions_then_random_patterns(effective: Build) -> None:
+    def planned(seconds: float) -> tuple[list[str], str]:
+        words = effective.unit("test_patterns", "plan", str(seconds), "1e-5", "0.02").split(maxsplit=4)
+        return words[:4], words[4].strip()
+
+    assert planned(80)[0][:3] == ["0.00375", "3", "30"]
+    assert planned(80)[1] == planned(25)[1] == "nothing"
+    assert planned(20)[1] == "loops of 0.001 s, not 0.0025 s"
+    assert planned(2)[1] == "loops of 0.0002 s, not 0.0025 s; 1 of 3 repetitions"
+    assert planned(1)[1].endswith("s; 1 of 3 repetitions; 16 of 30 random patterns")
+    assert planned(0.001)[0][:3] == ["0.0002", "1", "1"]
+    for seconds in (1, 2, 5, 10, 20, 40):
+        assert float(planned(seconds)[0][3]) <= seconds
+
+
+def test_contents_and_walks_of_buffers(effective: Build) -> None:
+    assert effective.unit("test_patterns", "data") == ""
+
+
+# --- runs
+
+
+def check(launch: Launch, ranks: int, methods: list[str]) -> None:
+    """Complete: every pattern with every method at 21 lengths, verified, and read by the parser."""
+    assert launch.statuses == [0] * ranks, launch.errors
+    patterns = launch.rows("patterns")
+    assert all(row["verified"] == "1" for row in patterns)
+    rates = launch.rows("rates")
+    repetitions, randoms = int(launch.header("repetitions")), int(launch.header("random_patterns"))
+    assert Counter(row["set"] for row in patterns)["random"] == randoms
+    counts = Counter((row["set"], row["pattern"]) for row in rates)
+    for row in patterns:
+        one = {"pair": 2, "first": 21}.get(row["set"], 21 * len(methods))
+        assert counts[row["set"], row["pattern"]] == one * repetitions, row
+    assert {row["method"] for row in rates if row["set"] == "ring"} == set(methods)
+    assert all(float(row["seconds"]) > 0 and int(row["loops"]) > 0 for row in rates)
+    assert parse("kernel", launch.output).series
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_runs_of_any_number_of_ranks(effective: Build, ranks: int) -> None:
+    launch = effective.launch(ranks, "b_eff", *QUICK)
+    check(launch, ranks, METHODS)
+    assert launch.header("lmax_rule") == "given"
+    assert launch.header("lmax") == "65536"
+    assert "1 of 3 repetitions" in launch.header("shortened")
+    for key in ("mpi_library", "hosts", "oversubscribed", "seed", "clock", "sync", "memory_share_bytes"):
+        assert launch.header(key)
+
+
+def test_split_methods_and_several_nodes(effective: Build) -> None:
+    launch = effective.launch(3, "b_eff", "--split-methods", *QUICK, preload="pretend.so", PRETEND_NODES="3")
+    check(launch, 3, [*METHODS, "irecv_send", "isend_recv"])
+    assert launch.header("sync") == "dissemination_barrier"
+
+
+def test_lmax_follows_the_smallest_share_of_a_node(effective: Build) -> None:
+    pages = (64 << 20) // 4096
+    memory = {"preload": "pretend.so", "PRETEND_PAGES": str(pages)}
+    launch = effective.launch(2, "b_eff", "--budget", "0.5", **memory)
+    check(launch, 2, METHODS)
+    assert launch.header("lmax") == str((pages * 4096 // 2) // 128)
+    assert launch.header("lmax_rule") == "memory/128"
+    assert launch.header("memory_per_process_bytes") == str(12 * ((1 << 20) + 16) + 4 * 4 * 2)
+    assert parse("kernel", launch.output).series[0].label == "b_eff"
+
+
+def test_measurements_are_not_shorter_than_planned_and_the_output_is_small(effective: Build) -> None:
+    launch = effective.launch(2, "b_eff", "--split-methods", "--lmax", "8KiB", "--budget", "3")
+    check(launch, 2, [*METHODS, "irecv_send", "isend_recv"])
+    planned = float(launch.header("loop_seconds"))
+    rates = launch.rows("rates")
+    short = [row for row in rates if float(row["seconds"]) < planned / 2]
+    assert len(short) <= 0.01 * len(rates)
+    full = 44 * 21 * 5 * 3  # patterns, lengths, methods, repetitions
+    assert len(launch.output.encode()) / len(rates) * full < 2_000_000
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
+        (("--lmax", "256MiB"), "at most 134217728 B"),
+        (("--lmax", "100000"), "--lmax: '100000' is not a power of two"),
+        (("--max-size", "8"), "unknown option '--max-size'"),
+    ],
+)
+def test_wrong_options_are_refused_by_all_ranks(
+    effective: Build, options: tuple[str, ...], message: str
+) -> None:
+    launch = effective.launch(2, "b_eff", *options)
+    assert launch.statuses == [2, 2]
+    assert message in launch.errors and launch.errors.count("b_eff: ") == 1
+    assert launch.output == ""
+
+
+def test_one_rank_and_too_little_memory_are_refused(effective: Build) -> None:
+    assert effective.launch(1, "b_eff").statuses == [2]
+    memory = {"preload": "pretend.so", "PRETEND_PAGES": str((1 << 30) // 4096)}
+    launch = effective.launch(2, "b_eff", "--lmax", "128MiB", **memory)
+    assert launch.statuses == [2, 2]
+    assert "more than half of its memory" in launch.errors and "smaller --lmax" in launch.errors
+
+
+# --- wrong data
+
+
+def damaged(build: Build, ranks: int, **damage: str) -> Launch:
+    launch = build.launch(ranks, "b_eff", "--split-methods", *QUICK, preload="damage.so", **damage)
+    assert launch.statuses == [1] * ranks, launch.errors
+    assert "status=failed" in launch.end
+    return launch
+
+
+@pytest.mark.parametrize(
+    ("call", "method"),
+    [
+        ("MPI_Sendrecv", "sendrecv"),
+        ("MPI_Alltoallv", "alltoallv"),
+        ("MPI_Irecv", "nonblocking"),
+        ("MPI_Recv", "isend_recv"),
+    ],
+)
+@pytest.mark.parametrize(("damage", "above", "size"), [("byte", "0", "256 B"), ("tail", "256", "65536 B")])
+def test_damage_fails_the_run_on_all_ranks(
+    effective: Build, call: str, method: str, damage: str, above: str, size: str
+) -> None:
+    launch = damaged(effective, 3, DAMAGE=damage, DAMAGE_CALL=call, DAMAGE_RANK="2", DAMAGE_ABOVE=above)
+    assert f"wrong data in random-1 with {method} at {size}: rank 2 received" in launch.errors
+
+
+def test_every_pattern_is_verified(effective: Build) -> None:
+    """Damage between two ranks that the first random order, verified before all, keeps apart."""
+    order = effective.unit("test_patterns", "order", "5", "1", "0").split()
+    victim, peer = order[0], order[2]
+    launch = damaged(effective, 5, DAMAGE="byte", DAMAGE_RANK=victim, DAMAGE_PEER=peer)
+    assert "wrong data in ring-" in launch.errors
+    assert f"rank {victim} received other bytes than rank {peer} sent" in launch.errors
+    assert launch.rows("patterns")[-1]["verified"] == "0"
+
+
+def test_pairs_are_verified(effective: Build) -> None:
+    launch = effective.launch(
+        2, "b_eff", *QUICK, preload="damage.so", DAMAGE="byte", DAMAGE_CALL="MPI_Recv", DAMAGE_RANK="1"
+    )
+    assert launch.statuses == [1, 1]
+    assert "wrong data in best with ping_pong" in launch.errors
+
+
+def test_without_damage_the_same_run_succeeds(effective: Build) -> None:
+    check(effective.launch(3, "b_eff", *QUICK, preload="damage.so"), 3, METHODS)
+
+
+def test_alltoallv_sends_to_the_neighbours_of_the_present_pattern_alone(effective: Build) -> None:
+    launch = effective.launch(5, "b_eff", *QUICK, preload="damage.so", MOST_PEERS="2")
+    assert launch.statuses == [0] * 5, launch.errors
+
+
+# --- sanitizers
+
+
+def test_sanitizers_find_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("sanitized")
+    probe = ["cc", "-fsanitize=address,undefined", "-x", "c", "-", "-o", str(folder / "probe")]
+    if shutil.which("cc") is None:
+        pytest.skip("cc is not installed")
+    source = "int main(void) { return 0; }\n"
+    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
+        pytest.skip("this compiler has no address and undefined sanitizers")
+    build = make(folder, "SANITIZE=1", *(str(folder / program) for program in PROGRAMS[:2]))
+    shapes(build, 2, 40)
+    assert build.unit("test_patterns", "data") == ""
+    launch = build.launch(3, "b_eff", "--split-methods", *QUICK)
+    check(launch, 3, [*METHODS, "irecv_send", "isend_recv"])
+    assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
