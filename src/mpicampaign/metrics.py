@@ -163,7 +163,8 @@ def _holds(table: Series, column: str) -> bool:
 def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
     plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
     named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    return (*plain, *(Metric(figure.words, name, headline=figure.headline) for name, figure in named))
+    figures = (Metric(f.words, name, group=f.words, headline=f.headline) for name, f in named)
+    return (*plain, *figures)
 
 
 def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
