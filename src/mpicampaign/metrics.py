@@ -46,7 +46,7 @@ _FIGURES = {
     "ping_pong_at_lmax": Figure("ping-pong at Lmax", BANDWIDTH),
     "b_eff_latency": Figure("latency", TIME),
     "first_approach": Figure("first approach", BANDWIDTH),
-    "first_approach_logarithmic": Figure("its logarithmic mean", BANDWIDTH),
+    "first_approach_logarithmic": Figure("first approach, logarithmic", BANDWIDTH),
     "first_approach_best": Figure("best grouping", BANDWIDTH),
     "first_approach_worst": Figure("worst grouping", BANDWIDTH),
     "cartesian": Figure("cartesian, logarithmic mean", BANDWIDTH),
