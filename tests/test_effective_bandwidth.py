@@ -222,6 +222,7 @@ def test_tables_of_a_campaign() -> None:
     assert [metric.name for metric in tables[0].metrics] == names
     assert [metric.name for metric in tables[0].metrics if metric.headline] == ["b_eff"]
     assert [len(table.metrics) for table in tables] == [6, 4, 3]
+    assert all(metric.group == metric.name for table in tables for metric in table.metrics)
     notes = [str(note) for note in tables[0].rows[0].notes]
     assert notes == ["shortened by its budget: 2 of 30 random patterns (repeat 2)"]
     assert tables[0].rows[0].counted == 2

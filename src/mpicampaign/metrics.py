@@ -47,7 +47,7 @@ _FIGURES = {
     "ping_pong_at_lmax": Figure("ping-pong at Lmax", BANDWIDTH),
     "b_eff_latency": Figure("latency", TIME),
     "first_approach": Figure("first approach", BANDWIDTH),
-    "first_approach_logarithmic": Figure("its logarithmic mean", BANDWIDTH),
+    "first_approach_logarithmic": Figure("first approach, logarithmic", BANDWIDTH),
     "first_approach_best": Figure("best grouping", BANDWIDTH),
     "first_approach_worst": Figure("worst grouping", BANDWIDTH),
     "cartesian": Figure("cartesian, logarithmic mean", BANDWIDTH),
@@ -173,8 +173,8 @@ def _holds(table: Series, column: str) -> bool:
 def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
     plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
     named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    single = (Metric(found.words, name, group=found.words, headline=found.headline) for name, found in named)
-    return (*plain, *single)
+    figures = (Metric(f.words, name, group=f.words, headline=f.headline) for name, f in named)
+    return (*plain, *figures)
 
 
 def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
