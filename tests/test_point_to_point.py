@@ -88,6 +88,15 @@ def test_several_nodes_synchronise_by_barrier(build: Build) -> None:
     assert launch.header("sync") == "dissemination_barrier"
 
 
+@pytest.mark.parametrize(("late", "counts"), [("2", False), ("1", True)])
+def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: bool) -> None:
+    shim = {"preload": "pretend.so", "PRETEND_LATE": late}
+    launch = build.launch(3, "point_to_point", *small(8, 8), **shim)
+    assert launch.statuses == [0] * 3, launch.errors
+    assert launch.header("sync") == "agreed_start_time"
+    assert (min(float(row["seconds"]) for row in launch.rows("samples")) > 0.1) == counts
+
+
 # --- refusals and wrong data
 
 
