@@ -22,12 +22,12 @@
 
 enum { MESSAGE = 12, ACKNOWLEDGEMENT, MAX_MESSAGES = 10000, LOOKS = 9, MIN_LOOKS = 3 };
 
+/* Limits, lower in tests: rows, so that the output stays small; and bytes of a rank's messages,
+ * which lie side by side, so that each one can be told from the others. */
 #ifndef PAIR_ROWS
-#define PAIR_ROWS 1000 /* at most, so that the output stays small; less in tests */
+#define PAIR_ROWS 1000
+#define PAIR_BYTES ((size_t)64 << 20)
 #endif
-
-/* A rank's messages lie side by side, so that each one can be told from the others. */
-static const size_t MOST_BYTES = (size_t)64 << 20;
 
 static const char *pairs_text = "all";
 static int messages_wanted = 16, messages; /* of one pair in one call; at this size */
@@ -45,7 +45,7 @@ static bool parse_count(const char *text, void *target) {
 }
 
 static int messages_at(size_t size) {
-    size_t fitting = MOST_BYTES / size;
+    size_t fitting = PAIR_BYTES / size;
     return fitting >= (size_t)messages_wanted ? messages_wanted : fitting < 1 ? 1 : (int)fitting;
 }
 

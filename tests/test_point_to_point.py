@@ -57,24 +57,38 @@ def test_times_of_each_pair(build: Build) -> None:
         assert 0 < times[0] <= times[1] <= times[2]
 
 
-def test_the_fastest_and_the_slowest_pair_where_all_would_be_too_many(build: Build) -> None:
+@pytest.fixture(scope="module")
+def limited(build: Build) -> str:
+    """The kernel with limits that small runs reach: 2 rows of pairs, 64 B of messages."""
     objects = [str(path) for path in (build.folder / "common").glob("*.o")]
-    source = [f"-I{KERNELS / 'common'}", "-std=c11", "-DPAIR_ROWS=2", str(KERNELS / "point_to_point.c")]
-    program = build.folder / "point_to_point_of_few_rows"
+    limits = ["-DPAIR_ROWS=2", "-DPAIR_BYTES=64"]
+    source = [f"-I{KERNELS / 'common'}", "-std=c11", *limits, str(KERNELS / "point_to_point.c")]
+    program = build.folder / "point_to_point_with_limits"
     command = ["mpicc", *source, *objects, "-lm", "-o", str(program)]
     subprocess.run(command, env=build.environment, check=True, timeout=60)
-    launch = build.launch(6, program.name, "--pairs", "3", *small(8, 8))
+    return program.name
+
+
+def test_the_fastest_and_the_slowest_pair_where_all_would_be_too_many(build: Build, limited: str) -> None:
+    launch = build.launch(6, limited, "--pairs", "3", *small(8, 8))
     assert launch.header("pairs_rows") == "fastest and slowest pair by their medians"
     medians = [float(row["seconds_median"]) for row in launch.rows("pairs_seconds")]
     assert len(medians) == 2 and medians[0] <= medians[1]
 
 
-def test_large_messages_are_fewer_and_take_the_rendezvous_path(build: Build) -> None:
-    sizes = ("--min-size", "8MiB", "--max-size", "8MiB", *QUICK)
+def test_large_messages_are_fewer(build: Build, limited: str) -> None:
+    launch = build.launch(2, limited, *small(4, 128))
+    assert launch.statuses == [0, 0], launch.errors
+    assert launch.header("messages") == "4:16,8:8,16:4,32:2,64:1,128:1"
+    assert launch.header("memory_per_process_bytes") == "128"
+    for row in launch.rows("samples"):
+        assert int(row["useful_bytes"]) == (64 if row["size"] != "128" else 128)
+
+
+def test_large_messages_take_the_rendezvous_path(build: Build) -> None:
+    sizes = ("--min-size", "1MiB", "--max-size", "1MiB", "--messages", "2", *QUICK)
     launch = build.launch(2, "point_to_point", *sizes)
     assert launch.statuses == [0, 0], launch.errors
-    assert launch.header("messages") == "8388608:8"
-    assert launch.header("memory_per_process_bytes") == str(64 << 20)
 
 
 def test_chosen_numbers_of_pairs_keep_their_order(build: Build) -> None:
@@ -86,6 +100,15 @@ def test_several_nodes_synchronise_by_barrier(build: Build) -> None:
     launch = build.launch(5, "point_to_point", *small(8, 8), preload="pretend.so", PRETEND_NODES="2")
     assert launch.statuses == [0] * 5, launch.errors
     assert launch.header("sync") == "dissemination_barrier"
+
+
+@pytest.mark.parametrize(("late", "counts"), [("2", False), ("1", True)])
+def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: bool) -> None:
+    shim = {"preload": "pretend.so", "PRETEND_LATE": late}
+    launch = build.launch(3, "point_to_point", *small(8, 8), **shim)
+    assert launch.statuses == [0] * 3, launch.errors
+    assert launch.header("sync") == "agreed_start_time"
+    assert (min(float(row["seconds"]) for row in launch.rows("samples")) > 0.1) == counts
 
 
 # --- refusals and wrong data
