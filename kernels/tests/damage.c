@@ -1,18 +1,25 @@
 /* Damages what is received, to show that verification notices: loaded by LD_PRELOAD.
  *
- *   DAMAGE=byte     flips one bit in the middle of each message of the victim
+ *   DAMAGE=byte     flips one bit in the middle of each message that the victim receives
  *   DAMAGE=tail     what arrives lacks its last byte (the memory behind keeps what it held)
  *   DAMAGE=unsort   exchanges the first and the last eight bytes of a message
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
- *
- * Messages below 64 bytes are left alone: the kernels' own synchronisation uses those. */
+ *   DAMAGE_CALL     only what this call receives: MPI_Recv, MPI_Sendrecv, MPI_Irecv
+ *   DAMAGE_SMALLEST messages of fewer bytes are left alone (64: the kernels' own synchronisation
+ *                   uses those)
+ */
 #include <mpi.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 64 };
+enum { MOST_REQUESTS = 64 };
+
+static int smallest(void) {
+    const char *asked = getenv("DAMAGE_SMALLEST");
+    return asked != NULL ? atoi(asked) : 64;
+}
 
 static int asked_for(const char *damage) {
     const char *asked = getenv("DAMAGE"), *victim = getenv("DAMAGE_RANK");
@@ -29,32 +36,82 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
-int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-             MPI_Status *status) {
-    unsigned char *bytes = buffer;
+/* What a receive is to find in place of its last byte, to undo that it arrived. */
+static unsigned char last_byte(const unsigned char *bytes, int length) {
+    return length > 0 ? bytes[length - 1] : 0;
+}
+
+static int bytes_of(int count, MPI_Datatype type) {
     int size;
     MPI_Type_size(type, &size);
-    int length = count * size;
-    unsigned char last = length > 0 ? bytes[length - 1] : 0;
-    int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
-    if (length < SMALLEST)
-        return result;
+    return count * size;
+}
+
+/* last: of the memory before the message came. */
+static void damage(const char *call, unsigned char *bytes, int length, unsigned char last) {
+    const char *only = getenv("DAMAGE_CALL");
+    if (length < smallest() || length == 0 || (only != NULL && strcmp(only, call) != 0))
+        return;
     if (asked_for("byte"))
         bytes[length / 2] ^= 1;
     if (asked_for("tail"))
         bytes[length - 1] = last;
     if (asked_for("unsort"))
         exchange_ends(bytes, length);
+}
+
+int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+             MPI_Status *status) {
+    int length = bytes_of(count, type);
+    unsigned char last = last_byte(buffer, length);
+    int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
+    damage("MPI_Recv", buffer, length, last);
+    return result;
+}
+
+int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int to_rank, int to_tag,
+                 void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                 MPI_Status *status) {
+    int length = bytes_of(count, type);
+    unsigned char last = last_byte(buffer, length);
+    int result = PMPI_Sendrecv(from, from_count, from_type, to_rank, to_tag, buffer, count, type,
+                               source, tag, comm, status);
+    damage("MPI_Sendrecv", buffer, length, last);
+    return result;
+}
+
+/* Receives under way: their data are there after MPI_Waitall. */
+static struct {
+    unsigned char *bytes, last;
+    int length;
+} pending[MOST_REQUESTS];
+static int pending_count;
+
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request *request) {
+    int length = bytes_of(count, type);
+    if (pending_count == MOST_REQUESTS)
+        abort();
+    pending[pending_count].bytes = buffer;
+    pending[pending_count].last = last_byte(buffer, length);
+    pending[pending_count++].length = length;
+    return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    int result = PMPI_Waitall(count, requests, statuses);
+    for (; pending_count > 0; pending_count--)
+        damage("MPI_Irecv", pending[pending_count - 1].bytes, pending[pending_count - 1].length,
+               pending[pending_count - 1].last);
     return result;
 }
 
 int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
                MPI_Datatype to_type, int root, MPI_Comm comm) {
     int result = PMPI_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
-    int ranks, size;
+    int ranks, length = bytes_of(to_count, to_type);
     MPI_Comm_size(comm, &ranks);
-    MPI_Type_size(to_type, &size);
-    if (asked_for("gather") && to_count * size >= SMALLEST)
-        ((unsigned char *)to)[(size_t)ranks * (size_t)to_count * (size_t)size - 1] ^= 1;
+    if (asked_for("gather") && length >= smallest())
+        ((unsigned char *)to)[(size_t)ranks * (size_t)length - 1] ^= 1;
     return result;
 }
