@@ -139,7 +139,7 @@ static int choose_stride(const struct measurement *m, const struct part *part,
     if (is_root(m)) {
         double limit =
             fmin(part->ping_pong_seconds, part->ping_pong_share * m->run->options.budget);
-        stride = pair_stride(ranks, limit / (ping_pongs->pair_seconds * ping_pongs->repetitions));
+        stride = pair_stride(ranks, limit / ping_pongs->turn_seconds);
     }
     MPI_Bcast(&stride, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return stride;
@@ -217,6 +217,16 @@ static struct neighbours neighbours_in(const struct run *run, int number) {
     return ring_neighbours(order, ranks, run->topology.rank);
 }
 
+/* After the timed part, not between rings: it would displace the messages from the caches. */
+static bool verify_rings(const struct run *run, const struct part *part) {
+    bool correct = true;
+    for (int number = 0; number <= part->random_rings; number++) {
+        struct neighbours neighbours = neighbours_in(run, number);
+        correct = verify_ring(&neighbours, part->size) && correct;
+    }
+    return correct;
+}
+
 /* Rank 0 decides whether there is time for one more repetition of all rings. */
 static bool time_left(const struct measurement *m) {
     int left = clock_now() < m->deadline;
@@ -225,13 +235,12 @@ static bool time_left(const struct measurement *m) {
 }
 
 /* The number of repetitions made. */
-static int rings(const struct measurement *m, const struct part *part, bool *correct) {
+static int rings(const struct measurement *m, const struct part *part) {
     int loops = part->ring_loops, repetition = 0;
     do {
         for (int number = 0; number <= part->random_rings; number++) {
             struct neighbours neighbours = neighbours_in(m->run, number);
             measure_ring(m, &neighbours, part->size, number, repetition, &loops);
-            *correct = verify_ring(&neighbours, part->size) && *correct;
         }
         repetition++;
     } while (repetition < part->ring_repetitions && time_left(m));
@@ -247,8 +256,8 @@ static bool everywhere(bool correct) {
 }
 
 static void measure_rings(const struct measurement *m, const struct part *part, bool correct) {
-    int repetitions = rings(m, part, &correct);
-    bool verified = everywhere(correct);
+    int repetitions = rings(m, part);
+    bool verified = everywhere(verify_rings(m->run, part) && correct);
     if (is_root(m))
         output_row("sizes %d %d %d %d", part->size, repetitions,
                    repetitions == part->ring_repetitions, verified);
