@@ -24,7 +24,7 @@ EXECUTION = [
     {"prepare"},
 ]
 ANALYSIS = [
-    {"parsers", "statistics", "evidence", "wording", "findings"},
+    {"balance", "parsers", "statistics", "evidence", "wording", "findings"},
     {"transport_reports", "metrics", "figure_style", "rows"},
     {"traffic"},
     {"verdict"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mpicampaign.parsers.kernel_frame import Frame
+from mpicampaign.parsers.kernel_latency_bandwidth import latency_bandwidth_layout
 from mpicampaign.parsers.kernel_sweep import sweep_layout
 from mpicampaign.parsers.output import ParsedOutput
 
@@ -12,6 +13,7 @@ SUITE = "kernel"
 _LAYOUTS = {
     "tree_gather": sweep_layout("tree"),
     "tree_merge": sweep_layout("tree"),
+    "latency_bandwidth": latency_bandwidth_layout(),
 }
 
 
