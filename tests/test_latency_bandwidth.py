@@ -85,6 +85,19 @@ def test_clients_count_from_the_first_rank_and_servers_from_the_last(
     assert Counter(tuple(map(int, line.split())) for line in lines) == Counter(expected)
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 10, 33])
+def test_in_a_tournament_all_meet_once(build: Build, ranks: int) -> None:
+    met: Counter[frozenset[int]] = Counter()
+    for line in build.unit("test_rings", "tournament", f"{ranks}", "0").splitlines():
+        partners = list(map(int, line.split()))
+        assert partners.count(-1) == ranks % 2
+        playing = [(rank, partner) for rank, partner in enumerate(partners) if partner >= 0]
+        assert all(partners[partner] == rank for rank, partner in playing)
+        met.update({frozenset(pair) for pair in playing})
+    assert met == {frozenset(pair): 1 for pair in permutations(range(ranks), 2)}
+
+
 # --- runs
 
 

@@ -40,6 +40,18 @@ int pair_set_server(const struct pair_set *set, int i) {
     return set->first_server + i * set->stride;
 }
 
+int tournament_rounds(int ranks) { return ranks - 1 + ranks % 2; }
+
+/* In each round the numbers of two that meet add up to the same remainder; the one that would meet
+ * itself meets the last rank, or where their number is odd nobody. */
+int tournament_partner(int ranks, int round, int rank) {
+    int rounds = tournament_rounds(ranks), none = ranks % 2 ? -1 : ranks - 1;
+    if (rank == rounds) /* twice the partner's number leaves the round as remainder */
+        return (int)((long)round * (rounds + 1) / 2 % rounds);
+    int partner = (round - rank + rounds) % rounds;
+    return partner == rank ? none : partner;
+}
+
 static int has(const struct pair_set *set, int first, int rank) {
     int distance = rank - first;
     return distance >= 0 && distance % set->stride == 0 && distance / set->stride < set->count;

@@ -23,6 +23,11 @@ struct pair_set pair_set_single(int client, int server);
 int pair_set_client(const struct pair_set *set, int i);
 int pair_set_server(const struct pair_set *set, int i);
 
+/* All pairs at once, in rounds: in each one every rank meets one other, or none (-1) where their
+ * number is odd; after all rounds each has met all others once. */
+int tournament_rounds(int ranks);
+int tournament_partner(int ranks, int round, int rank);
+
 /* Whether the rank is among them. */
 int pair_set_has_client(const struct pair_set *set, int rank);
 int pair_set_has_server(const struct pair_set *set, int rank);

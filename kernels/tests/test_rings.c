@@ -2,7 +2,8 @@
  *   ring RANKS SEED NUMBER      the ranks in their order
  *   neighbours RANKS SEED NUMBER RANK   those of a rank
  *   stride RANKS PAIRS          the stride for so many affordable pairs
- *   pairs RANKS STRIDE          "client server" of each pair, a line each */
+ *   pairs RANKS STRIDE          "client server" of each pair, a line each
+ *   tournament RANKS 0          the partners of all ranks, a round each line */
 #include "pair_set.h"
 #include "ring_order.h"
 
@@ -40,6 +41,11 @@ int main(int argc, char **argv) {
     } else if (strcmp(argv[1], "pairs") == 0) {
         struct pair_set set = pair_set_strided(ranks, atoi(argv[3]));
         print_pairs(&set, ranks);
+    } else if (strcmp(argv[1], "tournament") == 0) {
+        for (int round = 0; round < tournament_rounds(ranks); round++)
+            for (int rank = 0; rank < ranks; rank++)
+                printf("%d%c", tournament_partner(ranks, round, rank),
+                       rank + 1 < ranks ? ' ' : '\n');
     } else {
         return 2;
     }
