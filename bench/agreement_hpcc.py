@@ -2,8 +2,8 @@
 
 HPCC does not write its send buffers of 2 MB before it sends them. Linux then reads one page of zeros, which
 stays in the nearest cache, in place of 2 MB. So HPCC runs twice: as it is, and with MALLOC_PERTURB_, by which
-the C library writes what it allocates. Bandwidth is held against the latter, latency, to which every allocation
-matters, against the former.
+the C library writes what it allocates. Bandwidth is held against the latter; latency, to which every
+allocation matters, against the former.
 """
 
 from __future__ import annotations

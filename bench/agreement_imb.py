@@ -2,10 +2,10 @@
 
 latency_bandwidth reports, as HPCC does, the shortest of a few short loops (8 B: five of 10 us or more;
 2 MB: two of one round trip), IMB the mean over its iterations. For like with like IMB gets the same size many
-times; of the last rows, as many as our repetitions, the shortest counts. At 8 B a row has as many iterations
-as our loops; at 2 MB it has 20, since IMB fills its buffers before each row and the first iterations find them
-in no cache, where ours have made one round trip. The rows before take the place of our warm-up. IMB's usual
-mean over many iterations is shown beside it.
+times; of the last rows, as many as our repetitions, the shortest counts. The rows before take the place of
+our warm-up. At 8 B a row has as many iterations as our loops; at 2 MB it has 20, since IMB fills its buffers
+before each row and the first iterations find them in no cache, where ours have made one round trip.
+IMB's usual mean over many iterations is shown beside it.
 
 The pair is rank 0 to rank 1 and back, one way.
 """
