@@ -28,7 +28,7 @@ PAIRS = 6
 LARGE, LARGE_ITERATIONS = 2_000_000, 20
 LIMIT = 0.05
 SIZES = {8: 5, LARGE: 2}  # message size: repetitions of ours
-WARMUP_ROWS = 40
+WARMUP_ROWS = 15
 USUAL_ITERATIONS = {8: 1000, LARGE: 100}
 BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 
