@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpicampaign.statistics import summarise
+
 PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "campaign.yaml")
 QUIET = ("--quiet", "progress", "rules", "host", "reason")  # what the profiles leave out, too
@@ -127,3 +129,24 @@ def ratio(what: str, values: Sequence[float], other: Sequence[float]) -> None:
     """One row: how many times as much the alternative takes, round by round."""
     ratios = [b / a for a, b in zip(values, other, strict=True)]
     line(what, ratios, unit="×")
+
+
+def paired(what: str, ours: Sequence[float], theirs: Sequence[float], limit: float | None = None) -> None:
+    """One row: ours / theirs, pair by pair: the median ratio, its order-statistic interval, the limit."""
+    found = summarise([a / b for a, b in zip(ours, theirs, strict=True)])
+    text = f"  {what:<58} {found.median:6.3f} ×"
+    if found.interval:
+        low, high, coverage = found.interval.low, found.interval.high, found.interval.coverage
+        text += f"  [{low:.3f}, {high:.3f}] ({coverage:.1%} of {found.n} pairs)"
+    if limit is not None:
+        verdict = "reached" if abs(found.median - 1) <= limit else "MISSED"
+        text += f"  limit ±{limit:.0%}: {verdict}"
+    print(text, flush=True)
+
+
+def build_kernel(name: str, mpicc: str, folder: Path, environment: dict[str, str]) -> Path:
+    """A bundled kernel, built with the compiler wrapper of an MPI library."""
+    program = folder / name
+    command = ["make", "-s", "-C", PROJECT / "kernels", f"MPICC={mpicc}", f"BUILD={folder}", program]
+    subprocess.run(command, env=environment, check=True)
+    return program

@@ -26,6 +26,7 @@ EXECUTION = [
 ANALYSIS = [
     {"effective_bandwidth"},
     {"parsers", "statistics", "evidence", "wording", "findings"},
+    {"balance", "parsers", "statistics", "evidence", "wording", "findings"},
     {"transport_reports", "metrics", "figure_style", "rows"},
     {"traffic"},
     {"verdict"},

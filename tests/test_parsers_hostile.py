@@ -25,6 +25,7 @@ OUTPUTS = [
     ("osu", "gather_full", 16),
     ("osu", "ialltoall_full", 16),
     ("kernel", "tree_merge", None),
+    ("kernel", "latency_bandwidth", None),
 ]
 TEXTS = {
     (suite, name): (FIXTURES / suite / f"{name}.out").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def check(output: tuple[str, str, int | None], changed: str) -> None:
 
 
 def row_numbers(lines: list[str]) -> list[int]:
-    words = ("samples ", "levels ", "sizes ")
+    words = ("samples ", "levels ", "sizes ", "ping_pong ", "pairs ", "rings ")
     return [k for k, line in enumerate(lines) if line.lstrip()[:1].isdigit() or line.startswith(words)]
 
 

@@ -56,6 +56,7 @@ struct kernel {
     double default_budget;        /* seconds */
     const char *size_option;      /* the one to make smaller when memory is short */
     const struct option *options; /* further options, ended by one without a name */
+    const char *seconds;          /* what they are; NULL: as the synchronisation says */
 
     /* Why the options cannot be served, into why; true when they can. Allocates no buffers. */
     bool (*accept)(struct run *run, char why[REASON_LENGTH]);

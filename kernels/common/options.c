@@ -19,7 +19,7 @@ static const struct option *common_table(const struct command_line *line, struct
          "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->max_size},
         {"--budget", "SECONDS", "time for the whole run",
          "a number of seconds above 0, at most 86400", parse_seconds, &to->budget},
-        {"--seed", "NUMBER", "seed of keys, patterns and the random tree (1)",
+        {"--seed", "NUMBER", "seed of all that is random: keys, patterns, trees, rings (1)",
          "a whole number below 2^64", parse_seed, &to->seed},
         {"--help", NULL, "show this text", NULL, NULL, &to->help},
         {NULL, NULL, NULL, NULL, NULL, NULL}};

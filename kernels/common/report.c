@@ -69,10 +69,10 @@ static void report_launch(const struct run *run) {
     output_header("budget_seconds", "%g", run->options.budget);
 }
 
-static void report_synchronisation(const struct sync *sync) {
+static void report_synchronisation(const struct sync *sync, const char *seconds) {
     output_header("clock", "%s", sync->clock);
     output_header("sync", "%s", sync->name);
-    output_header("seconds", "%s", sync->seconds);
+    output_header("seconds", "%s", seconds != NULL ? seconds : sync->seconds);
 }
 
 static void report_sweep(const struct measurement *m) {
@@ -112,7 +112,7 @@ void report_header(const struct kernel *kernel, const struct measurement *m, uin
     report_launch(m->run);
     output_header("memory_per_process_bytes", "%llu", (unsigned long long)largest);
     kernel->describe(m->run);
-    report_synchronisation(&m->sync);
+    report_synchronisation(&m->sync, kernel->seconds);
     if (kernel->measure != NULL)
         return;
     report_sweep(m);

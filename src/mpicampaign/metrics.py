@@ -62,6 +62,8 @@ _FIGURES = {
     "random_ring_latency": Figure("random ring latency", TIME, headline=True),
     "natural_ring_latency": Figure("natural ring latency", TIME),
     "ping_pong_latency": Figure("ping-pong latency, worst pair", TIME),
+    "ping_pong_latency_average": Figure("ping-pong latency, mean of pairs", TIME),
+    "ping_pong_latency_best": Figure("ping-pong latency, best pair", TIME),
     "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
     "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
     "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
@@ -73,6 +75,8 @@ _FIGURES = {
     "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
     "slowest_class_bandwidth": Figure("bandwidth, slowest class", BANDWIDTH),
     "contention": Figure("largest contention factor", SLOWDOWN),
+    "ping_pong_bandwidth_average": Figure("ping-pong bandwidth, mean of pairs", BANDWIDTH),
+    "ping_pong_bandwidth_best": Figure("ping-pong bandwidth, best pair", BANDWIDTH),
 }
 
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers

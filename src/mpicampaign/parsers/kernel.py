@@ -5,6 +5,7 @@ from __future__ import annotations
 from mpicampaign.parsers.kernel_b_eff import b_eff_layout
 from mpicampaign.parsers.kernel_core_pairs import core_pairs_layout
 from mpicampaign.parsers.kernel_frame import Frame
+from mpicampaign.parsers.kernel_latency_bandwidth import latency_bandwidth_layout
 from mpicampaign.parsers.kernel_point_to_point import point_to_point_layout
 from mpicampaign.parsers.kernel_sweep import sweep_layout
 from mpicampaign.parsers.output import ParsedOutput
@@ -18,6 +19,7 @@ _LAYOUTS = {
     "point_to_point": point_to_point_layout(),
     "core_pairs": core_pairs_layout(),
     "b_eff": b_eff_layout(),
+    "latency_bandwidth": latency_bandwidth_layout(),
 }
 
 

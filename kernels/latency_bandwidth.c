@@ -1,0 +1,368 @@
+/* latency_bandwidth: ping-pong over pairs of ranks, natural and random rings.
+ *
+ * Purpose: how much worse communication is when all processes communicate, and when neighbours in
+ *          the pattern are no neighbours in the machine, than between two processes alone.
+ * Usage:   mpirun -n RANKS latency_bandwidth [--budget 60]
+ * Figures: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
+ * Source:  Rabenseifner (2005), section 2; numbers of loops, repetitions and rings as in HPC
+ *          Challenge 1.5 (bench_lat_bw 1.5.2). Where it differs: docs/kernels.md.
+ */
+#include "buffers.h"
+#include "clock.h"
+#include "kernel.h"
+#include "measure.h"
+#include "output.h"
+#include "ping_pong.h"
+#include "ring_exchange.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LARGEST = 2000000, PART_COUNT = 2, MOST_ROWS = 2000, RESULTS = 40, WARMUP };
+enum { WARMUP_EXCHANGES = 1000, WARMUP_STEP = 50 };
+
+/* What is done with messages of one size. Loops are the first proposal: they grow until a
+ * measurement takes 10 us. */
+struct part {
+    int size;
+    int ping_pong_loops, ping_pong_repetitions;
+    double ping_pong_seconds, ping_pong_share; /* at most, and at most of the budget */
+    int ring_loops, ring_repetitions, random_rings;
+};
+
+static const struct part PARTS[PART_COUNT] = {{8, 8, 5, 10, 1.0 / 6, 5, 8, 30},
+                                              {LARGEST, 1, 2, 30, 1.0 / 2, 2, 3, 10}};
+
+static struct two_way messages;
+static struct ping_pong *best; /* [ranks] */
+static int *order;             /* [ranks] */
+static int strides[PART_COUNT];
+static char first_wrong[REASON_LENGTH]; /* on this rank; empty while all data are right */
+
+static void note_wrong(const char *where, int size, const char *detail) {
+    if (first_wrong[0] == '\0')
+        snprintf(first_wrong, REASON_LENGTH, "wrong data in %s at %d B: %.150s", where, size,
+                 detail);
+}
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    (void)run;
+    (void)why;
+    return true;
+}
+
+static uint64_t memory(const struct run *run) {
+    uint64_t per_rank = sizeof *best + sizeof *order;
+    return bytes_sum(two_way_memory(LARGEST),
+                     bytes_product((uint64_t)run->topology.ranks, per_rank));
+}
+
+static void set_up(struct run *run) {
+    two_way_allocate(&messages, LARGEST, run->options.seed);
+    best = allocate((size_t)run->topology.ranks * sizeof *best);
+    order = allocate((size_t)run->topology.ranks * sizeof *order);
+}
+
+/* Rank 0's clock decides for all whether there is time left. */
+static bool before(int64_t moment) {
+    int left = clock_now() < moment;
+    MPI_Bcast(&left, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return left;
+}
+
+static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
+
+/* --- warm-up */
+
+static void exchange(int partner) {
+    const struct blocks *out = &messages.out[TO_RIGHT], *in = &messages.in[TO_RIGHT];
+    for (int i = 0; i < WARMUP_STEP; i++)
+        MPI_Sendrecv(out->bytes, (int)out->size, MPI_BYTE, partner, WARMUP, in->bytes,
+                     (int)in->size, MPI_BYTE, partner, WARMUP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Some MPI libraries give two ranks their fastest path only after some hundred messages between
+ * them. In HPCC the parts before this one have sent such messages. The number of exchanges of each
+ * pair. */
+static int warm_up(const struct measurement *m) {
+    int ranks = m->run->topology.ranks, done = 0;
+    int64_t until = clock_now() + (int64_t)(WARMUP_FRACTION * m->run->options.budget * 1e9);
+    do {
+        for (int round = 0; round < tournament_rounds(ranks); round++) {
+            int partner = tournament_partner(ranks, round, m->run->topology.rank);
+            if (partner >= 0)
+                exchange(partner);
+        }
+        done += WARMUP_STEP;
+    } while (done < WARMUP_EXCHANGES && before(until));
+    return done;
+}
+
+/* --- ping-pong */
+
+/* Over all pairs: one-way seconds. The mean bandwidth is the size divided by their harmonic mean.
+ */
+struct pair_summary {
+    long pairs;
+    double shortest, mean, longest, harmonic_mean;
+};
+
+static double one_way(const struct ping_pong *result) {
+    return result->seconds / result->loops / 2;
+}
+
+static void add_pair(struct pair_summary *sums, double seconds) {
+    sums->shortest = sums->pairs == 0 ? seconds : fmin(sums->shortest, seconds);
+    sums->longest = sums->pairs == 0 ? seconds : fmax(sums->longest, seconds);
+    sums->mean += seconds; /* sums until all are there */
+    sums->harmonic_mean += 1 / seconds;
+    sums->pairs++;
+}
+
+static long pair_count(const struct pair_set *set) {
+    long clients = set->count;
+    return clients * clients - (set->first_server == 0 ? clients : 0);
+}
+
+/* The results of one client; where there are many pairs, only some rows are printed. */
+static void report_client(const struct pair_set *set, int client, const struct ping_pong *results,
+                          int size, struct pair_summary *sums) {
+    long step = (pair_count(set) + MOST_ROWS - 1) / MOST_ROWS;
+    for (int i = 0; i < set->count; i++) {
+        if (results[i].loops == 0)
+            continue;
+        if (sums->pairs % step == 0)
+            output_row("ping_pong %d %d %d %d %.6e", client, pair_set_server(set, i), size,
+                       results[i].loops, results[i].seconds);
+        add_pair(sums, one_way(&results[i]));
+    }
+}
+
+static void receive_results(int client, struct ping_pong *results, int count) {
+    MPI_Recv(results, count * (int)sizeof *results, MPI_BYTE, client, RESULTS, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 is always the first client: its own results are out when the next ones come. */
+static void report_pairs(const struct measurement *m, const struct part *part,
+                         const struct pair_set *set) {
+    struct pair_summary sums = {0};
+    int rank = m->run->topology.rank;
+    if (rank != 0 && pair_set_has_client(set, rank))
+        MPI_Send(best, set->count * (int)sizeof *best, MPI_BYTE, 0, RESULTS, MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    for (int i = 0; i < set->count; i++) {
+        if (i > 0)
+            receive_results(pair_set_client(set, i), best, set->count);
+        report_client(set, pair_set_client(set, i), best, part->size, &sums);
+    }
+    output_row("pairs %d %ld %d %d %.6e %.6e %.6e %.6e", part->size, sums.pairs, set->stride,
+               part->ping_pong_repetitions, sums.shortest, sums.mean / (double)sums.pairs,
+               sums.longest, (double)sums.pairs / sums.harmonic_mean);
+}
+
+/* What one pair takes, tried between the first and the last rank, decides on the others. */
+static int choose_stride(const struct measurement *m, const struct part *part,
+                         struct ping_pongs *ping_pongs) {
+    int ranks = m->run->topology.ranks, stride = 1;
+    ping_pongs->pairs = pair_set_single(0, ranks - 1);
+    ping_pong_measure(ping_pongs);
+    if (is_root(m)) {
+        double limit =
+            fmin(part->ping_pong_seconds, part->ping_pong_share * m->run->options.budget);
+        stride = pair_stride(ranks, limit / ping_pongs->turn_seconds);
+    }
+    MPI_Bcast(&stride, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return stride;
+}
+
+static bool ping_pong(const struct measurement *m, const struct part *part, int *stride) {
+    char why[REASON_LENGTH] = "";
+    struct ping_pongs ping_pongs = {.repetitions = part->ping_pong_repetitions,
+                                    .loops = part->ping_pong_loops,
+                                    .messages = &messages,
+                                    .best = best,
+                                    .correct = true,
+                                    .why = why};
+    *stride = choose_stride(m, part, &ping_pongs);
+    ping_pongs.pairs = pair_set_strided(m->run->topology.ranks, *stride);
+    ping_pong_measure(&ping_pongs);
+    report_pairs(m, part, &ping_pongs.pairs);
+    if (!ping_pongs.correct)
+        note_wrong("ping-pong", part->size, why);
+    return ping_pongs.correct;
+}
+
+/* --- rings */
+
+/* Largest over ranks: of each method, and of each rank's faster method as HPCC has it. */
+struct ring_times {
+    double method[RING_METHODS], faster;
+};
+
+static struct ring_times time_ring(const struct measurement *m, const struct neighbours *neighbours,
+                                   int loops) {
+    struct ring_times own, largest;
+    for (int method = 0; method < RING_METHODS; method++) {
+        m->sync.start(&m->sync); /* on time or not: an exchange that is not timed comes first */
+        own.method[method] = ring_seconds(&messages, neighbours, method, loops);
+    }
+    own.faster = fmin(own.method[RING_SENDRECV], own.method[RING_NONBLOCKING]);
+    MPI_Allreduce(&own, &largest, RING_METHODS + 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return largest;
+}
+
+/* The loops stay as long as they had to become: the next ring begins with them. */
+static void measure_ring(const struct measurement *m, const struct neighbours *neighbours, int size,
+                         int number, int repetition, int *loops) {
+    struct ring_times times = time_ring(m, neighbours, *loops);
+    while (times.faster < BLOCK_SECONDS) {
+        *loops += *loops == 1 ? 1 : *loops / 2;
+        times = time_ring(m, neighbours, *loops);
+    }
+    if (is_root(m))
+        output_row("rings %s %d %d %d %d %.6e %.6e %.6e", number == 0 ? "natural" : "random",
+                   number, size, repetition, *loops, times.faster, times.method[RING_SENDRECV],
+                   times.method[RING_NONBLOCKING]);
+}
+
+static bool verify_ring(const struct neighbours *neighbours, int size) {
+    static const char *const WHERE[RING_METHODS] = {"rings by MPI_Sendrecv", "rings by MPI_Isend"};
+    bool correct = true;
+    for (int method = 0; method < RING_METHODS; method++) {
+        char why[REASON_LENGTH];
+        if (ring_verify(&messages, neighbours, method, why, sizeof why))
+            continue;
+        note_wrong(WHERE[method], size, why);
+        correct = false;
+    }
+    return correct;
+}
+
+static struct neighbours neighbours_in(const struct run *run, int number) {
+    int ranks = run->topology.ranks;
+    if (number == 0)
+        ring_natural(order, ranks);
+    else
+        ring_random(order, ranks, run->options.seed, number);
+    return ring_neighbours(order, ranks, run->topology.rank);
+}
+
+/* After the timed part, not between rings: it would displace the messages from the caches. */
+static bool verify_rings(const struct run *run, const struct part *part) {
+    bool correct = true;
+    for (int number = 0; number <= part->random_rings; number++) {
+        struct neighbours neighbours = neighbours_in(run, number);
+        correct = verify_ring(&neighbours, part->size) && correct;
+    }
+    return correct;
+}
+
+/* The number of repetitions made. */
+static int rings(const struct measurement *m, const struct part *part) {
+    int loops = part->ring_loops, repetition = 0;
+    do {
+        for (int number = 0; number <= part->random_rings; number++) {
+            struct neighbours neighbours = neighbours_in(m->run, number);
+            measure_ring(m, &neighbours, part->size, number, repetition, &loops);
+        }
+        repetition++;
+    } while (repetition < part->ring_repetitions && before(m->deadline));
+    return repetition;
+}
+
+/* --- the run */
+
+static bool everywhere(bool correct) {
+    int mine = correct, all;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+static void measure_rings(const struct measurement *m, const struct part *part, bool correct) {
+    int repetitions = rings(m, part);
+    bool verified = everywhere(verify_rings(m->run, part) && correct);
+    if (is_root(m))
+        output_row("sizes %d %d %d %d", part->size, repetitions,
+                   repetitions == part->ring_repetitions, verified);
+}
+
+/* Ping-pong of both sizes, then rings of both sizes, as HPCC does. */
+static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
+    bool correct[PART_COUNT];
+    two_way_fill(&messages, (size_t)PARTS[0].size, m->run->topology.rank);
+    int exchanges = warm_up(m);
+    for (int i = 0; i < PART_COUNT; i++) {
+        two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
+        correct[i] = ping_pong(m, &PARTS[i], &strides[i]);
+    }
+    for (int i = 0; i < PART_COUNT; i++) {
+        two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
+        measure_rings(m, &PARTS[i], correct[i]);
+    }
+    if (is_root(m)) {
+        output_header("warmup_exchanges", "%d", exchanges);
+        output_header("ping_pong_strides", "%d:%d,%d:%d", PARTS[0].size, strides[0], PARTS[1].size,
+                      strides[1]);
+    }
+    memcpy(why, first_wrong, REASON_LENGTH);
+    return first_wrong[0] == '\0';
+}
+
+static void describe_parts(void) {
+    const struct part *small = &PARTS[0], *large = &PARTS[1];
+    output_header("message_sizes", "%d,%d", small->size, large->size);
+    output_header("warmup",
+                  "each pair exchanges %d B %d times, in at most %g of the budget; not timed",
+                  small->size, WARMUP_EXCHANGES, WARMUP_FRACTION);
+    output_header("ping_pong", "one pair at a time, %d and %d repetitions, the shortest is kept",
+                  small->ping_pong_repetitions, large->ping_pong_repetitions);
+    output_header("ping_pong_limit_seconds", "%g and %g, at most %.3g and %.3g of the budget",
+                  small->ping_pong_seconds, large->ping_pong_seconds, small->ping_pong_share,
+                  large->ping_pong_share);
+    output_header("ping_pong_rows", "at most %d of each size, evenly spaced", MOST_ROWS);
+    output_header("rings", "the natural one and %d or %d random ones, %d and %d repetitions",
+                  small->random_rings, large->random_rings, small->ring_repetitions,
+                  large->ring_repetitions);
+    output_header("loops",
+                  "ping-pong %d and %d, rings %d and %d; more where they take less than "
+                  "%g s; one more before, not timed",
+                  small->ping_pong_loops, large->ping_pong_loops, small->ring_loops,
+                  large->ring_loops, BLOCK_SECONDS);
+}
+
+static void describe(const struct run *run) {
+    (void)run;
+    describe_parts();
+    output_header("columns.ping_pong", "from to size loops seconds");
+    output_header("columns.pairs", "size pairs stride repetitions shortest_seconds mean_seconds "
+                                   "longest_seconds harmonic_mean_seconds");
+    output_header("columns.rings", "ring number size repetition loops seconds sendrecv_seconds "
+                                   "nonblocking_seconds");
+    output_header("columns.sizes", "size ring_repetitions complete verified");
+}
+
+static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+
+int main(int argc, char **argv) {
+    const struct kernel kernel = {
+        .name = "latency_bandwidth",
+        .purpose =
+            "Latency (8 B) and bandwidth (2 MB) as the HPC Challenge benchmark measures them:\n"
+            "ping-pong over pairs of ranks, one pair at a time, and exchange with both neighbours\n"
+            "in a natural and in random rings, all processes at once.",
+        .minimum_ranks = 2,
+        .default_budget = 60,
+        .size_option = "number of ranks per node",
+        .seconds = "of all loops; ping-pong: on the client; rings: largest duration over ranks",
+        .options = options,
+        .accept = accept,
+        .memory = memory,
+        .set_up = set_up,
+        .describe = describe,
+        .measure = measure};
+    return kernel_main(argc, argv, &kernel);
+}

@@ -1,0 +1,153 @@
+"""The kernel latency_bandwidth: ping-pong over pairs, natural and random rings; one figure each per run.
+
+Definitions as in HPC Challenge: the best repetition of each ring, the geometric mean over the random rings,
+the worst pair's ping-pong. See docs/method.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
+from mpicampaign.parsers.output import OutputError
+from mpicampaign.records import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LATENCY_SIZE = 8
+BANDWIDTH_SIZE = 2_000_000
+
+_NATURAL = "natural"
+_RANDOM = "random"
+_RINGS = (_NATURAL, _RANDOM)
+_ROUNDING = 1e-5  # times are printed with seven digits
+
+_SUMMARY = ("shortest_seconds", "mean_seconds", "longest_seconds", "harmonic_mean_seconds")
+_METHODS = ("sendrecv_seconds", "nonblocking_seconds")
+
+
+def latency_bandwidth_layout() -> Layout:
+    """The layout of the kernel's output."""
+    return Layout(
+        needed={
+            "ping_pong": frozenset({"from", "to", "size", "loops", "seconds"}),
+            "pairs": frozenset({"size", "pairs", *_SUMMARY}),
+            "rings": frozenset({"ring", "number", "size", "repetition", "loops", "seconds", *_METHODS}),
+            "sizes": frozenset({"size", "ring_repetitions", "complete", "verified"}),
+        },
+        names=frozenset({"ring"}),
+        seconds=frozenset({"seconds", *_SUMMARY, *_METHODS}),
+        series=_series,
+    )
+
+
+def _series(frame: Frame) -> tuple[Series, ...]:
+    sizes = _by_size(frame.rows("sizes"), "sizes")
+    pairs = _by_size(frame.rows("pairs"), "pairs")
+    for row in sizes.values():
+        if not row["verified"]:
+            raise OutputError(f"{row['size']} B: the data was not verified")
+    for row in pairs.values():
+        _check_pairs(row, [found for found in frame.rows("ping_pong") if found["size"] == row["size"]])
+    rings = {size: _rings(frame.rows("rings"), row) for size, row in sizes.items()}
+    figures: dict[str, float] = {
+        **_latencies(pairs[LATENCY_SIZE], rings[LATENCY_SIZE]),
+        **_bandwidths(pairs[BANDWIDTH_SIZE], rings[BANDWIDTH_SIZE]),
+        "converged": min(int(row["complete"]) for row in sizes.values()),
+    }
+    return (Series("latency_bandwidth", frame.ranks, {name: [value] for name, value in figures.items()}),)
+
+
+def _latencies(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
+    return {
+        "random_ring_latency": rings[_RANDOM],
+        "natural_ring_latency": rings[_NATURAL],
+        "ping_pong_latency": float(pairs["longest_seconds"]),
+        "ping_pong_latency_average": float(pairs["mean_seconds"]),
+        "ping_pong_latency_best": float(pairs["shortest_seconds"]),
+    }
+
+
+def _bandwidths(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
+    """The mean over pairs of size / time is size / harmonic mean of the times."""
+    return {
+        "random_ring_bandwidth": BANDWIDTH_SIZE / rings[_RANDOM],
+        "natural_ring_bandwidth": BANDWIDTH_SIZE / rings[_NATURAL],
+        "ping_pong_bandwidth": BANDWIDTH_SIZE / float(pairs["longest_seconds"]),
+        "ping_pong_bandwidth_average": BANDWIDTH_SIZE / float(pairs["harmonic_mean_seconds"]),
+        "ping_pong_bandwidth_best": BANDWIDTH_SIZE / float(pairs["shortest_seconds"]),
+    }
+
+
+def _by_size(rows: Iterable[Row], kind: str) -> dict[int, Row]:
+    """One row for each of the two sizes."""
+    found = list(rows)
+    if sorted(int(row["size"]) for row in found) != [LATENCY_SIZE, BANDWIDTH_SIZE]:
+        named = ", ".join(str(row["size"]) for row in found) or "none"
+        wanted = f"one for {LATENCY_SIZE} B and one for {BANDWIDTH_SIZE} B"
+        raise OutputError(f"rows of {kind} for the sizes {named}, not {wanted}")
+    return {int(row["size"]): row for row in found}
+
+
+def _check_pairs(summary: Row, rows: list[Row]) -> None:
+    """The rows of single pairs, of which there may be fewer, must lie within what the summary says."""
+    what = f"ping-pong at {summary['size']} B"
+    if not rows or len(rows) > int(summary["pairs"]):
+        raise OutputError(f"{what}: {len(rows)} rows of {summary['pairs']} pairs")
+    shortest, mean, longest, harmonic = (_positive(summary, name, what) for name in _SUMMARY)
+    ordered = [shortest, harmonic, mean, longest]
+    if any(a > b * (1 + _ROUNDING) for a, b in pairwise(ordered)):
+        raise OutputError(f"{what}: shortest, mean and longest contradict each other")
+    for row in rows:
+        time = _per_message(row, "seconds", what)
+        if not shortest * (1 - _ROUNDING) <= time <= longest * (1 + _ROUNDING):
+            raise OutputError(f"{what}: {row['from']} to {row['to']} is outside of shortest to longest")
+
+
+def _rings(rows: Iterable[Row], summary: Row) -> dict[str, float]:
+    """Time of one message: best repetition of the natural ring, geometric mean over the random ones."""
+    size = summary["size"]
+    times: dict[tuple[str, int], list[float]] = defaultdict(list)
+    repetitions: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for row in (row for row in rows if row["size"] == size):
+        key = str(row["ring"]), int(row["number"])
+        times[key].append(_ring_time(row))
+        repetitions[key].append(int(row["repetition"]))
+    for (ring, number), found in repetitions.items():
+        if sorted(found) != list(range(int(summary["ring_repetitions"]))):
+            named = ", ".join(map(str, found))
+            raise OutputError(
+                f"{ring} ring {number} at {size} B: repetitions {named} of {summary['ring_repetitions']}"
+            )
+    best = {ring: [min(found) for (name, _), found in times.items() if name == ring] for ring in _RINGS}
+    if len(best[_NATURAL]) != 1 or not best[_RANDOM]:
+        counts = " and ".join(f"{len(found)} {ring}" for ring, found in best.items())
+        raise OutputError(f"rings at {size} B: {counts}, not 1 {_NATURAL} and some {_RANDOM}")
+    return {ring: math.exp(math.fsum(map(math.log, found)) / len(found)) for ring, found in best.items()}
+
+
+def _ring_time(row: Row) -> float:
+    """One message of the faster method; each rank's faster one is at most as slow as either method."""
+    what = f"{row['ring']} ring {row['number']} at {row['size']} B"
+    faster, *methods = (_per_message(row, name, what) for name in ("seconds", *_METHODS))
+    if faster > min(methods) * (1 + _ROUNDING):
+        raise OutputError(f"{what}: the faster method took longer than one of the two")
+    return faster
+
+
+def _per_message(row: Row, name: str, what: str) -> float:
+    """A loop is a ping and a pong, or a message to each of two neighbours."""
+    if not row["loops"]:
+        raise OutputError(f"{what}: measured over no loops")
+    return _positive(row, name, what) / (2 * int(row["loops"]))
+
+
+def _positive(row: Row, name: str, what: str) -> float:
+    value = float(row[name])
+    if value <= 0:
+        raise OutputError(f"{what}: took no time at all")
+    return value

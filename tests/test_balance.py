@@ -1,0 +1,70 @@
+"""The balance of communication and computation, against the table that its author published."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.balance import balance
+from mpicampaign.errors import UserError
+
+TABLE = Path(__file__).parent / "data/rabenseifner-2005-table1.csv"
+
+
+def rows() -> list[dict[str, str]]:
+    with TABLE.open(encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def rounding(printed: str) -> float:
+    """Half a unit of the last digit: 0.398 -> 0.0005, 220. -> 0.5."""
+    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
+
+
+def of_each(ring_gbytes: float, hpl_gflops: float) -> float:
+    """From what the table gives for each process."""
+    return balance(ring_gbytes * 1e9, hpl_gflops * 1e9, 1)
+
+
+def test_nec_sx6_with_192_processes() -> None:
+    assert balance(0.398e9, 192 * 6.91e9, 192) == pytest.approx(57.6, abs=0.05)  # the paper prints 57.5
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: f"{row['cpu']} {row['processes_x_threads']}")
+def test_published_rows_within_the_rounding_of_their_digits(row: dict[str, str]) -> None:
+    """No row is an exception: what the printed digits allow holds the printed balance in all 24."""
+    ring, hpl, printed = (
+        row[name] for name in ("random_ring_gb_s", "hpl_per_process_gflops", "balance_byte_per_kflop")
+    )
+    lowest = of_each(float(ring) - rounding(ring), float(hpl) + rounding(hpl))
+    highest = of_each(float(ring) + rounding(ring), float(hpl) - rounding(hpl))
+    assert lowest <= float(printed) + rounding(printed)
+    assert highest >= float(printed) - rounding(printed)
+
+
+def test_the_table_is_whole() -> None:
+    assert len(rows()) == 24
+
+
+@pytest.mark.parametrize("hpl", [None, 0.0, -1e9, math.nan, math.inf])
+def test_no_balance_without_hpl(hpl: float | None) -> None:
+    with pytest.raises(
+        UserError, match=r"no balance: the speed of HPL is (missing|not positive)[^\0]*run HPL"
+    ):
+        balance(1e9, hpl, 4)
+
+
+@pytest.mark.parametrize("ring", [None, 0.0, -1.0])
+def test_no_balance_without_rings(ring: float | None) -> None:
+    with pytest.raises(
+        UserError, match=r"the random ring bandwidth is [^\0]*run the kernel latency_bandwidth"
+    ):
+        balance(ring, 1e12, 4)
+
+
+def test_no_balance_without_processes() -> None:
+    with pytest.raises(UserError, match="at least one process"):
+        balance(1e9, 1e12, 0)

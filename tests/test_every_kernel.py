@@ -1,0 +1,124 @@
+"""What holds for every bundled kernel: each MPI library, memory checkers, wrong use, a rank that dies.
+
+More ranks than cores is fine here: nothing is claimed about speed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from test_kernels import Build, Launch, mpi_environment
+
+from mpicampaign.parsers import parse
+
+# Short runs of each; a kernel that the Makefile builds and that is not here fails the first test.
+QUICK = {
+    "tree_gather": ("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
+    "tree_merge": ("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
+    "point_to_point": ("--max-size", "1KiB", "--budget", "0.1"),
+    "core_pairs": ("--budget", "0.2"),
+    "b_eff": ("--lmax", "8KiB", "--budget", "0.5"),
+    "latency_bandwidth": ("--budget", "0.5"),
+}
+SYSTEM_MPIS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}  # Debian's names
+
+pytestmark = pytest.mark.mpi
+
+
+def demand_success(launch: Launch, ranks: int) -> None:
+    assert launch.statuses == [0] * ranks, launch.errors
+    assert parse("kernel", launch.output).series
+
+
+def test_no_kernel_is_left_out() -> None:
+    makefile = (Path(__file__).parents[1] / "kernels/Makefile").read_text()
+    found = re.search(r"^KERNELS := (.*)$", makefile, re.MULTILINE)
+    assert found and sorted(found[1].split()) == sorted(QUICK)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+@pytest.mark.parametrize("kernel", QUICK)
+def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:
+    demand_success(build.launch(ranks, kernel, *QUICK[kernel]), ranks)
+
+
+@pytest.mark.parametrize("kernel", QUICK)
+def test_one_rank_is_refused_with_the_command_to_use(build: Build, kernel: str) -> None:
+    launch = build.launch(1, kernel, *QUICK[kernel])
+    assert launch.statuses == [2]
+    assert f"{kernel}: needs at least 2 ranks, was started with 1: mpirun -n 2 {kernel}" in launch.errors
+    assert launch.output == ""
+
+
+@pytest.mark.parametrize("kernel", QUICK)
+def test_a_wrong_option_is_refused_by_all_ranks(build: Build, kernel: str) -> None:
+    launch = build.launch(2, kernel, "--buget", "3")
+    assert launch.statuses == [2, 2]
+    assert f"{kernel}: unknown option '--buget'" in launch.errors
+    assert launch.output == ""
+
+
+@pytest.mark.parametrize("kernel", QUICK)
+def test_a_rank_that_dies_brings_the_run_down(build: Build, kernel: str) -> None:
+    """Within the time limit of `launch`, which would return 124."""
+    shim = {"preload": "damage.so", "DAMAGE": "die", "DAMAGE_RANK": "1"}
+    launch = build.launch(3, kernel, *QUICK[kernel], **shim)
+    assert launch.status not in (0, 124, 137)
+    assert "#@end" not in launch.output
+
+
+@pytest.mark.parametrize("kernel", QUICK)
+def test_the_header_says_how_it_was_measured(build: Build, kernel: str) -> None:
+    launch = build.launch(2, kernel, *QUICK[kernel], "--seed", "7")
+    demand_success(launch, 2)
+    assert launch.header("seed") == "7"
+    for key in ("mpi_library", "ranks", "nodes", "hosts", "oversubscribed", "clock", "sync", "seconds"):
+        assert launch.header(key), key
+    assert int(launch.header("memory_per_process_bytes")) >= 0
+    assert len(launch.output) < 2_000_000
+
+
+@pytest.fixture(scope="module", params=SYSTEM_MPIS)
+def system_build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Build:
+    name = str(request.param)
+    compiler, launcher = shutil.which(f"mpicc.{name}"), shutil.which(SYSTEM_MPIS[name])
+    if not compiler or not launcher:
+        pytest.skip(f"{name} is not installed as a package of the system")
+    folder = tmp_path_factory.mktemp(name)
+    environment = {**mpi_environment(), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    (folder / "bin").mkdir()
+    (folder / "bin/mpirun").symlink_to(launcher)
+    command = ["make", "-C", "kernels", f"MPICC={compiler}", f"BUILD={folder}", "all"]
+    subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, timeout=240)
+    return Build(folder, environment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", QUICK)
+def test_mpi_libraries_of_the_system(system_build: Build, kernel: str) -> None:
+    demand_success(system_build.launch(2, kernel, *QUICK[kernel]), 2)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", QUICK)
+def test_sanitizers_find_nothing(sanitized: Build, kernel: str) -> None:
+    demand_success(sanitized.launch(3, kernel, *QUICK[kernel]), 3)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kernel", QUICK)
+def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str) -> None:
+    """With MPICH: Open MPI sends bytes of its own that it never wrote."""
+    if "mpich" not in system_build.folder.name:
+        pytest.skip("valgrind is used with MPICH")
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not on this machine")
+    checker = ("valgrind", "--quiet", "--error-exitcode=9", f"--log-file={tmp_path}/%p")
+    launch = system_build.launch(2, kernel, *QUICK[kernel], before=checker)
+    logs = "".join(path.read_text() for path in tmp_path.iterdir())
+    assert launch.statuses == [0, 0], logs + launch.errors

@@ -1,0 +1,283 @@
+"""The kernel latency_bandwidth: what it measures and prints, and how its output is read.
+
+More ranks than cores is fine here: nothing is claimed about speed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from test_kernels import Build, Launch, make
+
+from mpicampaign.metrics import choose_metrics, read
+from mpicampaign.parsers import OutputError, parse
+
+SIZES = {8: 30, 2_000_000: 10}  # message size: random rings
+QUICK = ("--budget", "0.1")
+PROGRAMS = ("latency_bandwidth", "test_rings", "damage.so", "pretend.so")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    folder = tmp_path_factory.mktemp("latency_bandwidth")
+    return make(folder, *(f"{folder}/{program}" for program in PROGRAMS))
+
+
+# --- rings and pairs
+
+
+def ring(build: Build, ranks: int, seed: int, number: int) -> tuple[int, ...]:
+    return tuple(map(int, build.unit("test_rings", "ring", f"{ranks}", f"{seed}", f"{number}").split()))
+
+
+@pytest.mark.mpi
+def test_random_rings_are_permutations_that_depend_on_seed_and_number(build: Build) -> None:
+    rings = {(seed, number): ring(build, 40, seed, number) for seed in (1, 2) for number in (1, 2, 30)}
+    assert len(set(rings.values())) == len(rings)
+    assert all(sorted(found) == list(range(40)) for found in rings.values())
+    assert ring(build, 40, 1, 2) == rings[1, 2]
+
+
+@pytest.mark.mpi
+def test_every_order_of_three_ranks_is_as_likely(build: Build) -> None:
+    counts = Counter(ring(build, 3, 5, number) for number in range(1, 301))
+    assert counts.keys() == set(permutations(range(3)))
+    assert all(25 <= count <= 80 for count in counts.values())  # 50 expected, five standard deviations
+
+
+@pytest.mark.mpi
+def test_neighbours_stand_before_and_after_a_rank(build: Build) -> None:
+    order = ring(build, 7, 1, 3)
+    for place, rank in enumerate(order):
+        found = build.unit("test_rings", "neighbours", "7", "1", "3", f"{rank}").split()
+        assert found == [f"{order[place - 1]}", f"{order[(place + 1) % 7]}"]
+
+
+def hpcc_stride(ranks: int, affordable: int) -> int:
+    """As HPC Challenge 1.5 chooses it: ranks over the square root of the pairs, then up to a prime."""
+    stride = int(ranks / max(5, math.isqrt(affordable)) + 0.9)
+    if stride in (2, 3):
+        return 3
+    while stride > 3 and any(stride % k == 0 for k in range(2, stride)) and stride <= ranks // 3:
+        stride += 1
+    return max(1, stride)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3, 6, 10, 12, 27, 88, 1000, 5000])
+def test_strides_are_those_of_hpcc(build: Build, ranks: int) -> None:
+    for affordable in (0, 4, 30, 100, 1000, 20_000, 10**9):
+        found = int(build.unit("test_rings", "stride", f"{ranks}", f"{affordable}"))
+        assert found == hpcc_stride(ranks, affordable), affordable
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("ranks", "stride"), [(2, 1), (5, 1), (7, 3), (8, 3), (30, 7)])
+def test_clients_count_from_the_first_rank_and_servers_from_the_last(
+    build: Build, ranks: int, stride: int
+) -> None:
+    lines = build.unit("test_rings", "pairs", f"{ranks}", f"{stride}").splitlines()
+    clients, servers = range(0, ranks, stride), range(ranks - 1, -1, -stride)
+    expected = {(client, server) for client in clients for server in servers if client != server}
+    assert Counter(tuple(map(int, line.split())) for line in lines) == Counter(expected)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 10, 33])
+def test_in_a_tournament_all_meet_once(build: Build, ranks: int) -> None:
+    met: Counter[frozenset[int]] = Counter()
+    for line in build.unit("test_rings", "tournament", f"{ranks}", "0").splitlines():
+        partners = list(map(int, line.split()))
+        assert partners.count(-1) == ranks % 2
+        playing = [(rank, partner) for rank, partner in enumerate(partners) if partner >= 0]
+        assert all(partners[partner] == rank for rank, partner in playing)
+        met.update({frozenset(pair) for pair in playing})
+    assert met == {frozenset(pair): 1 for pair in permutations(range(ranks), 2)}
+
+
+# --- runs
+
+
+def check_rows(launch: Launch, ranks: int) -> None:
+    pairs = Counter((row["size"], int(row["from"]), int(row["to"])) for row in launch.rows("ping_pong"))
+    assert pairs == Counter((f"{size}", *pair) for size in SIZES for pair in permutations(range(ranks), 2))
+    rings = Counter((int(row["size"]), row["ring"], int(row["number"])) for row in launch.rows("rings"))
+    repetitions = {int(row["size"]): int(row["ring_repetitions"]) for row in launch.rows("sizes")}
+    natural = {(size, "natural", 0): repetitions[size] for size in SIZES}
+    random = {
+        (size, "random", n): repetitions[size] for size, last in SIZES.items() for n in range(1, last + 1)
+    }
+    assert rings == natural | random
+    for row in launch.rows("rings") + launch.rows("ping_pong"):
+        assert float(row["seconds"]) >= 10e-6  # shorter blocks would measure the clock
+    assert {row["verified"] for row in launch.rows("sizes")} == {"1"}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
+    launch = build.launch(ranks, "latency_bandwidth", *QUICK, "--seed", "7")
+    assert (launch.status, launch.statuses) == (0, [0] * ranks), launch.errors
+    assert (launch.header("seed"), launch.header("ping_pong_strides")) == ("7", "8:1,2000000:1")
+    check_rows(launch, ranks)
+    (series,) = parse("kernel", launch.output).series
+    assert all(value is not None for (value,) in series.columns.values())
+
+
+@pytest.mark.mpi
+def test_on_several_nodes_ranks_start_by_barrier(build: Build) -> None:
+    launch = build.launch(3, "latency_bandwidth", *QUICK, preload="pretend.so", PRETEND_NODES="2")
+    assert launch.statuses == [0] * 3, launch.errors
+    assert launch.header("sync") == "dissemination_barrier"
+    check_rows(launch, 3)
+
+
+@pytest.mark.mpi
+def test_a_spent_budget_ends_after_one_repetition_and_is_flagged(build: Build) -> None:
+    launch = build.launch(2, "latency_bandwidth", "--budget", "0.0001")
+    assert {(row["ring_repetitions"], row["complete"]) for row in launch.rows("sizes")} == {("1", "0")}
+    assert parse("kernel", launch.output).series[0].columns["converged"] == [0]
+
+
+# --- refusals and wrong data
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("ranks", "options", "message"),
+    [
+        (2, ("--max-size", "8"), "unknown option '--max-size'"),
+        (2, ("--budget", "0"), "--budget: '0' is not"),
+        (2, ("--seed", "-1"), "--seed: '-1' is not"),
+        (1, (), "needs at least 2 ranks, was started with 1"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(
+    build: Build, ranks: int, options: tuple[str, ...], message: str
+) -> None:
+    launch = build.launch(ranks, "latency_bandwidth", *options)
+    assert launch.statuses == [2] * ranks
+    assert message in launch.errors
+    assert launch.output == ""
+
+
+DAMAGES = [
+    ("MPI_Recv", "tail", 0, "64", "ping-pong at 2000000 B"),
+    ("MPI_Sendrecv", "tail", 1, "64", "rings by MPI_Sendrecv at 2000000 B"),
+    ("MPI_Irecv", "tail", 0, "64", "rings by MPI_Isend at 2000000 B"),
+    ("MPI_Irecv", "byte", 0, "8", "rings by MPI_Isend at 8 B"),
+    ("MPI_Sendrecv", "byte", 1, "8", "rings by MPI_Sendrecv at 8 B"),
+    ("MPI_Recv", "byte", 0, "8", "ping-pong at 8 B"),
+]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(("call", "damage", "victim", "smallest", "where"), DAMAGES)
+def test_wrong_data_fail_the_run_on_all_ranks(
+    build: Build, call: str, damage: str, victim: int, smallest: str, where: str
+) -> None:
+    shim = {"DAMAGE": damage, "DAMAGE_RANK": f"{victim}", "DAMAGE_CALL": call, "DAMAGE_SMALLEST": smallest}
+    launch = build.launch(2, "latency_bandwidth", *QUICK, preload="damage.so", **shim)
+    assert launch.statuses == [1, 1]
+    assert f"latency_bandwidth: wrong data in {where}: the block of rank {1 - victim}" in launch.errors
+    assert "status=failed" in launch.end
+
+
+@pytest.mark.mpi
+def test_the_shim_alone_does_no_harm(build: Build) -> None:
+    assert build.launch(2, "latency_bandwidth", *QUICK, preload="damage.so").statuses == [0, 0]
+
+
+# --- reading the output
+
+SECONDS = "shortest_seconds mean_seconds longest_seconds harmonic_mean_seconds"
+HEADER = f"""\
+#mpicampaign-kernel 1
+#@kernel=latency_bandwidth
+#@version=1
+#@ranks=3
+#@columns.ping_pong=from to size loops seconds
+#@columns.pairs=size pairs stride repetitions {SECONDS}
+#@columns.rings=ring number size repetition loops seconds sendrecv_seconds nonblocking_seconds
+#@columns.sizes=size ring_repetitions complete verified
+"""
+ROWS = """\
+ping_pong 0 1 8 8 1.6e-05
+ping_pong 0 2 8 8 3.2e-05
+pairs 8 6 1 5 1e-06 1.5e-06 2e-06 1.4e-06
+ping_pong 0 1 2000000 1 4e-04
+pairs 2000000 6 1 2 1e-04 2e-04 4e-04 1.6e-04
+rings natural 0 8 0 10 4e-05 4e-05 5e-05
+rings random 1 8 0 10 8e-05 9e-05 9e-05
+rings random 2 8 0 10 2e-05 2e-05 5e-05
+rings natural 0 8 1 10 6e-05 7e-05 6e-05
+rings random 1 8 1 10 9e-05 9e-05 9e-05
+rings random 2 8 1 10 4e-05 4e-05 5e-05
+sizes 8 2 1 1
+rings natural 0 2000000 0 2 1e-03 2e-03 1e-03
+rings random 1 2000000 0 2 4e-03 4e-03 5e-03
+rings random 2 2000000 0 2 16e-03 17e-03 16e-03
+sizes 2000000 1 0 1
+"""
+END = f"#@end rows={len(ROWS.splitlines())} status=ok\n"
+
+
+def test_figures_as_hpcc_defines_them() -> None:
+    (series,) = parse("kernel", HEADER + ROWS + END).series
+    assert (series.label, series.ranks) == ("latency_bandwidth", 3)
+    expected = {
+        "ping_pong_latency": 2e-6,
+        "ping_pong_latency_average": 1.5e-6,
+        "ping_pong_latency_best": 1e-6,
+        "ping_pong_bandwidth": 2e6 / 4e-4,
+        "ping_pong_bandwidth_average": 2e6 / 1.6e-4,
+        "ping_pong_bandwidth_best": 2e6 / 1e-4,
+        "natural_ring_latency": 2e-6,  # the best repetition: 40 us for 2 x 10 messages
+        "random_ring_latency": 2e-6,  # geometric mean of 4 us and 1 us
+        "natural_ring_bandwidth": 2e6 / 250e-6,
+        "random_ring_bandwidth": 2e6 / 2e-3,  # geometric mean of 1 ms and 4 ms
+        "converged": 0,
+    }
+    assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
+
+
+def test_all_figures_are_shown_and_the_random_rings_in_words() -> None:
+    (series,) = parse("kernel", HEADER + ROWS + END).series
+    metrics = choose_metrics("kernel", [series], [1024])
+    assert {metric.column for metric in metrics} == series.columns.keys() - {"converged"}
+    assert [m.column for m in metrics if m.headline] == ["random_ring_latency", "random_ring_bandwidth"]
+    assert {m.column for m in metrics if m.lower_is_better} == {n for n in series.columns if "latency" in n}
+    for metric in metrics:
+        found = read(metric, series, [series])
+        assert found is not None and found.value == series.columns[metric.column][0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (END, "", "the closing line is missing"),
+        ("sizes 8 2 1 1", "sizes 8 2 1 0", "8 B: the data was not verified"),
+        ("sizes 8 2 1 1", "sizes 8 3 1 1", "natural ring 0 at 8 B: repetitions 0, 1 of 3"),
+        ("random 2 8 1", "random 2 8 0", "random ring 2 at 8 B: repetitions 0, 0 of 2"),
+        ("sizes 8 2", "sizes 64 2", "rows of sizes for the sizes 64, 2000000"),
+        ("pairs 8 6", "pairs 2000000 6", "rows of pairs for the sizes 2000000, 2000000"),
+        ("pairs 8 6", "pairs 8 1", "ping-pong at 8 B: 2 rows of 1 pairs"),
+        ("ping_pong 0 1 2000000", "ping_pong 0 1 4", "ping-pong at 2000000 B: 0 rows of 6 pairs"),
+        ("8 8 3.2e-05", "8 8 3.3e-05", "0 to 2 is outside of shortest to longest"),
+        ("8 8 3.2e-05", "8 0 3.2e-05", "measured over no loops"),
+        ("1e-06 1.5e-06 2e-06", "1e-06 2.5e-06 2e-06", "contradict each other"),
+        ("1e-06 1.5e-06 2e-06", "0 1.5e-06 2e-06", "took no time at all"),
+        ("8e-05 9e-05 9e-05", "8e-05 7e-05 9e-05", "took longer than one of the two"),
+        ("8e-05 9e-05 9e-05", "nan 9e-05 9e-05", "seconds is 'nan', not a figure"),
+        ("rings natural 0 2000000", "rings random 3 2000000", "0 natural and 3 random, not 1 natural"),
+        ("#@columns.rings=ring", "#@columns.rings=rung", "rows of rings lack the columns ring"),
+    ],
+)
+def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:
+    text = HEADER + ROWS + END
+    assert old in text
+    with pytest.raises(OutputError, match=reason):
+        parse("kernel", text.replace(old, new, 1))
