@@ -324,17 +324,10 @@ def test_alltoallv_sends_to_the_neighbours_of_the_present_pattern_alone(effectiv
 # --- sanitizers
 
 
-def test_sanitizers_find_nothing(tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("sanitized")
-    probe = ["cc", "-fsanitize=address,undefined", "-x", "c", "-", "-o", str(folder / "probe")]
-    if shutil.which("cc") is None:
-        pytest.skip("cc is not installed")
-    source = "int main(void) { return 0; }\n"
-    if subprocess.run(probe, input=source, text=True, capture_output=True, check=False).returncode != 0:
-        pytest.skip("this compiler has no address and undefined sanitizers")
-    build = make(folder, "SANITIZE=1", *(str(folder / program) for program in PROGRAMS[:2]))
-    shapes(build, 2, 40)
-    assert build.unit("test_patterns", "data") == ""
-    launch = build.launch(3, "b_eff", "--split-methods", *QUICK)
+@pytest.mark.full
+def test_sanitizers_find_nothing(sanitized: Build) -> None:
+    shapes(sanitized, 2, 40)
+    assert sanitized.unit("test_patterns", "data") == ""
+    launch = sanitized.launch(3, "b_eff", "--split-methods", *QUICK)
     check(launch, 3, [*METHODS, "irecv_send", "isend_recv"])
     assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors

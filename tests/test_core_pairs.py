@@ -334,6 +334,7 @@ def test_damaged_messages_refuse_the_tuned_tree(build: Build) -> None:
 # --- sanitizers
 
 
+@pytest.mark.full
 def test_sanitizers_find_nothing(sanitized: Build, tmp_path: Path) -> None:
     for program in (("core_pairs", "--budget", "1"), ("tree_gather", "--tree", "tuned", "--max-size", "8")):
         launch = sanitized.launch(4, *program)

@@ -345,6 +345,7 @@ def test_the_fastest_merge_of_the_processor_is_used(build: Build) -> None:
         assert launch.header("merge") == fastest
 
 
+@pytest.mark.full
 def test_a_processor_without_avx512_merges_with_the_portable_version(build: Build) -> None:
     """Valgrind's processor has no AVX-512, whatever the one below has."""
     valgrind = ("valgrind", "--quiet", "--error-exitcode=9")
@@ -460,6 +461,7 @@ def test_lost_output_fails_the_run(build: Build) -> None:
 # --- sanitizers
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ranks", [2, 5])
 @pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge"])
 def test_sanitizers_find_nothing(sanitized: Build, kernel: str, ranks: int) -> None:
@@ -468,6 +470,7 @@ def test_sanitizers_find_nothing(sanitized: Build, kernel: str, ranks: int) -> N
     assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
 
 
+@pytest.mark.full
 def test_sanitizers_find_nothing_in_merges_and_trees(sanitized: Build) -> None:
     for tree in TREES:
         sanitized.unit("test_tree", tree, "3", "88")

@@ -160,6 +160,7 @@ def test_without_damage_the_same_run_succeeds(build: Build) -> None:
     assert build.launch(4, "point_to_point", *small(64, 64), preload="damage.so").statuses == [0] * 4
 
 
+@pytest.mark.full
 def test_sanitizers_find_nothing(sanitized: Build) -> None:
     launch = sanitized.launch(5, "point_to_point", *small(1, 64))
     assert launch.statuses == [0] * 5, launch.errors
