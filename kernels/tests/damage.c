@@ -6,6 +6,7 @@
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
  *   DAMAGE_CALL     only what this call receives: MPI_Recv, MPI_Sendrecv, MPI_Irecv
+ *   DAMAGE_TAG      only messages received with this tag
  *   DAMAGE_SMALLEST messages of fewer bytes are left alone (64: the kernels' own synchronisation
  *                   uses those)
  */
@@ -48,8 +49,11 @@ static int bytes_of(int count, MPI_Datatype type) {
 }
 
 /* last: of the memory before the message came. */
-static void damage(const char *call, unsigned char *bytes, int length, unsigned char last) {
-    const char *only = getenv("DAMAGE_CALL");
+static void damage(const char *call, int tag, unsigned char *bytes, int length,
+                   unsigned char last) {
+    const char *only = getenv("DAMAGE_CALL"), *only_tag = getenv("DAMAGE_TAG");
+    if (only_tag != NULL && atoi(only_tag) != tag)
+        return;
     if (length < smallest() || length == 0 || (only != NULL && strcmp(only, call) != 0))
         return;
     if (asked_for("byte"))
@@ -65,7 +69,7 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     int length = bytes_of(count, type);
     unsigned char last = last_byte(buffer, length);
     int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
-    damage("MPI_Recv", buffer, length, last);
+    damage("MPI_Recv", tag, buffer, length, last);
     return result;
 }
 
@@ -76,14 +80,14 @@ int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int t
     unsigned char last = last_byte(buffer, length);
     int result = PMPI_Sendrecv(from, from_count, from_type, to_rank, to_tag, buffer, count, type,
                                source, tag, comm, status);
-    damage("MPI_Sendrecv", buffer, length, last);
+    damage("MPI_Sendrecv", tag, buffer, length, last);
     return result;
 }
 
 /* Receives under way: their data are there after MPI_Waitall. */
 static struct {
     unsigned char *bytes, last;
-    int length;
+    int length, tag;
 } pending[MOST_REQUESTS];
 static int pending_count;
 
@@ -94,6 +98,7 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
         abort();
     pending[pending_count].bytes = buffer;
     pending[pending_count].last = last_byte(buffer, length);
+    pending[pending_count].tag = tag;
     pending[pending_count++].length = length;
     return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
@@ -101,8 +106,8 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int result = PMPI_Waitall(count, requests, statuses);
     for (; pending_count > 0; pending_count--)
-        damage("MPI_Irecv", pending[pending_count - 1].bytes, pending[pending_count - 1].length,
-               pending[pending_count - 1].last);
+        damage("MPI_Irecv", pending[pending_count - 1].tag, pending[pending_count - 1].bytes,
+               pending[pending_count - 1].length, pending[pending_count - 1].last);
     return result;
 }
 
