@@ -6,8 +6,6 @@ Small messages and budgets; more ranks than cores is fine here: nothing is claim
 from __future__ import annotations
 
 import math
-import shutil
-import subprocess
 from collections import Counter
 
 import pytest

@@ -122,6 +122,7 @@ def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
     launch = build.launch(ranks, "latency_bandwidth", *QUICK, "--seed", "7")
     assert (launch.status, launch.statuses) == (0, [0] * ranks), launch.errors
     assert (launch.header("seed"), launch.header("ping_pong_strides")) == ("7", "8:1,2000000:1")
+    assert "rings: largest duration over ranks" in launch.header("seconds")
     check_rows(launch, ranks)
     (series,) = parse("kernel", launch.output).series
     assert all(value is not None for (value,) in series.columns.values())
@@ -164,22 +165,23 @@ def test_what_cannot_be_served_is_refused(
     assert launch.output == ""
 
 
+RIGHT, LEFT = "30", "31"  # the tags of messages to the neighbours, each checked apart
 DAMAGES = [
-    ("MPI_Recv", "tail", 0, "64", "ping-pong at 2000000 B"),
-    ("MPI_Sendrecv", "tail", 1, "64", "rings by MPI_Sendrecv at 2000000 B"),
-    ("MPI_Irecv", "tail", 0, "64", "rings by MPI_Isend at 2000000 B"),
-    ("MPI_Irecv", "byte", 0, "8", "rings by MPI_Isend at 8 B"),
-    ("MPI_Sendrecv", "byte", 1, "8", "rings by MPI_Sendrecv at 8 B"),
-    ("MPI_Recv", "byte", 0, "8", "ping-pong at 8 B"),
+    ("MPI_Recv", "tail", 0, {}, "ping-pong at 2000000 B"),
+    ("MPI_Sendrecv", "tail", 1, {"DAMAGE_TAG": RIGHT}, "rings by MPI_Sendrecv at 2000000 B"),
+    ("MPI_Irecv", "tail", 0, {"DAMAGE_TAG": LEFT}, "rings by MPI_Isend at 2000000 B"),
+    ("MPI_Irecv", "byte", 0, {"DAMAGE_TAG": RIGHT, "DAMAGE_SMALLEST": "8"}, "rings by MPI_Isend at 8 B"),
+    ("MPI_Sendrecv", "byte", 1, {"DAMAGE_TAG": LEFT, "DAMAGE_SMALLEST": "8"}, "rings by MPI_Sendrecv at 8 B"),
+    ("MPI_Recv", "byte", 0, {"DAMAGE_SMALLEST": "8"}, "ping-pong at 8 B"),
 ]
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize(("call", "damage", "victim", "smallest", "where"), DAMAGES)
+@pytest.mark.parametrize(("call", "damage", "victim", "which", "where"), DAMAGES)
 def test_wrong_data_fail_the_run_on_all_ranks(
-    build: Build, call: str, damage: str, victim: int, smallest: str, where: str
+    build: Build, call: str, damage: str, victim: int, which: dict[str, str], where: str
 ) -> None:
-    shim = {"DAMAGE": damage, "DAMAGE_RANK": f"{victim}", "DAMAGE_CALL": call, "DAMAGE_SMALLEST": smallest}
+    shim = {"DAMAGE": damage, "DAMAGE_RANK": f"{victim}", "DAMAGE_CALL": call} | which
     launch = build.launch(2, "latency_bandwidth", *QUICK, preload="damage.so", **shim)
     assert launch.statuses == [1, 1]
     assert f"latency_bandwidth: wrong data in {where}: the block of rank {1 - victim}" in launch.errors

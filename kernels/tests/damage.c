@@ -12,6 +12,7 @@
  *   DAMAGE_AFTER    so many that it receives are left alone first (0)
  *   DAMAGE_CALL     only what this call receives, such as MPI_Sendrecv (any)
  *   DAMAGE_PEER     only those of this rank (any)
+ *   DAMAGE_TAG      only those received with this tag (any)
  *   DAMAGE_ABOVE    only those of more bytes (any)
  *   DAMAGE_SMALLEST smaller ones are left alone (64: the kernels' own synchronisation uses those)
  * And:
@@ -58,18 +59,18 @@ struct message {
     unsigned char last; /* what the memory of its last byte held before */
 };
 
-static int is_due(const char *call, int length, int peer) {
+static int is_due(const char *call, int length, int peer, int tag) {
     static int seen;
     const char *only = getenv("DAMAGE_CALL");
     return length > 0 && length >= smallest() && (only == NULL || strcmp(only, call) == 0) &&
-           peer == setting("DAMAGE_PEER", peer) && length > setting("DAMAGE_ABOVE", 0) &&
-           ++seen > setting("DAMAGE_AFTER", 0);
+           peer == setting("DAMAGE_PEER", peer) && tag == setting("DAMAGE_TAG", tag) &&
+           length > setting("DAMAGE_ABOVE", 0) && ++seen > setting("DAMAGE_AFTER", 0);
 }
 
-static struct message expect(const char *call, void *buffer, int count, MPI_Datatype type,
-                             int peer) {
+static struct message expect(const char *call, void *buffer, int count, MPI_Datatype type, int peer,
+                             int tag) {
     int length = bytes_of(count, type);
-    struct message message = {buffer, length, is_due(call, length, peer), 0};
+    struct message message = {buffer, length, is_due(call, length, peer, tag), 0};
     if (message.due && asked_for("die"))
         _exit(3);
     if (message.due)
@@ -97,7 +98,7 @@ static void *elsewhere(int length) {
 
 int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
              MPI_Status *status) {
-    struct message message = expect("MPI_Recv", buffer, count, type, source);
+    struct message message = expect("MPI_Recv", buffer, count, type, source, tag);
     if (message.due && asked_for("stale"))
         buffer = elsewhere(message.length);
     int result = PMPI_Recv(buffer, count, type, source, tag, comm, status);
@@ -108,7 +109,7 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
 int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int dest, int from_tag,
                  void *to, int to_count, MPI_Datatype to_type, int source, int to_tag,
                  MPI_Comm comm, MPI_Status *status) {
-    struct message message = expect("MPI_Sendrecv", to, to_count, to_type, source);
+    struct message message = expect("MPI_Sendrecv", to, to_count, to_type, source, to_tag);
     int result = PMPI_Sendrecv(from, from_count, from_type, dest, from_tag, to, to_count, to_type,
                                source, to_tag, comm, status);
     damage(&message);
@@ -124,7 +125,7 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
               MPI_Request *request) {
     if (begun_count == MAX_BEGUN)
         abort();
-    begun[begun_count++] = expect("MPI_Irecv", buffer, count, type, source);
+    begun[begun_count++] = expect("MPI_Irecv", buffer, count, type, source, tag);
     return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
 
@@ -158,7 +159,7 @@ int MPI_Alltoallv(const void *from, const int *from_counts, const int *from_offs
     for (int peer = 0; peer < ranks; peer++)
         messages[peer] =
             expect("MPI_Alltoallv", (unsigned char *)to + (long)to_offsets[peer] * size,
-                   to_counts[peer], to_type, peer);
+                   to_counts[peer], to_type, peer, -1);
     int result = PMPI_Alltoallv(from, from_counts, from_offsets, from_type, to, to_counts,
                                 to_offsets, to_type, comm);
     for (int peer = 0; peer < ranks; peer++)
