@@ -126,7 +126,7 @@ def make(folder: Path, *arguments: str) -> Build:
     for program in ("make", "cc", "mpicc", "mpirun", "timeout"):
         if shutil.which(program, path=environment["PATH"]) is None:
             pytest.skip(f"{program} is not installed")
-    command = ["make", "-j2", "-C", KERNELS, "MPICC=mpicc", f"BUILD={folder}", *arguments]
+    command = ["make", "-j2", "-C", KERNELS, "MPICC=mpicc", "STRICT=1", f"BUILD={folder}", *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return Build(folder, environment)

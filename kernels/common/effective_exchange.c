@@ -65,25 +65,28 @@ static void sendrecv(struct exchange *x, size_t first) {
 
 static void nonblocking(struct exchange *x, size_t first) {
     MPI_Request requests[2 * MAX_LINKS];
+    MPI_Status statuses[2 * MAX_LINKS];
     start_receives(x, first, requests);
     start_sends(x, first, requests + x->count);
-    MPI_Waitall(2 * x->count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2 * x->count, requests, statuses);
 }
 
 static void irecv_send(struct exchange *x, size_t first) {
     MPI_Request requests[MAX_LINKS];
+    MPI_Status statuses[MAX_LINKS];
     start_receives(x, first, requests);
     for (int i = 0; i < x->count; i++)
         send(x, first, i);
-    MPI_Waitall(x->count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(x->count, requests, statuses);
 }
 
 static void isend_recv(struct exchange *x, size_t first) {
     MPI_Request requests[MAX_LINKS];
+    MPI_Status statuses[MAX_LINKS];
     start_sends(x, first, requests);
     for (int i = 0; i < x->count; i++)
         receive(x, first, i);
-    MPI_Waitall(x->count, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(x->count, requests, statuses);
 }
 
 /* Called by all ranks, also by those without links. */

@@ -21,13 +21,14 @@ static void exchange_sendrecv(const struct two_way *m, const struct neighbours *
 static void exchange_nonblocking(const struct two_way *m, const struct neighbours *n) {
     const int to[DIRECTIONS] = {n->right, n->left}, from[DIRECTIONS] = {n->left, n->right};
     MPI_Request requests[2 * DIRECTIONS];
+    MPI_Status statuses[2 * DIRECTIONS];
     for (int d = 0; d < DIRECTIONS; d++)
         MPI_Irecv(m->in[d].bytes, (int)m->in[d].size, MPI_BYTE, from[d], TAG + d, MPI_COMM_WORLD,
                   &requests[d]);
     for (int d = 0; d < DIRECTIONS; d++)
         MPI_Isend(m->out[d].bytes, (int)m->out[d].size, MPI_BYTE, to[d], TAG + d, MPI_COMM_WORLD,
                   &requests[DIRECTIONS + d]);
-    MPI_Waitall(2 * DIRECTIONS, requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2 * DIRECTIONS, requests, statuses);
 }
 
 static void (*const EXCHANGE[RING_METHODS])(const struct two_way *, const struct neighbours *) = {
