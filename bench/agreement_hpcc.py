@@ -21,7 +21,7 @@ from common import build_kernel, paired, title
 
 from mpicampaign.parsers import parse
 
-PAIRS = 6
+PAIRS = 20
 LIMIT = 0.10
 NEEDED = ("hpcc", "mpicc.openmpi", "mpirun.openmpi", "make")
 LAUNCH = ("mpirun.openmpi", "-n", "2", "--map-by", "core", "--bind-to", "core")

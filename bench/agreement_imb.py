@@ -24,7 +24,7 @@ from pathlib import Path
 
 from common import build_kernel, paired, title
 
-PAIRS = 6
+PAIRS = 20
 LARGE, LARGE_ITERATIONS = 2_000_000, 20
 LIMIT = 0.05
 SIZES = {8: 5, LARGE: 2}  # message size: repetitions of ours

@@ -1,0 +1,85 @@
+"""tree_gather beside MPI_Gather of the same launch: B_useful of both at 1 MiB a rank and more.
+
+Two ranks of this machine over shared memory, and four ranks on two nodes of the test cluster over TCP. The
+nodes of the cluster share this machine's cores, so that the second says how the
+algorithms compare, not how fast they are.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from common import PROJECT, build_kernel, paired, title
+
+from mpicampaign.parsers import parse
+
+sys.path.insert(0, str(PROJECT / "tests"))
+from minicluster import BLUE, MiniCluster, missing_parts
+
+LAUNCHES = 10
+ARGUMENTS = ("--tree", "max-inter,natural", "--min-size", "1MiB", "--max-size", "16MiB", "--budget", "5")
+BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
+TCP = {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
+
+
+def main() -> None:
+    title("tree_gather / MPI_Gather of the same launch: B_useful, by bytes per rank")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        kernel = build_kernel("tree_gather", "mpicc", folder, environment())
+        compare("2 ranks, shared memory", lambda: shared_memory(kernel))
+        if missing := missing_parts():
+            print(f"  4 ranks on two nodes: the test cluster needs {', '.join(missing)}: not measured")
+            return
+        with MiniCluster(folder / "cluster", [BLUE]) as cluster:
+            kernel = shutil.copy(kernel, cluster.folder)  # which its nodes see
+            compare("4 ranks on 2 nodes, TCP, oversubscribed", lambda: two_nodes(cluster, kernel))
+
+
+def environment() -> dict[str, str]:
+    prefix = sys.prefix
+    path = f"{prefix}/bin:{os.environ['PATH']}"
+    return {**os.environ, "I_MPI_ROOT": prefix, "LD_LIBRARY_PATH": f"{prefix}/lib", "PATH": path}
+
+
+def compare(where: str, launch: Callable[[], str]) -> None:
+    """One row for each tree and size: B_useful of the tree and of MPI_Gather, launch by launch."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(LAUNCHES):
+        series = {each.label: each.columns for each in parse("kernel", launch()).series}
+        base = series.pop("MPI_Gather")["bandwidth"]
+        for label, columns in series.items():
+            for size, ours, theirs in zip(columns["size"], columns["bandwidth"], base, strict=True):
+                assert size and ours and theirs
+                found.setdefault(f"{label}, {size / 2**20:.0f} MiB", []).append((ours, theirs))
+    print(f" {where}", flush=True)
+    for what, pairs in found.items():
+        ours, theirs = zip(*pairs, strict=True)
+        paired(what, ours, theirs)
+
+
+def shared_memory(kernel: Path) -> str:
+    settings = {**environment(), "I_MPI_FABRICS": "shm", "I_MPI_PIN": "off"}
+    command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", str(kernel), *ARGUMENTS]
+    return subprocess.run(command, env=settings, capture_output=True, text=True, check=True).stdout
+
+
+def two_nodes(cluster: MiniCluster, kernel: Path) -> str:
+    program = [f"{sys.prefix}/bin/mpirun", "-n", "4", "-ppn", "2", str(kernel), *ARGUMENTS]
+    options = ["--quiet", "-pblue", "-N2", "--ntasks-per-node=2"]
+    settings = {key: value for key, value in environment().items() if key.startswith(("I_MPI", "LD_"))}
+    done = cluster.call(["salloc", *options, *program], env={**settings, **TCP, "I_MPI_PIN": "off"})
+    if done.returncode:
+        sys.exit(done.stderr[-2000:])
+    return done.stdout
+
+
+if __name__ == "__main__":
+    main()

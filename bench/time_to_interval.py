@@ -1,0 +1,69 @@
+"""How long a sweep takes until the median of each size is known to 2 %, beside IMB PingPong.
+
+point_to_point stops by itself; IMB makes 1,000 iterations at each size (-iter_policy off). Two bound ranks of
+Intel MPI, the same sizes, whole launches in turn; a launch that only starts and ends MPI is taken off both.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import build_kernel, line, title
+
+from mpicampaign.parsers import parse
+
+LAUNCHES = 10
+LIMIT = 0.2
+SIZES = 23  # 1 B to 4 MiB
+OURS = ("--pairs", "1", "--messages", "1", "--min-size", "1", "--max-size", "4MiB", "--budget", "600")
+IMB = ("-iter", "1000", "-iter_policy", "off", "-time", "600", "-msglog", "0:22", "PingPong")
+BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
+
+
+def main() -> None:
+    title("Time to an interval of 2 % at 23 sizes, two bound ranks, in turn")
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = build_kernel("point_to_point", "mpicc", Path(folder), environment())
+        ours, theirs, unfinished = [], [], 0
+        for _ in range(LAUNCHES):
+            empty = launch(str(kernel), "--help")[0]
+            seconds, output = launch(str(kernel), *OURS)
+            ours.append(seconds - empty)
+            theirs.append(launch("IMB-MPI1", *IMB)[0] - empty)
+            unfinished += not_converged(output)
+    line("point_to_point, until each size has converged", ours)
+    line("IMB-MPI1 PingPong, 1,000 iterations a size", theirs)
+    ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
+    line("  ratio", ratios, LIMIT, "×")
+    print(f"  sizes that had not converged: {unfinished} of {LAUNCHES * SIZES}; ", end="")
+    print(f"ratio of the medians {statistics.median(ours) / statistics.median(theirs):.3f}")
+
+
+def environment() -> dict[str, str]:
+    prefix = sys.prefix
+    settings = {"I_MPI_ROOT": prefix, "LD_LIBRARY_PATH": f"{prefix}/lib", "I_MPI_FABRICS": "shm"}
+    return {**os.environ, **settings, "I_MPI_PIN": "off", "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
+
+
+def launch(*program: str) -> tuple[float, str]:
+    """Seconds of a launch of two bound ranks, and what it printed."""
+    command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", *program]
+    begin = time.perf_counter()
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    return time.perf_counter() - begin, done.stdout
+
+
+def not_converged(output: str) -> int:
+    columns = parse("kernel", output).series[0].columns
+    assert len(columns["size"]) == SIZES
+    return sum(not converged for converged in columns["converged"])
+
+
+if __name__ == "__main__":
+    main()
