@@ -13,7 +13,7 @@ from test_kernels import Build, Launch, make
 
 from mpicampaign.parsers import parse
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 QUICK = ("--lmax", "64KiB", "--budget", "0.5")
 METHODS = ["sendrecv", "alltoallv", "nonblocking"]

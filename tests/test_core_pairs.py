@@ -22,7 +22,7 @@ from mpicampaign.parsers import OutputError, parse
 from mpicampaign.records import Case, Record
 from mpicampaign.tables import to_terminal
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 RECORDED = Path(__file__).parent / "fixtures/core_pairs"
 Matrix = list[list[float]]

@@ -27,7 +27,7 @@ QUICK = {
 }
 SYSTEM_MPIS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}  # Debian's names
 
-pytestmark = pytest.mark.mpi
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 
 def demand_success(launch: Launch, ranks: int) -> None:
