@@ -17,6 +17,7 @@
 #include "output.h"
 #include "pair_classes.h"
 #include "pair_matrix.h"
+#include "pair_warm_up.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,9 +27,9 @@
 /* Rows that keep the output near 300 kB; 88 ranks make 7,656. */
 enum { MAX_ROWS = 8000 };
 
-static const struct ping_pong LATENCY = {8, 2, 20, 3, 3};
-static const struct ping_pong BANDWIDTH = {2000000, 1, 1, 2, 2};
-static const struct ping_pong CONTENTION = {2000000, 1, 1, 4, 1};
+static const struct pair_timing LATENCY = {8, 2, 20, 3, 3};
+static const struct pair_timing BANDWIDTH = {2000000, 1, 1, 2, 2};
+static const struct pair_timing CONTENTION = {2000000, 1, 1, 4, 1};
 
 /* What rank 0 knows in the end. */
 struct findings {
@@ -36,6 +37,7 @@ struct findings {
     struct contentions contentions;
     struct pair_classes classes;
     int *level_of; /* matrix of enum pair_level, -1: not known */
+    int warm_up;   /* exchanges of each pair */
     long moved;    /* ranks that were on another core in the end */
 };
 
@@ -54,14 +56,15 @@ static uint64_t memory(const struct run *run) {
 
 static void set_up(struct run *run) { (void)run; }
 
-static void describe_loops(const char *key, const struct ping_pong *how) {
+static void describe_loops(const char *key, const struct pair_timing *how) {
     char words[160];
-    ping_pong_words(how, words, sizeof words);
+    pair_timing_words(how, words, sizeof words);
     output_header(key, "%s", words);
 }
 
 static void describe(const struct run *run) {
     (void)run;
+    pair_warm_up_describe(WARMUP_FRACTION);
     describe_loops("latency_loops", &LATENCY);
     describe_loops("bandwidth_loops", &BANDWIDTH);
     describe_loops("contention_loops", &CONTENTION);
@@ -205,6 +208,7 @@ static void print_contentions(const struct findings *findings) {
 }
 
 static void print(struct findings *findings) {
+    output_header("warmup_exchanges", "%d", findings->warm_up);
     if (findings->latency.ranks >= CLASSES_MIN_RANKS)
         pair_classes_find(&findings->classes, findings->latency.seconds, findings->latency.ranks);
     print_what_classes_say(findings);
@@ -222,6 +226,7 @@ static double seconds_left(const struct measurement *m) {
 /* Latency takes a third of the time at most, bandwidth two thirds of what is left. */
 static void measure_pairs(struct measurement *m, struct findings *findings) {
     uint64_t seed = m->run->options.seed;
+    findings->warm_up = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
     pair_matrix_measure(&findings->latency, &LATENCY, true, seconds_left(m) / 3, seed);
     pair_matrix_measure(&findings->bandwidth, &BANDWIDTH, true, seconds_left(m) * 2 / 3, seed);
     if (m->run->topology.ranks >= CLASSES_MIN_RANKS)

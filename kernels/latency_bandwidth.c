@@ -12,6 +12,7 @@
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
+#include "pair_warm_up.h"
 #include "ping_pong.h"
 #include "ring_exchange.h"
 
@@ -20,8 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LARGEST = 2000000, PART_COUNT = 2, MOST_ROWS = 2000, RESULTS = 40, WARMUP };
-enum { WARMUP_EXCHANGES = 1000, WARMUP_STEP = 50 };
+enum { LARGEST = 2000000, PART_COUNT = 2, MOST_ROWS = 2000, RESULTS = 40 };
 
 /* What is done with messages of one size. Loops are the first proposal: they grow until a
  * measurement takes 10 us. */
@@ -65,40 +65,7 @@ static void set_up(struct run *run) {
     order = allocate((size_t)run->topology.ranks * sizeof *order);
 }
 
-/* Rank 0's clock decides for all whether there is time left. */
-static bool before(int64_t moment) {
-    int left = clock_now() < moment;
-    MPI_Bcast(&left, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return left;
-}
-
 static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
-
-/* --- warm-up */
-
-static void exchange(int partner) {
-    const struct blocks *out = &messages.out[TO_RIGHT], *in = &messages.in[TO_RIGHT];
-    for (int i = 0; i < WARMUP_STEP; i++)
-        MPI_Sendrecv(out->bytes, (int)out->size, MPI_BYTE, partner, WARMUP, in->bytes,
-                     (int)in->size, MPI_BYTE, partner, WARMUP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-/* Some MPI libraries give two ranks their fastest path only after some hundred messages between
- * them. In HPCC the parts before this one have sent such messages. The number of exchanges of each
- * pair. */
-static int warm_up(const struct measurement *m) {
-    int ranks = m->run->topology.ranks, done = 0;
-    int64_t until = clock_now() + (int64_t)(WARMUP_FRACTION * m->run->options.budget * 1e9);
-    do {
-        for (int round = 0; round < tournament_rounds(ranks); round++) {
-            int partner = tournament_partner(ranks, round, m->run->topology.rank);
-            if (partner >= 0)
-                exchange(partner);
-        }
-        done += WARMUP_STEP;
-    } while (done < WARMUP_EXCHANGES && before(until));
-    return done;
-}
 
 /* --- ping-pong */
 
@@ -270,7 +237,7 @@ static int rings(const struct measurement *m, const struct part *part) {
             measure_ring(m, &neighbours, part->size, number, repetition, &loops);
         }
         repetition++;
-    } while (repetition < part->ring_repetitions && before(m->deadline));
+    } while (repetition < part->ring_repetitions && sync_before(m->deadline));
     return repetition;
 }
 
@@ -294,7 +261,7 @@ static void measure_rings(const struct measurement *m, const struct part *part, 
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     bool correct[PART_COUNT];
     two_way_fill(&messages, (size_t)PARTS[0].size, m->run->topology.rank);
-    int exchanges = warm_up(m);
+    int exchanges = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
     for (int i = 0; i < PART_COUNT; i++) {
         two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
         correct[i] = ping_pong(m, &PARTS[i], &strides[i]);
@@ -315,9 +282,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
 static void describe_parts(void) {
     const struct part *small = &PARTS[0], *large = &PARTS[1];
     output_header("message_sizes", "%d,%d", small->size, large->size);
-    output_header("warmup",
-                  "each pair exchanges %d B %d times, in at most %g of the budget; not timed",
-                  small->size, WARMUP_EXCHANGES, WARMUP_FRACTION);
+    pair_warm_up_describe(WARMUP_FRACTION);
     output_header("ping_pong", "one pair at a time, %d and %d repetitions, the shortest is kept",
                   small->ping_pong_repetitions, large->ping_pong_repetitions);
     output_header("ping_pong_limit_seconds", "%g and %g, at most %.3g and %.3g of the budget",

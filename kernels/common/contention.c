@@ -11,7 +11,7 @@ enum { TURN = 30, BEGIN, RUNNING, END, ENDED };
 
 /* The part of one rank. */
 struct part {
-    const struct ping_pong *how;
+    const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank;
     int64_t end; /* this rank's clock: no sample is begun later */
@@ -111,7 +111,7 @@ static void collect(struct contentions *contentions) {
     }
 }
 
-void contentions_measure(struct contentions *contentions, const struct ping_pong *how,
+void contentions_measure(struct contentions *contentions, const struct pair_timing *how,
                          double budget, uint64_t seed) {
     struct part part = {.how = how, .correct = true};
     int ranks, before = -1;

@@ -21,7 +21,7 @@ struct contentions {
 };
 
 /* Random disjoint pairs, until the budget (seconds) is spent; four ranks or more. Collective. */
-void contentions_measure(struct contentions *contentions, const struct ping_pong *how,
+void contentions_measure(struct contentions *contentions, const struct pair_timing *how,
                          double budget, uint64_t seed);
 
 #endif

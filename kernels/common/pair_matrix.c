@@ -3,6 +3,7 @@
 #include "buffers.h"
 #include "clock.h"
 #include "random.h"
+#include "sync.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ void pong(const struct ping_buffers *buffers, int peer) {
 
 /* One rank's way through all pairs. */
 struct walk {
-    const struct ping_pong *how;
+    const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank, ranks;
     bool both_ways;
@@ -77,7 +78,7 @@ struct walk {
 };
 
 static double least_of(const struct walk *walk, int peer) {
-    const struct ping_pong *how = walk->how;
+    const struct pair_timing *how = walk->how;
     double least = INFINITY;
     ping(&walk->buffers, peer, how->warm_up);
     for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < walk->end); i++)
@@ -147,12 +148,10 @@ static void gather(struct pair_matrix *matrix, const struct walk *walk) {
 
 /* A further pass begins only where the first two thirds of the time were not needed: rank 0. */
 static bool another_pass(const struct walk *walk, double budget) {
-    int more = clock_now() < walk->end - (int64_t)(budget * 1e9 / 3);
-    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return more != 0;
+    return sync_before(walk->end - (int64_t)(budget * 1e9 / 3));
 }
 
-void pair_matrix_measure(struct pair_matrix *matrix, const struct ping_pong *how, bool both_ways,
+void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed) {
     struct walk walk = {.how = how, .both_ways = both_ways, .correct = true};
     int before = -1;
@@ -179,7 +178,7 @@ void pair_matrix_free(struct pair_matrix *matrix) {
     *matrix = (struct pair_matrix){0};
 }
 
-void ping_pong_words(const struct ping_pong *how, char *words, size_t length) {
+void pair_timing_words(const struct pair_timing *how, char *words, size_t length) {
     snprintf(words, length,
              "messages of %zu B; %d round trips %d times, in up to %d passes; the least counts",
              how->bytes, how->round_trips, how->repetitions, how->passes);

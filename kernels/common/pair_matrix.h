@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* How a pair is timed; the same on all ranks. */
-struct ping_pong {
+struct pair_timing {
     size_t bytes;    /* of a message, 8 or more */
     int warm_up;     /* round trips before timing */
     int round_trips; /* timed together, */
@@ -47,12 +47,12 @@ struct pair_matrix {
 /* Measures the pairs in an order that a prime stride makes, so that those measured before the
  * budget (seconds) is spent are spread over all ranks. All other ranks are blocked in a receive.
  * both_ways: ordered pairs, otherwise from < to. Collective. */
-void pair_matrix_measure(struct pair_matrix *matrix, const struct ping_pong *how, bool both_ways,
+void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed);
 
 void pair_matrix_free(struct pair_matrix *matrix);
 
 /* How it was timed, for a header line: "20 round trips, ...". */
-void ping_pong_words(const struct ping_pong *how, char *words, size_t length);
+void pair_timing_words(const struct pair_timing *how, char *words, size_t length);
 
 #endif

@@ -31,6 +31,9 @@ void sync_clock(struct sync *sync, const struct topology *topology);
  * clock. */
 void sync_barrier(struct sync *sync);
 
+/* Whether rank 0's clock is before the moment: the same answer on all ranks. Collective. */
+bool sync_before(int64_t moment);
+
 /* The best module for this launch. Collective. */
 void sync_choose(struct sync *sync, const struct topology *topology);
 

@@ -1,9 +1,11 @@
 #include "tree_tuned.h"
 
 #include "buffers.h"
+#include "measure.h"
 #include "output.h"
 #include "pair_classes.h"
 #include "pair_matrix.h"
+#include "pair_warm_up.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 const char TREE_TUNED[] = "tuned";
 
 /* One direction is enough: the return is in the round trip. */
-static const struct ping_pong HOW = {8, 2, 20, 3, 3};
+static const struct pair_timing HOW = {8, 2, 20, 3, 3};
 
 /* Seconds for measuring: a fifth of the run's budget, which it comes on top of, 2 s at most. */
 static double tuning_budget(const struct run *run) {
@@ -47,6 +49,7 @@ bool tree_tuned_make(struct tree *tree, struct tuning *tuning, const struct run 
         CLASSES_MIN_RANKS, topology->ranks);
     if (topology->ranks < CLASSES_MIN_RANKS)
         return false;
+    pair_warm_up(WARMUP_FRACTION * tuning_budget(run));
     pair_matrix_measure(&matrix, &HOW, false, tuning_budget(run), run->options.seed);
     tuning->group_of = allocate((size_t)topology->ranks * sizeof(int));
     find_groups(tuning, &matrix, topology->rank);
@@ -91,7 +94,7 @@ static void describe_groups(const struct tuning *tuning, int ranks) {
 
 void tree_tuned_describe(const struct tuning *tuning, const struct tree *tree) {
     char words[160];
-    ping_pong_words(&HOW, words, sizeof words);
+    pair_timing_words(&HOW, words, sizeof words);
     output_header("tuned_measured", "%ld of %ld pairs; %s", tuning->measured, tuning->pairs, words);
     output_header("tuned_classes", "%d", tuning->classes);
     describe_groups(tuning, tree->ranks);
