@@ -37,8 +37,10 @@ struct findings {
     struct contentions contentions;
     struct pair_classes classes;
     int *level_of; /* matrix of enum pair_level, -1: not known */
-    int warm_up;   /* exchanges of each pair */
-    long moved;    /* ranks that were on another core in the end */
+    bool tells;    /* the pairs tell classes */
+    char why_not[120];
+    int warm_up; /* exchanges of each pair */
+    long moved;  /* ranks that were on another core in the end */
 };
 
 static bool accept(struct run *run, char why[REASON_LENGTH]) {
@@ -140,13 +142,11 @@ static void print_agreement(const struct findings *findings) {
 }
 
 static void print_what_classes_say(const struct findings *findings) {
-    const int ranks = findings->latency.ranks;
     if (findings->classes.count > 0) {
         print_classes(&findings->classes);
         print_agreement(findings);
-    } else if (ranks < CLASSES_MIN_RANKS) {
-        output_header("classes", "n/a: needs at least %d ranks, was started with %d",
-                      CLASSES_MIN_RANKS, ranks);
+    } else if (!findings->tells) {
+        output_header("classes", "n/a: %s", findings->why_not);
     } else {
         output_header("classes", "n/a: no pair was measured within the budget");
     }
@@ -172,16 +172,26 @@ static void print_pair(const struct findings *findings, int from, int to) {
                figure(bandwidth, second), which);
 }
 
+static void print_shortened(const struct findings *findings) {
+    const struct pair_matrix *small = &findings->latency, *large = &findings->bandwidth;
+    if (small->measured == small->pairs && large->measured == large->pairs)
+        output_header("shortened", "nothing");
+    else
+        output_header("shortened", "%ld and %ld of %ld pairs for latency and bandwidth",
+                      small->measured, large->measured, small->pairs);
+}
+
 /* All pairs, or where there are too many those from each k-th rank. */
 static void print_pairs(const struct findings *findings) {
     const int ranks = findings->latency.ranks;
     long pairs = findings->latency.pairs, step = (pairs + MAX_ROWS - 1) / MAX_ROWS;
     output_header("latency_pairs", "%ld/%ld", findings->latency.measured, pairs);
     output_header("bandwidth_pairs", "%ld/%ld", findings->bandwidth.measured, pairs);
+    print_shortened(findings);
     if (step > 1)
         output_header("pairs_rows", "those from each %ldth rank", step);
     else
-        output_header("pairs_rows", "all measured");
+        output_header("pairs_rows", "all");
     for (int from = 0; from < ranks; from += (int)step)
         for (int to = 0; to < ranks; to++)
             if (to != from)
@@ -203,13 +213,13 @@ static void print_contentions(const struct findings *findings) {
     if (contentions->count > 0)
         output_header("contention_shared", "%d/%d", shared, measured);
     else
-        output_header("contention_shared", "n/a: needs at least %d ranks, was started with %d",
-                      CLASSES_MIN_RANKS, findings->latency.ranks);
+        output_header("contention_shared", "n/a: %s",
+                      findings->tells ? "none was measured within the budget" : findings->why_not);
 }
 
 static void print(struct findings *findings) {
     output_header("warmup_exchanges", "%d", findings->warm_up);
-    if (findings->latency.ranks >= CLASSES_MIN_RANKS)
+    if (findings->tells)
         pair_classes_find(&findings->classes, findings->latency.seconds, findings->latency.ranks);
     print_what_classes_say(findings);
     print_pairs(findings);
@@ -226,10 +236,12 @@ static double seconds_left(const struct measurement *m) {
 /* Latency takes a third of the time at most, bandwidth two thirds of what is left. */
 static void measure_pairs(struct measurement *m, struct findings *findings) {
     uint64_t seed = m->run->options.seed;
+    findings->tells =
+        pairs_tell_classes(&m->run->topology, findings->why_not, sizeof findings->why_not);
     findings->warm_up = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
     pair_matrix_measure(&findings->latency, &LATENCY, true, seconds_left(m) / 3, seed);
     pair_matrix_measure(&findings->bandwidth, &BANDWIDTH, true, seconds_left(m) * 2 / 3, seed);
-    if (m->run->topology.ranks >= CLASSES_MIN_RANKS)
+    if (findings->tells)
         contentions_measure(&findings->contentions, &CONTENTION, seconds_left(m), seed);
 }
 

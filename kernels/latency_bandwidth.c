@@ -243,23 +243,41 @@ static int rings(const struct measurement *m, const struct part *part) {
 
 /* --- the run */
 
+/* What the budget did not allow: "nothing", or for each size pairs and repetitions left out. */
+static void describe_shortened(const int repetitions[PART_COUNT]) {
+    char words[200] = "";
+    for (int i = 0; i < PART_COUNT; i++) {
+        size_t end = strlen(words);
+        if (strides[i] > 1)
+            snprintf(words + end, sizeof words - end, "%sone of %d ranks in ping-pong of %d B",
+                     end > 0 ? "; " : "", strides[i], PARTS[i].size);
+        end = strlen(words);
+        if (repetitions[i] < PARTS[i].ring_repetitions)
+            snprintf(words + end, sizeof words - end, "%s%d of %d repetitions of rings of %d B",
+                     end > 0 ? "; " : "", repetitions[i], PARTS[i].ring_repetitions, PARTS[i].size);
+    }
+    output_header("shortened", "%s", words[0] != '\0' ? words : "nothing");
+}
+
 static bool everywhere(bool correct) {
     int mine = correct, all;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return all != 0;
 }
 
-static void measure_rings(const struct measurement *m, const struct part *part, bool correct) {
+static int measure_rings(const struct measurement *m, const struct part *part, bool correct) {
     int repetitions = rings(m, part);
     bool verified = everywhere(verify_rings(m->run, part) && correct);
     if (is_root(m))
         output_row("sizes %d %d %d %d", part->size, repetitions,
                    repetitions == part->ring_repetitions, verified);
+    return repetitions;
 }
 
 /* Ping-pong of both sizes, then rings of both sizes, as HPCC does. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     bool correct[PART_COUNT];
+    int repetitions[PART_COUNT];
     two_way_fill(&messages, (size_t)PARTS[0].size, m->run->topology.rank);
     int exchanges = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
     for (int i = 0; i < PART_COUNT; i++) {
@@ -268,9 +286,10 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     }
     for (int i = 0; i < PART_COUNT; i++) {
         two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
-        measure_rings(m, &PARTS[i], correct[i]);
+        repetitions[i] = measure_rings(m, &PARTS[i], correct[i]);
     }
     if (is_root(m)) {
+        describe_shortened(repetitions);
         output_header("warmup_exchanges", "%d", exchanges);
         output_header("ping_pong_strides", "%d:%d,%d:%d", PARTS[0].size, strides[0], PARTS[1].size,
                       strides[1]);

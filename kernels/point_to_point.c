@@ -76,11 +76,14 @@ static bool accept_pairs(char why[REASON_LENGTH]) {
         char number[12] = "";
         if (length < (int)sizeof number)
             memcpy(number, text, (size_t)length);
-        if (!parse_count(number, &pairs) || pairs > half || !add_pairs(pairs)) {
-            snprintf(why, REASON_LENGTH,
-                     "--pairs: '%.*s' is not a number of pairs from 1 to %d (half of the ranks) "
-                     "named once, at most %d of them; or name all",
-                     length < 80 ? length : 80, text, half, MAX_OPERATIONS);
+        bool possible = parse_count(number, &pairs) && pairs <= half;
+        if (!possible || !add_pairs(pairs)) {
+            snprintf(why, REASON_LENGTH, "--pairs: '%.*s' %s (1 to %d, half of the ranks, or all)",
+                     length < 80 ? length : 80, text,
+                     !possible                      ? "is no number of pairs"
+                     : operations == MAX_OPERATIONS ? "is one number too many"
+                                                    : "is named twice",
+                     half);
             return false;
         }
         text = text[length] == ',' ? text + length + 1 : NULL;

@@ -19,7 +19,7 @@ static struct tree_list trees;
 static struct blocks blocks; /* own block first, then those of the next virtual ranks */
 
 static bool accept(struct run *run, char why[REASON_LENGTH]) {
-    return tree_list_make(&trees, run, why) && tree_list_countable(run, why);
+    return tree_list_countable(run, why) && tree_list_make(&trees, run, why);
 }
 
 /* The root holds all blocks in every tree, as it must for MPI_Gather. */

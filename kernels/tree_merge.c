@@ -62,16 +62,21 @@ static bool accept_version(char why[REASON_LENGTH]) {
     return version->supported();
 }
 
-static bool accept(struct run *run, char why[REASON_LENGTH]) {
-    if (key_type == NULL)
-        key_type = key_type_find("uint32");
-    if (!accept_version(why))
-        return false;
-    if (!tree_list_make(&trees, run, why) || !tree_list_countable(run, why))
-        return false;
+static bool accept_key_size(const struct run *run, char why[REASON_LENGTH]) {
     snprintf(why, REASON_LENGTH, "--min-size %zu B is less than one key of %zu B",
              run->options.min_size, key_type->size);
     return run->options.min_size >= key_type->size;
+}
+
+static bool accept(struct run *run, char why[REASON_LENGTH]) {
+    if (key_type == NULL)
+        key_type = key_type_find("uint32");
+    if (!accept_key_size(run, why) || !tree_list_countable(run, why))
+        return false;
+    /* All together: to make a tuned tree ranks wait for each other. */
+    int mine = accept_version(why), all;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all ? tree_list_make(&trees, run, why) : mine != 0;
 }
 
 /* own, received (the largest child has at most half of the blocks), two to merge between, gathered.

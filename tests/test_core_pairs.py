@@ -219,6 +219,8 @@ def test_min_inter_on_larger_machines(build: Build) -> None:
 # --- the kernel
 
 
+# Ranks that share processors have no classes: here they are made to believe that they share none.
+ENOUGH_PROCESSORS = {"preload": "pretend.so", "PRETEND_PROCESSORS": "8"}
 PATIENT = ("--budget", "10")  # spent only where other programs keep the processors busy
 
 
@@ -242,7 +244,7 @@ def test_few_ranks_have_a_whole_matrix_and_no_classes(build: Build, ranks: int) 
 
 
 def test_five_ranks_have_classes_and_contention(build: Build) -> None:
-    launch = build.launch(5, "core_pairs", "--budget", "2")
+    launch = build.launch(5, "core_pairs", "--budget", "2", **ENOUGH_PROCESSORS)
     assert launch.statuses == [0] * 5, launch.errors
     measured = sum(row["latency_seconds"] != "-" for row in launch.rows("core_pairs"))
     assert launch.header("latency_pairs") == f"{measured}/20"
@@ -253,10 +255,24 @@ def test_five_ranks_have_classes_and_contention(build: Build) -> None:
     assert parse("kernel", launch.output).series[0].columns["pair_classes"][0]
 
 
+def test_ranks_that_share_a_processor_have_no_classes(build: Build) -> None:
+    """Waiting for a processor would look like distance, and like a shared path."""
+    alone = {"preload": "pretend.so", "PRETEND_PROCESSORS": "3"}
+    launch = build.launch(4, "core_pairs", "--budget", "0.5", **alone)
+    assert launch.statuses == [0] * 4, launch.errors
+    for key in ("classes", "contention_shared"):
+        assert launch.header(key).startswith("n/a: needs a processor for each rank")
+    assert parse("kernel", launch.output).series[0].columns.keys() == {"pair_latency", "pair_bandwidth"}
+    launch = build.launch(4, "tree_gather", "--tree", "tuned", **alone)
+    assert launch.statuses == [2] * 4
+    assert "--tree tuned needs a processor for each rank" in launch.errors
+
+
 def test_a_short_budget_measures_a_subset_and_says_so(build: Build) -> None:
-    launch = build.launch(4, "core_pairs", "--budget", "0.000001")
+    launch = build.launch(4, "core_pairs", "--budget", "0.000001", **ENOUGH_PROCESSORS)
     assert launch.statuses == [0] * 4
     assert launch.header("latency_pairs") == "0/12"
+    assert launch.header("shortened") == "0 and 0 of 12 pairs for latency and bandwidth"
     assert launch.header("classes") == "n/a: no pair was measured within the budget"
     with pytest.raises(OutputError, match="no pair was measured"):
         parse("kernel", launch.output)
@@ -269,10 +285,11 @@ def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path)
         (folder / "topology/physical_package_id").write_text("0\n")
         (folder / "topology/core_id").write_text("3\n")  # all on one core: no rank can move
         (folder / "node1").mkdir()
-    launch = build.launch(4, "core_pairs", "--budget", "1", MPICAMPAIGN_SYSFS=str(tmp_path / "sys"))
+    settings = {**ENOUGH_PROCESSORS, "MPICAMPAIGN_SYSFS": str(tmp_path / "sys")}
+    launch = build.launch(4, "core_pairs", "--budget", "1", **settings)
     assert launch.header("topology_moved_ranks") == "0"
     assert re.fullmatch(r"(?:[0-4]:same_core=[1-6],?)+", launch.header("topology_pairs"))
-    launch = build.launch(4, "core_pairs", "--budget", "1", preload="pretend.so", PRETEND_NODES="2")
+    launch = build.launch(4, "core_pairs", "--budget", "1", **ENOUGH_PROCESSORS, PRETEND_NODES="2")
     assert "other_node=" in launch.header("topology_pairs")
 
 
@@ -309,7 +326,7 @@ def test_one_rank_is_refused(build: Build) -> None:
 @pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge"])
 def test_the_tuned_tree_delivers_the_right_data(build: Build, kernel: str) -> None:
     sizes = ("--min-size", "8", "--max-size", "64", "--budget", "0.5")
-    launch = build.launch(5, kernel, "--tree", "tuned,natural", *sizes)
+    launch = build.launch(5, kernel, "--tree", "tuned,natural", *sizes, **ENOUGH_PROCESSORS)
     assert launch.statuses == [0] * 5, launch.errors
     assert launch.header("trees") == "tuned,natural"
     assert {row["tree"] for row in launch.rows("sizes")} == {"tuned", "natural", "-"}
@@ -325,7 +342,8 @@ def test_the_tuned_tree_is_refused_below_four_ranks(build: Build) -> None:
 
 
 def test_damaged_messages_refuse_the_tuned_tree(build: Build) -> None:
-    shim = {"preload": "damage.so", "DAMAGE": "byte", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": "8"}
+    shim = {**ENOUGH_PROCESSORS, "preload": "damage.so pretend.so"}
+    shim |= {"DAMAGE": "byte", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": "8"}
     launch = build.launch(4, "tree_gather", "--tree", "tuned", "--max-size", "8", **shim)
     assert launch.statuses == [2] * 4
     assert "wrong data in the messages that --tree tuned measures" in launch.errors
@@ -337,7 +355,7 @@ def test_damaged_messages_refuse_the_tuned_tree(build: Build) -> None:
 @pytest.mark.full
 def test_sanitizers_find_nothing(sanitized: Build, tmp_path: Path) -> None:
     for program in (("core_pairs", "--budget", "1"), ("tree_gather", "--tree", "tuned", "--max-size", "8")):
-        launch = sanitized.launch(4, *program)
+        launch = sanitized.launch(4, *program, **ENOUGH_PROCESSORS)
         assert launch.statuses == [0] * 4, launch.errors
         assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
     found(sanitized, tmp_path, recorded("xeon-x5650.txt", 24))
@@ -351,6 +369,7 @@ HEADER = """\
 #@kernel=core_pairs
 #@version=1
 #@ranks=4
+#@classes=2
 #@columns.core_pairs=from to latency_seconds bandwidth_seconds class
 #@columns.contention=from to other_from other_to seconds_alone seconds_together
 """

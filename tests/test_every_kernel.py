@@ -97,7 +97,7 @@ def system_build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         f'#!/bin/sh\nexec {launcher} "$@"\n'
     )  # it looks for its parts beside itself
     (folder / "bin/mpirun").chmod(0o755)
-    command = ["make", "-C", "kernels", f"MPICC={compiler}", "STRICT=1", f"BUILD={folder}", "all"]
+    command = ["make", "-C", "kernels", f"MPICC={compiler}", "STRICT=1", f"BUILD={folder}", "all", "tests"]
     subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, timeout=240)
     return Build(folder, environment)
 
@@ -126,3 +126,19 @@ def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str
     launch = system_build.launch(2, kernel, *QUICK[kernel], before=checker)
     logs = "".join(path.read_text() for path in tmp_path.iterdir())
     assert launch.statuses == [0, 0], logs + launch.errors
+
+
+@pytest.mark.full
+def test_ranks_on_different_processors_refuse_together(system_build: Build) -> None:
+    """Some ranks have AVX-512, some (under valgrind) have not; a tuned tree makes ranks wait for each other.
+
+    With MPICH: Intel MPI itself hangs where ranks take different ways through shared memory.
+    """
+    if "mpich" not in system_build.folder.name or not shutil.which("valgrind"):
+        pytest.skip("needs MPICH and valgrind")
+    mixed = ("sh", "-c", '[ "${PMI_RANK:-0}" -lt 2 ] && exec "$@"; exec valgrind --quiet "$@"', "sh")
+    settings = {"preload": "pretend.so", "PRETEND_PROCESSORS": "8"}
+    options = ("--merge", "avx512", "--tree", "tuned", "--max-size", "8", "--budget", "0.1")
+    launch = system_build.launch(4, "tree_merge", *options, before=mixed, **settings)
+    assert launch.statuses == [2] * 4, launch.errors
+    assert "--merge avx512: the processor of " in launch.errors

@@ -32,7 +32,11 @@ def mpi_environment() -> dict[str, str]:
     environment = {**os.environ, "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}"}
     if (prefix / "bin/mpiicc").exists():  # Intel MPI's wheels do not know where they were installed
         environment |= {"I_MPI_ROOT": str(prefix), "LD_LIBRARY_PATH": str(prefix / "lib")}
-    environment |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "off", "ASAN_OPTIONS": "detect_leaks=0"}
+    environment |= {
+        "I_MPI_FABRICS": "shm",
+        "I_MPI_PIN": "off",
+        "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0",
+    }
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
         environment[name] = "1"
     environment |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
@@ -84,7 +88,7 @@ class Build:
         """Run a program of this folder; each rank notes its exit status in a file."""
         statuses = self.folder / f"statuses-{os.urandom(6).hex()}"
         note = 'env ${SHIM:+LD_PRELOAD="$SHIM"} "$@"; status=$?; echo $status >> "$STATUSES"; exit $status'
-        shim = str(self.folder / preload) if preload else ""
+        shim = ":".join(str(self.folder / name) for name in preload.split())
         done = subprocess.run(
             [
                 *LIMIT,

@@ -26,6 +26,8 @@ OUTPUTS = [
     ("osu", "ialltoall_full", 16),
     ("kernel", "tree_merge", None),
     ("kernel", "latency_bandwidth", None),
+    ("kernel", "core_pairs", None),
+    ("kernel", "point_to_point", None),
 ]
 TEXTS = {
     (suite, name): (FIXTURES / suite / f"{name}.out").read_text(encoding="utf-8")
@@ -53,7 +55,8 @@ def check(output: tuple[str, str, int | None], changed: str) -> None:
 
 
 def row_numbers(lines: list[str]) -> list[int]:
-    words = ("samples ", "levels ", "sizes ", "ping_pong ", "pairs ", "rings ")
+    words = ("samples ", "levels ", "sizes ", "ping_pong ", "pairs ", "rings ", "core_pairs ", "contention ")
+    words += ("pairs_seconds ",)
     return [k for k, line in enumerate(lines) if line.lstrip()[:1].isdigit() or line.startswith(words)]
 
 

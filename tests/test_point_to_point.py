@@ -117,11 +117,11 @@ def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: b
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--pairs", "2"), "'2' is not a number of pairs from 1 to 1 (half of the ranks)"),
-        (("--pairs", "0"), "'0' is not a number of pairs"),
-        (("--pairs", "1,1"), "'1' is not a number of pairs from 1 to 1 (half of the ranks) named once"),
-        (("--pairs", "1,"), "'' is not a number of pairs"),
-        (("--pairs", "99999999999999999999"), "is not a number of pairs"),
+        (("--pairs", "2"), "'2' is no number of pairs (1 to 1, half of the ranks, or all)"),
+        (("--pairs", "0"), "'0' is no number of pairs"),
+        (("--pairs", "1,1"), "'1' is named twice"),
+        (("--pairs", "1,"), "'' is no number of pairs"),
+        (("--pairs", "99999999999999999999"), "is no number of pairs"),
         (("--messages", "0"), "--messages: '0' is not a whole number from 1 to 10000"),
         (("--max-size", "2GiB"), "more than the 2147483647 B that MPI counts"),
     ],

@@ -1,6 +1,7 @@
 #include "effective_patterns.h"
 
 #include "random.h"
+#include "shuffle.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -76,23 +77,12 @@ void pattern_ring(struct pattern *pattern, int ranks, int index) {
     free(members);
 }
 
-/* Below the bound with equal chances: the few values that would favour some are drawn again. */
-static uint64_t random_below(uint64_t *state, uint64_t bound) {
-    uint64_t skewed = UINT64_MAX - UINT64_MAX % bound, value;
-    do
-        value = random_next(state);
-    while (value >= skewed);
-    return value % bound;
-}
-
 void pattern_random(struct pattern *pattern, int ranks, int index, uint64_t seed) {
     uint64_t state = mix64(seed ^ mix64((uint64_t)index));
     int *order = integers(ranks);
-    for (int i = 0; i < ranks; i++) { /* Fisher and Yates, from inside out */
-        int place = (int)random_below(&state, (uint64_t)i + 1);
-        order[i] = order[place];
-        order[place] = i;
-    }
+    for (int i = 0; i < ranks; i++)
+        order[i] = i;
+    shuffle(order, ranks, &state);
     begin(pattern, "random", ranks);
     snprintf(pattern->name, sizeof pattern->name, "random-%d", index + 1);
     add_direction(pattern);

@@ -2,6 +2,8 @@
 
 #include "buffers.h"
 #include "clock.h"
+#include "pair_classes.h"
+#include "pair_set.h"
 #include "random.h"
 #include "sync.h"
 
@@ -109,13 +111,6 @@ static void take_turn(struct walk *walk, int before, int from, int to) {
     }
 }
 
-static bool is_prime(long n) {
-    for (long divisor = 2; divisor * divisor <= n; divisor++)
-        if (n % divisor == 0)
-            return false;
-    return n > 1;
-}
-
 /* A prime near 0.62 of the pairs that does not divide their number: its multiples, modulo the
  * number, meet each pair once, and any run of them is spread evenly. */
 static long prime_stride(long pairs) {
@@ -171,6 +166,15 @@ void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *h
     gather(matrix, &walk);
     free(walk.seconds);
     ping_buffers_free(&walk.buffers);
+}
+
+bool pairs_tell_classes(const struct topology *topology, char *why, size_t length) {
+    if (topology->ranks < CLASSES_MIN_RANKS)
+        snprintf(why, length, "needs at least %d ranks, was started with %d", CLASSES_MIN_RANKS,
+                 topology->ranks);
+    else
+        snprintf(why, length, "needs a processor for each rank, a node has more ranks than those");
+    return topology->ranks >= CLASSES_MIN_RANKS && !topology->oversubscribed;
 }
 
 void pair_matrix_free(struct pair_matrix *matrix) {

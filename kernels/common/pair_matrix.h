@@ -2,6 +2,8 @@
 #ifndef PAIR_MATRIX_H
 #define PAIR_MATRIX_H
 
+#include "topology.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +51,10 @@ struct pair_matrix {
  * both_ways: ordered pairs, otherwise from < to. Collective. */
 void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed);
+
+/* Whether the pairs of this launch can tell near from far: ranks that share a processor would make
+ * waiting look like distance, fewer than four make too few pairs. Otherwise why not. */
+bool pairs_tell_classes(const struct topology *topology, char *why, size_t length);
 
 void pair_matrix_free(struct pair_matrix *matrix);
 

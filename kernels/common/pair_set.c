@@ -4,10 +4,10 @@
 
 enum { FEWEST_CLIENTS = 5 };
 
-static int is_prime(int n) {
-    for (int divisor = 2; divisor <= n / divisor; divisor++)
+bool is_prime(long n) {
+    for (long divisor = 2; divisor <= n / divisor; divisor++)
         if (n % divisor == 0)
-            return 0;
+            return false;
     return n > 1;
 }
 

@@ -3,6 +3,11 @@
 #ifndef PAIR_SET_H
 #define PAIR_SET_H
 
+#include <stdbool.h>
+
+/* A prime stride through ranks or pairs does not fall in step with the ranks of a node. */
+bool is_prime(long n);
+
 /* Clients first_client, first_client + stride, ...; servers likewise. A rank is no pair with
  * itself.
  */

@@ -1,6 +1,7 @@
 #include "ring_order.h"
 
 #include "random.h"
+#include "shuffle.h"
 
 void ring_natural(int *order, int ranks) {
     for (int i = 0; i < ranks; i++)
@@ -10,12 +11,7 @@ void ring_natural(int *order, int ranks) {
 void ring_random(int *order, int ranks, uint64_t seed, int number) {
     uint64_t state = mix64(seed ^ mix64((uint64_t)number));
     ring_natural(order, ranks);
-    for (int i = ranks - 1; i > 0; i--) {
-        int other = (int)(random_next(&state) % (uint64_t)(i + 1));
-        int rank = order[i];
-        order[i] = order[other];
-        order[other] = rank;
-    }
+    shuffle(order, ranks, &state);
 }
 
 struct neighbours ring_neighbours(const int *order, int ranks, int rank) {

@@ -1,6 +1,6 @@
 #include "tree.h"
 
-#include "random.h"
+#include "shuffle.h"
 #include "tree_few_crossings.h"
 #include "tree_matching.h"
 
@@ -48,15 +48,10 @@ static void place_apart(struct tree *tree, const int *node_of, int nodes) {
     free(node_at);
 }
 
-/* Fisher-Yates; rank 0 stays the root, as in MPI_Gather. */
+/* Rank 0 stays the root, as in MPI_Gather. */
 static void place_random(struct tree *tree, uint64_t seed) {
     place_natural(tree);
-    for (int v = tree->ranks - 1; v > 1; v--) {
-        int other = 1 + (int)(random_next(&seed) % (uint64_t)v);
-        int rank = tree->rank_of[v];
-        tree->rank_of[v] = tree->rank_of[other];
-        tree->rank_of[other] = rank;
-    }
+    shuffle(tree->rank_of + 1, tree->ranks - 1, &seed);
 }
 
 static int parity(int v) { return __builtin_popcount((unsigned)v) % 2; }

@@ -64,8 +64,9 @@ bool tree_list_make(struct tree_list *list, const struct run *run, char why[REAS
         if (name == NULL || has(list, name)) {
             snprintf(why, REASON_LENGTH, "--tree: '%.*s' %s", (int)(length < 80 ? length : 80),
                      text,
-                     name != NULL
-                         ? "is named twice"
+                     name != NULL ? "is named twice"
+                     : strncmp(text, "all", length) == 0 && length == 3
+                         ? "stands alone; name the trees"
                          : "is not a tree; there are max-inter, min-inter, natural, random, all of "
                            "these, and tuned");
             return false;

@@ -42,12 +42,10 @@ bool tree_tuned_make(struct tree *tree, struct tuning *tuning, const struct run 
                      char why[REASON_LENGTH]) {
     const struct topology *topology = &run->topology;
     struct pair_matrix matrix;
-    snprintf(
-        why, REASON_LENGTH,
-        "--tree tuned needs at least %d ranks, was started with %d: fewer make too few pairs to "
-        "tell near from far; choose another tree",
-        CLASSES_MIN_RANKS, topology->ranks);
-    if (topology->ranks < CLASSES_MIN_RANKS)
+    char reason[120];
+    bool tells = pairs_tell_classes(topology, reason, sizeof reason);
+    snprintf(why, REASON_LENGTH, "--tree tuned %s: choose another tree", reason);
+    if (!tells)
         return false;
     pair_warm_up(WARMUP_FRACTION * tuning_budget(run));
     pair_matrix_measure(&matrix, &HOW, false, tuning_budget(run), run->options.seed);

@@ -2,6 +2,7 @@
  *
  *   PRETEND_NODES=N    ranks are spread over N nodes, block by block
  *   PRETEND_PAGES=N    the node has N pages of memory
+ *   PRETEND_PROCESSORS=N  and so many processors
  *   PRETEND_LATE=RANK  after its first broadcast the clock of this rank is 0.2 s ahead: it is late
  *                      for each agreed start, and ends later than all others */
 #define _GNU_SOURCE
@@ -25,10 +26,12 @@ int MPI_Get_processor_name(char *name, int *length) {
 }
 
 long sysconf(int name) {
-    const char *pages = getenv("PRETEND_PAGES");
+    const char *pages = getenv("PRETEND_PAGES"), *processors = getenv("PRETEND_PROCESSORS");
     long (*real)(int);
     if (name == _SC_PHYS_PAGES && pages != NULL)
         return atol(pages);
+    if (name == _SC_NPROCESSORS_ONLN && processors != NULL)
+        return atol(processors);
     *(void **)&real = dlsym(RTLD_NEXT, "sysconf");
     return real(name);
 }

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.parsers.output import OutputError, shown
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     figures = {
         "pair_latency": _median(pairs, "latency_seconds"),
         "pair_bandwidth": _bandwidth(pairs),
-        **_class_figures(pairs),
+        **_class_figures(pairs, frame.header.get("classes", "")),
         "contention": _largest_factor(frame.rows("contention")),
     }
     columns: dict[str, list[float | None]]
@@ -47,14 +47,17 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     return (Series("core_pairs", frame.ranks, columns),)
 
 
-def _class_figures(pairs: Iterable[Row]) -> dict[str, float | None]:
+def _class_figures(pairs: Iterable[Row], count: str) -> dict[str, float | None]:
+    """``count``: of the classes, as the header has it; among many pairs not each one has a row."""
     classed = [row for row in pairs if not math.isnan(float(row["class"]))]
     if not classed:
         return {}
     fastest, slowest = (choose(int(row["class"]) for row in classed) for choose in (min, max))
+    if not count.isdecimal() or len(count) > 3 or int(count) <= slowest:
+        raise OutputError(f"a pair is in class {slowest}; the header counts {shown(count)} classes")
     first, last = ([row for row in classed if row["class"] == which] for which in (fastest, slowest))
     return {
-        "pair_classes": 1 + slowest,
+        "pair_classes": int(count),
         "fastest_class_latency": _median(first, "latency_seconds"),
         "slowest_class_latency": _median(last, "latency_seconds"),
         "fastest_class_bandwidth": _bandwidth(first),

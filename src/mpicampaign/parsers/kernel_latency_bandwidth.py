@@ -57,7 +57,6 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     figures: dict[str, float] = {
         **_latencies(pairs[LATENCY_SIZE], rings[LATENCY_SIZE]),
         **_bandwidths(pairs[BANDWIDTH_SIZE], rings[BANDWIDTH_SIZE]),
-        "converged": min(int(row["complete"]) for row in sizes.values()),
     }
     return (Series("latency_bandwidth", frame.ranks, {name: [value] for name, value in figures.items()}),)
 
@@ -118,7 +117,7 @@ def _rings(rows: Iterable[Row], summary: Row) -> dict[str, float]:
         times[key].append(_ring_time(row))
         repetitions[key].append(int(row["repetition"]))
     for (ring, number), found in repetitions.items():
-        if sorted(found) != list(range(int(summary["ring_repetitions"]))):
+        if len(found) != summary["ring_repetitions"] or sorted(found) != list(range(len(found))):
             named = ", ".join(map(str, found))
             raise OutputError(
                 f"{ring} ring {number} at {size} B: repetitions {named} of {summary['ring_repetitions']}"

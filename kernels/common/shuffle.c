@@ -1,0 +1,20 @@
+#include "shuffle.h"
+
+#include "random.h"
+
+/* Below the bound with equal chances: the few values that would favour some are drawn again. */
+static uint64_t random_below(uint64_t *state, uint64_t bound) {
+    uint64_t skewed = UINT64_MAX - UINT64_MAX % bound, value;
+    do
+        value = random_next(state);
+    while (value >= skewed);
+    return value % bound;
+}
+
+void shuffle(int *numbers, int count, uint64_t *state) {
+    for (int i = count - 1; i > 0; i--) {
+        int other = (int)random_below(state, (uint64_t)i + 1), number = numbers[i];
+        numbers[i] = numbers[other];
+        numbers[other] = number;
+    }
+}
