@@ -6,13 +6,12 @@ launches, and whether the intervals overlap.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from common import PROJECT
+from common import PROJECT, two_bound_ranks
 
 from mpicampaign.parsers import parse
 from mpicampaign.prepare import prepare
@@ -29,7 +28,6 @@ host_groups: {{local: {{system: this-machine}}}}
 benchmarks: {{PingPong: {{arguments: {ARGUMENTS}}}}}
 matrix: [{{host_groups: local, placements: SHM-1, benchmarks: PingPong}}]
 """
-BY_HAND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc IMB-MPI1 "$@"'
 
 
 def figures(output: str) -> tuple[float, float]:
@@ -41,16 +39,7 @@ def figures(output: str) -> tuple[float, float]:
 
 
 def by_hand() -> tuple[float, float]:
-    prefix = sys.prefix
-    settings = {
-        "I_MPI_ROOT": prefix,
-        "LD_LIBRARY_PATH": f"{prefix}/lib",
-        "PATH": f"{prefix}/bin:{os.environ['PATH']}",
-    }
-    settings |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "off"}
-    command = ["mpirun", "-n", "2", "bash", "-c", BY_HAND, "imb", *ARGUMENTS.split()]
-    done = subprocess.run(command, env={**os.environ, **settings}, capture_output=True, text=True, check=True)
-    return figures(done.stdout)
+    return figures(two_bound_ranks("IMB-MPI1", *ARGUMENTS.split()))
 
 
 def compare(what: str, ours: list[float], theirs: list[float], show: object) -> None:

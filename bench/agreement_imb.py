@@ -12,17 +12,15 @@ The pair is rank 0 to rank 1 and back, one way.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import build_kernel, paired, title
+from common import build_kernel, paired, title, two_bound_ranks, wheel_mpi
 
 PAIRS = 20
 LARGE, LARGE_ITERATIONS = 2_000_000, 20
@@ -30,41 +28,21 @@ LIMIT = 0.05
 SIZES = {8: 5, LARGE: 2}  # message size: repetitions of ours
 WARMUP_ROWS = 15
 USUAL_ITERATIONS = {8: 1000, LARGE: 100}
-BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 
 Times = dict[int, float]  # one-way seconds by message size
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where the programs are started, and with which environment."""
-
-    folder: Path
-    environment: dict[str, str]
-
-    def launch(self, *command: str | Path) -> str:
-        """Standard output of two ranks, each bound to a processor."""
-        done = subprocess.run(
-            ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", *command],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
-
-    def imb(self, size: int, rows: int, iterations: int) -> float:
-        """The shortest of so many last rows of PingPong, each a mean over the iterations."""
-        lengths = self.folder / "lengths"
-        lengths.write_text(f"{size}\n" * (WARMUP_ROWS + rows))
-        options = ("-msglen", lengths, "-iter", f"{iterations}", "-iter_policy", "off", "-time", "60")
-        found = re.findall(
-            rf"^ +{size} +{iterations} +(\S+)", self.launch("IMB-MPI1", *options, "PingPong"), re.M
-        )
-        if len(found) != WARMUP_ROWS + rows:
-            sys.exit(f"IMB-MPI1 printed {len(found)} rows of {size} B, not {WARMUP_ROWS + rows}")
-        return min(map(float, found[-rows:])) * 1e-6
+def run_imb(folder: Path, size: int, rows: int, iterations: int) -> float:
+    """The shortest of so many last rows of PingPong, each a mean over the iterations."""
+    lengths = folder / "lengths"
+    lengths.write_text(f"{size}\n" * (WARMUP_ROWS + rows))
+    options = ("-msglen", lengths, "-iter", f"{iterations}", "-iter_policy", "off", "-time", "60")
+    found = re.findall(
+        rf"^ +{size} +{iterations} +(\S+)", two_bound_ranks("IMB-MPI1", *options, "PingPong"), re.M
+    )
+    if len(found) != WARMUP_ROWS + rows:
+        sys.exit(f"IMB-MPI1 printed {len(found)} rows of {size} B, not {WARMUP_ROWS + rows}")
+    return min(map(float, found[-rows:])) * 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +53,26 @@ class Ours:
     loops: dict[int, int]
 
 
-def run_ours(place: Place, program: Path) -> Ours:
-    rows = re.findall(r"^ping_pong 0 1 (\d+) (\d+) (\S+)$", place.launch(program), re.M)
+def run_ours(program: Path) -> Ours:
+    rows = re.findall(r"^ping_pong 0 1 (\d+) (\d+) (\S+)$", two_bound_ranks(program), re.M)
     times = {int(size): float(seconds) / int(loops) / 2 for size, loops, seconds in rows}
     return Ours(times, {int(size): int(loops) for size, loops, _ in rows})
 
 
-def run_osu(place: Place) -> Times:
+def run_osu() -> Times:
     """Means over OSU's own iterations; osu_bw keeps 64 messages under way, so it is no ping-pong."""
-    output = place.launch("osu_latency", "-m", "8:2097152")
+    output = two_bound_ranks("osu_latency", "-m", "8:2097152")
     rows = dict(re.findall(r"^(\d+) +(\S+)", output, re.M))
     return {8: float(rows["8"]) * 1e-6, LARGE: float(rows["2097152"]) * 1e-6 * LARGE / 2_097_152}
 
 
-def compare(place: Place, program: Path) -> None:
+def compare(folder: Path, program: Path) -> None:
     ours: list[Times] = []
     found: dict[str, list[Times]] = {}
     for _ in range(PAIRS):
-        run = run_ours(place, program)
+        run = run_ours(program)
         ours.append(run.times)
-        for name, action in others(place, run).items():
+        for name, action in others(folder, run).items():
             found.setdefault(name, []).append(action())
     for name, times in found.items():
         limit = LIMIT if name.startswith("IMB, shortest") else None
@@ -104,19 +82,19 @@ def compare(place: Place, program: Path) -> None:
         paired("  2 MB bandwidth", *big, limit)
 
 
-def others(place: Place, run: Ours) -> dict[str, Callable[[], Times]]:
+def others(folder: Path, run: Ours) -> dict[str, Callable[[], Times]]:
     """The other programs, by what is compared."""
     programs: dict[str, Callable[[], Times]] = {
         "IMB, shortest of its last rows": lambda: {
-            size: place.imb(size, rows, LARGE_ITERATIONS if size == LARGE else run.loops[size])
+            size: run_imb(folder, size, rows, LARGE_ITERATIONS if size == LARGE else run.loops[size])
             for size, rows in SIZES.items()
         },
         "IMB, mean over 1000 (8 B) and 100 (2 MB) iterations": lambda: {
-            size: place.imb(size, 1, iterations) for size, iterations in USUAL_ITERATIONS.items()
+            size: run_imb(folder, size, 1, iterations) for size, iterations in USUAL_ITERATIONS.items()
         },
     }
     if shutil.which("osu_latency"):
-        programs["osu_latency, mean over its iterations (2 MiB scaled to 2 MB)"] = lambda: run_osu(place)
+        programs["osu_latency, mean over its iterations (2 MiB scaled to 2 MB)"] = run_osu
     return programs
 
 
@@ -130,12 +108,9 @@ def main() -> None:
         return
     if shutil.which("osu_latency") is None:
         print("  without OSU: osu_latency is not on the PATH")
-    settings = {"I_MPI_ROOT": f"{prefix}", "LD_LIBRARY_PATH": f"{prefix}/lib"}
-    settings |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "off", "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
-    environment = {**os.environ, **settings}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        compare(Place(folder, environment), build_kernel("latency_bandwidth", "mpicc", folder, environment))
+        compare(folder, build_kernel("latency_bandwidth", "mpicc", folder, wheel_mpi()))
 
 
 if __name__ == "__main__":

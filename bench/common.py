@@ -19,6 +19,7 @@ from mpicampaign.statistics import Summary, summarise
 
 PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "campaign.yaml")
+BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 QUIET = ("--quiet", "progress", "rules", "host", "reason")  # what the profiles leave out, too
 
 
@@ -80,6 +81,19 @@ def project_copy() -> Iterator[ProjectCopy]:
             copy = shutil.copytree if (PROJECT / part).is_dir() else shutil.copy
             copy(PROJECT / part, folder / part)
         yield ProjectCopy(folder)
+
+
+def wheel_mpi() -> dict[str, str]:
+    """The environment in which the wheel's mpicc, mpirun and IMB work: unpinned, over shared memory."""
+    settings = {"I_MPI_ROOT": sys.prefix, "LD_LIBRARY_PATH": f"{sys.prefix}/lib", "I_MPI_FABRICS": "shm"}
+    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
+    return {**os.environ, **settings, "I_MPI_PIN": "off", "PATH": path}
+
+
+def two_bound_ranks(*program: str | Path) -> str:
+    """Standard output of two ranks of that MPI, each bound to a processor and its memory."""
+    command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", *program]
+    return subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True).stdout
 
 
 def _cpu_of_children() -> float:

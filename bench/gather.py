@@ -7,15 +7,13 @@ algorithms compare, not how fast they are.
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from common import PROJECT, build_kernel, paired, title
+from common import PROJECT, build_kernel, paired, title, two_bound_ranks, wheel_mpi
 
 from mpicampaign.parsers import parse
 
@@ -24,7 +22,6 @@ from minicluster import BLUE, MiniCluster, missing_parts
 
 LAUNCHES = 10
 ARGUMENTS = ("--tree", "max-inter,natural", "--min-size", "1MiB", "--max-size", "16MiB", "--budget", "5")
-BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 TCP = {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
 
 
@@ -33,20 +30,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
-        kernel = build_kernel("tree_gather", "mpicc", folder, environment())
-        compare("2 ranks, shared memory", lambda: shared_memory(kernel))
+        kernel = build_kernel("tree_gather", "mpicc", folder, wheel_mpi())
+        compare("2 ranks, shared memory", lambda: two_bound_ranks(kernel, *ARGUMENTS))
         if missing := missing_parts():
             print(f"  4 ranks on two nodes: the test cluster needs {', '.join(missing)}: not measured")
             return
         with MiniCluster(folder / "cluster", [BLUE]) as cluster:
             kernel = shutil.copy(kernel, cluster.folder)  # which its nodes see
             compare("4 ranks on 2 nodes, TCP, oversubscribed", lambda: two_nodes(cluster, kernel))
-
-
-def environment() -> dict[str, str]:
-    prefix = sys.prefix
-    path = f"{prefix}/bin:{os.environ['PATH']}"
-    return {**os.environ, "I_MPI_ROOT": prefix, "LD_LIBRARY_PATH": f"{prefix}/lib", "PATH": path}
 
 
 def compare(where: str, launch: Callable[[], str]) -> None:
@@ -65,17 +56,11 @@ def compare(where: str, launch: Callable[[], str]) -> None:
         paired(what, ours, theirs)
 
 
-def shared_memory(kernel: Path) -> str:
-    settings = {**environment(), "I_MPI_FABRICS": "shm", "I_MPI_PIN": "off"}
-    command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", str(kernel), *ARGUMENTS]
-    return subprocess.run(command, env=settings, capture_output=True, text=True, check=True).stdout
-
-
 def two_nodes(cluster: MiniCluster, kernel: Path) -> str:
     program = [f"{sys.prefix}/bin/mpirun", "-n", "4", "-ppn", "2", str(kernel), *ARGUMENTS]
     options = ["--quiet", "-pblue", "-N2", "--ntasks-per-node=2"]
-    settings = {key: value for key, value in environment().items() if key.startswith(("I_MPI", "LD_"))}
-    done = cluster.call(["salloc", *options, *program], env={**settings, **TCP, "I_MPI_PIN": "off"})
+    settings = {key: value for key, value in wheel_mpi().items() if key.startswith(("I_MPI", "LD_"))}
+    done = cluster.call(["salloc", *options, *program], env={**settings, **TCP})
     if done.returncode:
         sys.exit(done.stderr[-2000:])
     return done.stdout

@@ -7,15 +7,12 @@ A message of point_to_point goes one way, with an acknowledgement of a byte; IMB
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from common import build_kernel, line, title
+from common import build_kernel, line, title, two_bound_ranks, wheel_mpi
 
 from mpicampaign.parsers import parse
 
@@ -24,13 +21,12 @@ LIMIT = 0.2
 SIZES = 23  # 1 B to 4 MiB
 OURS = ("--pairs", "1", "--messages", "1", "--min-size", "1", "--max-size", "4MiB", "--budget", "600")
 IMB = ("-iter", "1000", "-iter_policy", "off", "-time", "600", "-msglog", "0:22", "PingPong")
-BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 
 
 def main() -> None:
     title("Time to an interval of 2 % at 23 sizes, two bound ranks, in turn")
     with tempfile.TemporaryDirectory() as folder:
-        kernel = build_kernel("point_to_point", "mpicc", Path(folder), environment())
+        kernel = build_kernel("point_to_point", "mpicc", Path(folder), wheel_mpi())
         ours, theirs, unfinished = [], [], 0
         for _ in range(LAUNCHES):
             empty = launch(str(kernel), "--help")[0]
@@ -46,18 +42,11 @@ def main() -> None:
     print(f"ratio of the medians {statistics.median(ours) / statistics.median(theirs):.3f}")
 
 
-def environment() -> dict[str, str]:
-    prefix = sys.prefix
-    settings = {"I_MPI_ROOT": prefix, "LD_LIBRARY_PATH": f"{prefix}/lib", "I_MPI_FABRICS": "shm"}
-    return {**os.environ, **settings, "I_MPI_PIN": "off", "PATH": f"{prefix}/bin:{os.environ['PATH']}"}
-
-
 def launch(*program: str) -> tuple[float, str]:
     """Seconds of a launch of two bound ranks, and what it printed."""
-    command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", *program]
     begin = time.perf_counter()
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    return time.perf_counter() - begin, done.stdout
+    output = two_bound_ranks(*program)
+    return time.perf_counter() - begin, output
 
 
 def not_converged(output: str) -> int:

@@ -97,12 +97,6 @@ static void describe(const struct run *run) {
 
 static bool is_root(void) { return exchange.rank == 0; }
 
-/* Rank 0 decides, all ranks follow. */
-static int decided(int decision) {
-    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return decision;
-}
-
 /* The margin before the agreed start follows what the ranks need. */
 static void adapt_margin(struct measurement *m, bool late) {
     m->late += late;
@@ -131,7 +125,7 @@ static double estimate_length(struct measurement *m, const struct method *method
     double seconds;
     exchange_perform(&exchange, method, 1);
     seconds = timed(m, method, *loops);
-    while (decided(seconds < ESTIMATE_SECONDS)) {
+    while (sync_decided(seconds < ESTIMATE_SECONDS)) {
         *loops *= 4;
         seconds = timed(m, method, *loops);
     }
@@ -156,7 +150,7 @@ static double measured_overhead(struct measurement *m) {
     int64_t start = clock_now();
     exchange_set_length(&exchange, 1);
     for (int i = 0; i < OVERHEAD_SAMPLES; i++)
-        exchanges += timed(m, &EXCHANGES[0], decided(1));
+        exchanges += timed(m, &EXCHANGES[0], sync_decided(1));
     return ((double)(clock_now() - start) * 1e-9 - exchanges) / OVERHEAD_SAMPLES;
 }
 
@@ -205,10 +199,10 @@ static double timed_length(struct measurement *m, struct suite *suite, int metho
     double *one = &suite->seconds[method][i], seconds;
     int attempts = 0;
     do {
-        *loops = decided(plan_loops(&plan, *one));
+        *loops = sync_decided(plan_loops(&plan, *one));
         seconds = timed(m, &suite->methods[method], *loops);
         *one = seconds / *loops;
-    } while (decided(seconds < plan.loop_seconds / 2 && ++attempts < MOST_ATTEMPTS));
+    } while (sync_decided(seconds < plan.loop_seconds / 2 && ++attempts < MOST_ATTEMPTS));
     return seconds;
 }
 
@@ -269,7 +263,7 @@ static bool run_random(struct measurement *m, struct suite *suite, char *why) {
     int64_t start = clock_now();
     for (int i = 0; i < plan.random_patterns; i++) {
         int64_t now = clock_now(), mean = i > 0 ? (now - start) / i : 0;
-        if (decided(i > 0 && now + mean > m->deadline)) {
+        if (sync_decided(i > 0 && now + mean > m->deadline)) {
             plan.random_patterns = i;
             return true;
         }

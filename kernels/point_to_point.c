@@ -207,11 +207,6 @@ static double look(struct measurement *m, const struct series *s) {
     return (double)(clock_now() - start) * 1e-9 / s->block;
 }
 
-static int decided(int decision) {
-    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return decision;
-}
-
 struct pair_times {
     double least, median, largest;
 };
@@ -222,7 +217,7 @@ static struct pair_times look_at_pair(struct measurement *m, const struct series
     int n = 0;
     do
         seconds[n++] = look(m, s);
-    while (decided(n < LOOKS && (n < MIN_LOOKS || clock_now() < m->deadline)));
+    while (sync_decided(n < LOOKS && (n < MIN_LOOKS || clock_now() < m->deadline)));
     times.least = times.largest = seconds[0];
     for (int i = 1; i < n; i++) {
         times.least = seconds[i] < times.least ? seconds[i] : times.least;

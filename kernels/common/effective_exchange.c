@@ -1,6 +1,7 @@
 #include "effective_exchange.h"
 
 #include "buffers.h"
+#include "zeroed.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -126,22 +127,16 @@ uint64_t exchange_memory(int ranks, size_t largest) {
     return 2 * (uint64_t)buffer_size(largest) + 4 * sizeof(int) * (uint64_t)ranks;
 }
 
-static int *zeros(int count) {
-    int *room = allocate((size_t)count * sizeof *room);
-    memset(room, 0, (size_t)count * sizeof *room);
-    return room;
-}
-
 void exchange_set_up(struct exchange *x, int rank, int ranks, size_t largest, uint64_t seed) {
     *x = (struct exchange){.rank = rank, .ranks = ranks, .seed = seed};
     x->walk.capacity = buffer_size(largest);
     x->send = allocate(x->walk.capacity);
     x->receive = allocate(x->walk.capacity);
     data_fill(x->send, x->walk.capacity, seed, rank, 0);
-    x->counts_send = zeros(ranks);
-    x->counts_receive = zeros(ranks);
-    x->offsets_send = zeros(ranks);
-    x->offsets_receive = zeros(ranks);
+    x->counts_send = zeroed((size_t)ranks, sizeof(int));
+    x->counts_receive = zeroed((size_t)ranks, sizeof(int));
+    x->offsets_send = zeroed((size_t)ranks, sizeof(int));
+    x->offsets_receive = zeroed((size_t)ranks, sizeof(int));
 }
 
 static void add_link(struct exchange *x, int peer, int send_slot, int receive_slot) {

@@ -2,6 +2,7 @@
 
 #include "random.h"
 #include "shuffle.h"
+#include "zeroed.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,22 +12,14 @@
 static int smaller(int a, int b) { return a < b ? a : b; }
 static int larger(int a, int b) { return a > b ? a : b; }
 
-static int *integers(int count) {
-    int *room = malloc((size_t)(count > 0 ? count : 1) * sizeof *room);
-    if (room == NULL) {
-        fprintf(stderr, "no memory for a pattern of %d processes\n", count);
-        abort();
-    }
-    return room;
-}
-
 static void begin(struct pattern *pattern, const char *set, int ranks) {
     *pattern = (struct pattern){.set = set, .ranks = ranks, .smallest = INT_MAX};
 }
 
 /* A further direction, without rings so far. */
 static void add_direction(struct pattern *pattern) {
-    int *left = integers(pattern->ranks), *right = integers(pattern->ranks);
+    int *left = zeroed((size_t)pattern->ranks, sizeof(int)),
+        *right = zeroed((size_t)pattern->ranks, sizeof(int));
     for (int rank = 0; rank < pattern->ranks; rank++)
         left[rank] = right[rank] = -1;
     pattern->left[pattern->directions] = left;
@@ -64,7 +57,8 @@ int ring_sizes(int ranks, int index, int *sizes) {
 void pattern_ring(struct pattern *pattern, int ranks, int index) {
     static const char *const names[RING_PATTERNS] = {"ring-2",       "ring-4",    "ring-8",
                                                      "ring-quarter", "ring-half", "ring-all"};
-    int *sizes = integers(ranks), *members = integers(ranks), first = 0;
+    int *sizes = zeroed((size_t)ranks, sizeof(int)), *members = zeroed((size_t)ranks, sizeof(int)),
+        first = 0;
     begin(pattern, "ring", ranks);
     snprintf(pattern->name, sizeof pattern->name, "%s", names[index]);
     add_direction(pattern);
@@ -79,7 +73,7 @@ void pattern_ring(struct pattern *pattern, int ranks, int index) {
 
 void pattern_random(struct pattern *pattern, int ranks, int index, uint64_t seed) {
     uint64_t state = mix64(seed ^ mix64((uint64_t)index));
-    int *order = integers(ranks);
+    int *order = zeroed((size_t)ranks, sizeof(int));
     for (int i = 0; i < ranks; i++)
         order[i] = i;
     shuffle(order, ranks, &state);
@@ -120,7 +114,7 @@ void cartesian_shape(int ranks, int dimensions, int shape[MAX_DIRECTIONS]) {
 /* All rings of one direction: ranks are numbered as MPI_Cart_create does, the last one fastest. */
 static void add_lines(struct pattern *pattern, const int shape[MAX_DIRECTIONS], int direction) {
     int stride = 1, size = shape[0] * shape[1] * shape[2], length = shape[direction];
-    int *members = integers(length);
+    int *members = zeroed((size_t)length, sizeof(int));
     for (int i = direction + 1; i < MAX_DIRECTIONS; i++)
         stride *= shape[i];
     add_direction(pattern);

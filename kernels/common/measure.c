@@ -9,12 +9,6 @@
 
 static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
 
-/* Rank 0 decides, all ranks follow. */
-static int decided(int decision) {
-    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return decision;
-}
-
 void measure_begin(struct measurement *m, const struct run *run) {
     memset(m, 0, sizeof *m);
     m->run = run;
@@ -100,7 +94,7 @@ static int take_samples(struct measurement *m, const struct series *s, int n, do
     int kept;
     do
         kept = take_window(m, s, n, seconds);
-    while (decided(kept == 0));
+    while (sync_decided(kept == 0));
     return kept;
 }
 
@@ -114,7 +108,7 @@ static int needed_block(const struct series *s, double call) {
 
 /* A longer block if the present one, whose calls take the given time (rank 0's), is too short. */
 static bool grow_block(struct series *s, double call) {
-    int block = decided(needed_block(s, call));
+    int block = sync_decided(needed_block(s, call));
     bool grown = block > s->block;
     s->block = block;
     return grown;
@@ -134,7 +128,7 @@ static void choose_block(struct measurement *m, struct series *s, double budget)
         call = is_root(m) ? median(seconds, kept) : 0;
         s->warmup_samples += kept;
     } while (grow_block(s, call));
-    s->window = decided(window_for(budget / 4, call * s->block));
+    s->window = sync_decided(window_for(budget / 4, call * s->block));
 }
 
 /* Drops windows until two in a row agree; gives up when its share of the time is spent. */
@@ -150,7 +144,7 @@ static void warm_up(struct measurement *m, struct series *s, double budget) {
         s->warmup_samples += kept;
         before = grow_block(s, call) ? 0 : call;
         bool spent = (double)(clock_now() - start) * 1e-9 > budget;
-        more = decided(!s->settled && !spent);
+        more = sync_decided(!s->settled && !spent);
     }
 }
 
@@ -166,7 +160,7 @@ static void continue_series(struct measurement *m, struct series *s, int64_t unt
         s->done = s->converged || s->samples > MAX_SAMPLES - WINDOW ||
                   (s->samples >= MIN_SAMPLES && clock_now() > until);
     }
-    s->done = decided(s->done) != 0;
+    s->done = sync_decided(s->done) != 0;
 }
 
 /* The times of each level, looked at apart from the samples, which they would lengthen. */
@@ -179,7 +173,7 @@ static void probe_levels(struct measurement *m, struct series *s, int64_t until)
         for (int i = 0; i < s->block; i++)
             s->operation->perform(s->operation, probes[n]);
         n++;
-    } while (decided(n < MAX_PROBES && (n < 3 || clock_now() < until)));
+    } while (sync_decided(n < MAX_PROBES && (n < 3 || clock_now() < until)));
     for (int level = 0; level < s->operation->levels; level++) {
         double receive[MAX_PROBES], merge[MAX_PROBES];
         for (int i = 0; i < n; i++) {

@@ -1,5 +1,7 @@
 #include "pair_classes.h"
 
+#include "zeroed.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,13 +22,6 @@ struct cuts {
     int n, count;
     int *at; /* [count]: index of the first pair of the slower class, ascending */
 };
-
-static void *memory_for(size_t n, size_t size) {
-    void *memory = calloc(n > 0 ? n : 1, size);
-    if (memory == NULL)
-        abort();
-    return memory;
-}
 
 static int slower(const void *a, const void *b) {
     const struct pair *x = a, *y = b;
@@ -103,9 +98,9 @@ static void assign(struct pair_classes *classes, const struct cuts *cuts) {
 
 void pair_classes_find(struct pair_classes *classes, const double *seconds, int ranks) {
     size_t all = (size_t)ranks * (size_t)ranks;
-    struct pair *pairs = memory_for(all / 2, sizeof *pairs);
-    struct cuts cuts = {.pairs = pairs, .at = memory_for(all / 2, sizeof(int))};
-    *classes = (struct pair_classes){.ranks = ranks, .class_of = memory_for(all, sizeof(int))};
+    struct pair *pairs = zeroed(all / 2, sizeof *pairs);
+    struct cuts cuts = {.pairs = pairs, .at = zeroed(all / 2, sizeof(int))};
+    *classes = (struct pair_classes){.ranks = ranks, .class_of = zeroed(all, sizeof(int))};
     for (size_t i = 0; i < all; i++)
         classes->class_of[i] = -1;
     cuts.n = collect(seconds, ranks, pairs);
@@ -140,7 +135,7 @@ static void spread_group(const struct pair_classes *classes, int first, int grou
 
 int pair_groups(const struct pair_classes *classes, int *group_of) {
     bool one = classes->count <= 1;
-    int groups = one ? 1 : 0, *waiting = memory_for((size_t)classes->ranks, sizeof *waiting);
+    int groups = one ? 1 : 0, *waiting = zeroed((size_t)classes->ranks, sizeof *waiting);
     for (int rank = 0; rank < classes->ranks; rank++)
         group_of[rank] = one ? 0 : -1;
     for (int rank = 0; rank < classes->ranks; rank++)

@@ -4,11 +4,12 @@
 
 #include <mpi.h>
 
-bool sync_before(int64_t moment) {
-    int before = clock_now() < moment;
-    MPI_Bcast(&before, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return before != 0;
+int sync_decided(int decision) {
+    MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return decision;
 }
+
+bool sync_before(int64_t moment) { return sync_decided(clock_now() < moment) != 0; }
 
 void sync_choose(struct sync *sync, const struct topology *topology) {
     if (sync_clock_available(topology))

@@ -31,6 +31,9 @@ void sync_clock(struct sync *sync, const struct topology *topology);
  * clock. */
 void sync_barrier(struct sync *sync);
 
+/* Rank 0's decision, on all ranks. Collective. */
+int sync_decided(int decision);
+
 /* Whether rank 0's clock is before the moment: the same answer on all ranks. Collective. */
 bool sync_before(int64_t moment);
 

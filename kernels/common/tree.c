@@ -3,21 +3,15 @@
 #include "shuffle.h"
 #include "tree_few_crossings.h"
 #include "tree_matching.h"
+#include "zeroed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const char *const TREE_NAMES[] = {"max-inter", "min-inter", "natural", "random", NULL};
 
-static int *new_ints(int n) {
-    int *ints = malloc((size_t)n * sizeof *ints);
-    if (ints == NULL)
-        abort();
-    return ints;
-}
-
-/* Blocks under virtual rank v: its lowest set bit, cut at the last rank. */
-static int subtree(int v, int ranks) {
+/* Its lowest set bit, cut at the last rank. */
+int tree_places_under(int v, int ranks) {
     int full = v == 0 ? ranks : v & -v;
     return full < ranks - v ? full : ranks - v;
 }
@@ -29,7 +23,7 @@ static void place_natural(struct tree *tree) {
 
 /* The tree's places are given to the nodes; each node's ranks stand at its places in order. */
 static void place_by_node(struct tree *tree, const int *node_of, int nodes, const int *node_at) {
-    int *next = new_ints(nodes);
+    int *next = zeroed((size_t)nodes, sizeof(int));
     for (int node = 0; node < nodes; node++)
         next[node] = 0;
     for (int v = 0; v < tree->ranks; v++) {
@@ -42,7 +36,7 @@ static void place_by_node(struct tree *tree, const int *node_of, int nodes, cons
 }
 
 static void place_apart(struct tree *tree, const int *node_of, int nodes) {
-    int *node_at = new_ints(tree->ranks);
+    int *node_at = zeroed((size_t)tree->ranks, sizeof(int));
     tree_few_crossings(node_at, tree->ranks, node_of, nodes);
     place_by_node(tree, node_of, nodes, node_at);
     free(node_at);
@@ -109,8 +103,10 @@ int tree_crossing(const struct tree *tree, const int *node_of) {
 
 bool tree_make(struct tree *tree, const char *name, int ranks, const int *node_of, int nodes,
                uint64_t seed) {
-    *tree = (struct tree){
-        .name = name, .ranks = ranks, .rank_of = new_ints(ranks), .virtual_of = new_ints(ranks)};
+    *tree = (struct tree){.name = name,
+                          .ranks = ranks,
+                          .rank_of = zeroed((size_t)ranks, sizeof(int)),
+                          .virtual_of = zeroed((size_t)ranks, sizeof(int))};
     if (!place(tree, node_of, nodes, seed)) {
         tree_free(tree);
         return false;
@@ -131,7 +127,8 @@ void tree_free(struct tree *tree) {
 
 void tree_role(const struct tree *tree, int rank, struct tree_role *role) {
     int v = tree->virtual_of[rank];
-    *role = (struct tree_role){.virtual_rank = v, .blocks = subtree(v, tree->ranks), .parent = -1};
+    *role = (struct tree_role){
+        .virtual_rank = v, .blocks = tree_places_under(v, tree->ranks), .parent = -1};
     for (int level = 0; level < tree->levels; level++) {
         int step = 1 << level;
         if (v & step) {
@@ -144,6 +141,6 @@ void tree_role(const struct tree *tree, int rank, struct tree_role *role) {
         role->receive[i].level = level;
         role->receive[i].peer = tree->rank_of[v + step];
         role->receive[i].first = step;
-        role->receive[i].blocks = subtree(v + step, tree->ranks);
+        role->receive[i].blocks = tree_places_under(v + step, tree->ranks);
     }
 }

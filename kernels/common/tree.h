@@ -47,6 +47,9 @@ int tree_crossing(const struct tree *tree, const int *node_of);
 
 void tree_free(struct tree *tree);
 
+/* Virtual ranks below v, its own included: v, v + 1, ... */
+int tree_places_under(int v, int ranks);
+
 /* The role of a rank in the tree. */
 void tree_role(const struct tree *tree, int rank, struct tree_role *role);
 

@@ -1,22 +1,12 @@
 #include "tree_few_crossings.h"
 
+#include "tree.h"
+#include "zeroed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { FREE = -1 };
-
-static int *ints(size_t n) {
-    int *zeros = calloc(n, sizeof *zeros);
-    if (zeros == NULL)
-        abort();
-    return zeros;
-}
-
-/* Places under v, its own included: virtual ranks v, v + 1, ... */
-static int places_under(int v, int ranks) {
-    int full = v > 0 ? v & -v : ranks;
-    return full < ranks - v ? full : ranks - v;
-}
 
 /* free_before[v]: free places among those below v. */
 static void count_free(const int *node_at, int ranks, int *free_before) {
@@ -30,7 +20,7 @@ static void count_free(const int *node_at, int ranks, int *free_before) {
 static int largest_fitting(const int *node_at, int ranks, const int *free_before, int most) {
     int best = 0, best_size = 0;
     for (int v = 1; v < ranks; v++) {
-        int size = free_before[v + places_under(v, ranks)] - free_before[v];
+        int size = free_before[v + tree_places_under(v, ranks)] - free_before[v];
         if (node_at[v] == FREE && size <= most && size > best_size) {
             best = v;
             best_size = size;
@@ -42,7 +32,7 @@ static int largest_fitting(const int *node_at, int ranks, const int *free_before
 /* Returns how many places it gave away. */
 static int take_subtree(int *node_at, int ranks, int v, int node) {
     int taken = 0;
-    for (int end = v + places_under(v, ranks); v < end; v++)
+    for (int end = v + tree_places_under(v, ranks); v < end; v++)
         if (node_at[v] == FREE) {
             node_at[v] = node;
             taken++;
@@ -51,7 +41,7 @@ static int take_subtree(int *node_at, int ranks, int v, int node) {
 }
 
 static void place_subtrees(int *node_at, int ranks, const int *ranks_on, int nodes) {
-    int *free_before = ints((size_t)ranks + 1);
+    int *free_before = zeroed((size_t)ranks + 1, sizeof(int));
     for (int v = 0; v < ranks; v++)
         node_at[v] = FREE;
     for (int node = nodes - 1; node > 0; node--)
@@ -78,7 +68,8 @@ static int crossings(const int *node_at, int ranks) {
 }
 
 void tree_few_crossings(int *node_at, int ranks, const int *node_of, int nodes) {
-    int *ranks_on = ints((size_t)nodes), *side_by_side = ints((size_t)ranks);
+    int *ranks_on = zeroed((size_t)nodes, sizeof(int)),
+        *side_by_side = zeroed((size_t)ranks, sizeof(int));
     for (int rank = 0; rank < ranks; rank++)
         ranks_on[node_of[rank]]++;
     place_subtrees(node_at, ranks, ranks_on, nodes);

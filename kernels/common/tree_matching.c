@@ -1,5 +1,7 @@
 #include "tree_matching.h"
 
+#include "zeroed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,13 +112,6 @@ static void apply(const struct level_state *state, const int *pairs, int *reorde
     }
 }
 
-static void *zeroed(int n, size_t size) {
-    void *memory = calloc((size_t)n, size);
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
 static void reorder_level(int *order, int ranks, const int *node_of, int nodes, int chunk) {
     int chunks = (ranks + chunk - 1) / chunk;
     struct level_state state = {.order = order,
@@ -125,10 +120,11 @@ static void reorder_level(int *order, int ranks, const int *node_of, int nodes, 
                                 .nodes = nodes,
                                 .chunk = chunk,
                                 .chunks = chunks,
-                                .taken = zeroed(chunks, sizeof(bool)),
-                                .left = zeroed(nodes, sizeof(int)),
-                                .receivers = zeroed(nodes, sizeof(int))};
-    int *pairs = zeroed(chunks, sizeof *pairs), *reordered = zeroed(ranks, sizeof *reordered);
+                                .taken = zeroed((size_t)chunks, sizeof(bool)),
+                                .left = zeroed((size_t)nodes, sizeof(int)),
+                                .receivers = zeroed((size_t)nodes, sizeof(int))};
+    int *pairs = zeroed((size_t)chunks, sizeof *pairs),
+        *reordered = zeroed((size_t)ranks, sizeof *reordered);
     for (int i = 0; i < chunks; i++)
         state.left[node_of_chunk(&state, i)]++;
     match_level(&state, pairs);

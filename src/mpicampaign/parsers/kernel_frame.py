@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import did_you_mean
@@ -85,7 +86,7 @@ class Frame:
             raise OutputError(f"the header's number of ranks is {shown(ranks)}")
         return int(ranks)
 
-    @property
+    @cached_property  # asked for at each row
     def layout(self) -> Layout:
         """The layout of the kernel that the header names."""
         name = self.header.get("kernel", "")
