@@ -41,7 +41,7 @@ test: lint pytest-default ## linters and tests (under 15 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
-test-full: lint pytest-full ## everything
+test-full: lint pytest-full ## linters and the long tests, which make test leaves out
 
 pytest-quick: setup-test
 	@pytest -m "not slow and not full"
@@ -50,7 +50,7 @@ pytest-default: setup-test
 	@pytest -m "not full"
 
 pytest-full: setup-test
-	@pytest
+	@pytest -m full
 
 lint: lint-python lint-snakemake lint-shell lint-c ## all linters
 

@@ -1,65 +1,38 @@
 # mpicampaign: from a campaign file to tables, figures and a report.
 # The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME.
-import shlex
-import sys
-from os.path import relpath
-from pathlib import Path
+# Raw outputs that were made elsewhere: snakemake import --config map=FILE folders=FOLDER (or a list of them).
+from mpicampaign.errors import Problem, did_you_mean
 
-from snakemake.exceptions import WorkflowError
-from snakemake.io import contains_wildcard
-from snakemake.settings.enums import Quietness
+# A misspelt key would be ignored, and another campaign than the one that is meant would run.
+known = ("map", "folders") if "map" in config else ("campaign", "system")
+for key in config:
+    if key not in known:
+        raise SystemExit(str(Problem("unknown key", key=f"--config {key}", hint=did_you_mean(key, known))))
 
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.prepare import lock_campaign, prepare, write_scripts
-from mpicampaign.set_aside import set_aside_unusable
+if "map" in config:
 
-campaign_file = Path(config.get("campaign", "campaign.yaml"))
-try:
-    prepared = prepare(campaign_file, config.get("system", ""))
-except UserError as error:
-    raise SystemExit(str(error)) from None
-for line in set_aside_unusable(prepared.scripts):
-    print(line, file=sys.stderr)
-# Our own command line, whether or not it is on the PATH, and the options that every call gets.
-mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
-options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])
-# From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
-campaign_input = relpath(campaign_file)
-if contains_wildcard(campaign_input):
-    message = "Snakemake takes a word in braces in a path for a wildcard"
-    raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
-scripts = {relpath(script.output): script for script in prepared.scripts}
-binaries = [relpath(binary) for binary in prepared.binaries]
-results = Path(relpath(prepared.folder))
+    include: "workflow/rules/import.smk"
 
+    # It has no output of its own, so that it is always done: what is there already is left as it is.
+    rule import:
+        default_target: True
+        localrule: True
+        params:
+            # functions, since words in braces in these names are no wildcards
+            map=lambda wildcards: str(map_file),
+            folders=lambda wildcards: folders,
+        shell:
+            "{mpicampaign} import --only-copy --map {params.map:q} -- {params.folders:q}"
+            " && {mpicampaign} report --map {params.map:q}"
 
-include: "workflow/rules/build.smk"
-include: "workflow/rules/run.smk"
-include: "workflow/rules/report.smk"
+else:
 
+    include: "workflow/rules/campaign.smk"
 
-onstart:
-    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
-    if isinstance(workflow.output_settings.quiet, set):
-        workflow.output_settings.quiet.add(Quietness.RULES)
-    try:
-        lock = lock_campaign(prepared)
-        write_scripts(prepared)
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
-    except OSError as error:
-        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
-
-
-# A failed run must not hide the others: tables and report are made from what is there.
-onerror:
-    shell("{mpicampaign} report {options}")
-
-
-# The runs themselves are targets: a report that is there already would not ask for missing ones.
-rule all:
-    default_target: True
-    input:
-        list(scripts),
-        results / "report.html",
-    localrule: True
+    # The runs themselves are targets: a report that is there already would not ask for missing ones.
+    rule all:
+        default_target: True
+        input:
+            list(scripts),
+            results / "report.html",
+        localrule: True

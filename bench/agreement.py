@@ -13,9 +13,9 @@ from pathlib import Path
 
 from common import PROJECT, two_bound_ranks
 
+from mpicampaign.jobs.prepare import prepare
 from mpicampaign.parsers import parse
-from mpicampaign.prepare import prepare
-from mpicampaign.statistics import difference, summarise
+from mpicampaign.statistics.medians import difference, summarise
 from mpicampaign.units import format_bandwidth, format_latency
 
 LAUNCHES = 10

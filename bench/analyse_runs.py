@@ -10,9 +10,9 @@ from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
-from mpicampaign.analyse import write_tables
-from mpicampaign.collect import collect, read_plan
-from mpicampaign.comparison import compare
+from mpicampaign.analyse_tables import write_tables
+from mpicampaign.collect.runs import collect, read_plan
+from mpicampaign.comparison.compare import compare
 from mpicampaign.records import write_records
 
 

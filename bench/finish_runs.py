@@ -8,8 +8,8 @@ from pathlib import Path
 
 import outputs
 
-from mpicampaign.prepare import Script, prepare, write_scripts
-from mpicampaign.render import HASH_MARK, claim_lines
+from mpicampaign.jobs.prepare import Script, prepare, write_scripts
+from mpicampaign.jobs.render import HASH_MARK, claim_lines
 
 
 def main() -> None:

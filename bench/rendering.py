@@ -10,9 +10,9 @@ from unittest.mock import patch
 from common import alternate, line, ratio, title
 from workloads import write_many
 
-from mpicampaign import render
-from mpicampaign.plan import Run
-from mpicampaign.prepare import Prepared, prepare, write_scripts
+from mpicampaign.jobs import render
+from mpicampaign.jobs.plan import Run
+from mpicampaign.jobs.prepare import Prepared, prepare, write_scripts
 
 RUNS = 1000
 RUNS_BESIDE = 100

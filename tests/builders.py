@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.campaign import (
+from mpicampaign.campaign.model import (
     Benchmark,
     Campaign,
     HostGroup,
@@ -17,8 +17,8 @@ from mpicampaign.campaign import (
     System,
     TransportSettings,
 )
-from mpicampaign.plan import Machine, Plan, make_plan
-from mpicampaign.software import Program
+from mpicampaign.jobs.plan import Machine, Plan, make_plan
+from mpicampaign.jobs.software import Program
 
 INTEL_MPI = Mpi(
     "intelmpi",

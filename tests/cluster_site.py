@@ -44,8 +44,6 @@ class Site:
         self.folder = self.project.folder
         self.commands = self.folder / "bin"
         self.done = CompletedProcess[str]([], -1)
-        self.commands = self.folder / "bin"
-        self.done = CompletedProcess[str]([], -1)
 
     def write(
         self,

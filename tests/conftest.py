@@ -16,7 +16,8 @@ from minicluster import BLUE, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
 
 # The same examples at each call, so that a red test means a changed program; other ones on demand.
-settings.register_profile("repeatable", derandomize=True)
+# No deadline: how long one takes is the machine's load.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("default" if os.environ.get("MPICAMPAIGN_NEW_EXAMPLES") else "repeatable")
 
 PROJECT = Path(__file__).resolve().parents[1]

@@ -9,14 +9,14 @@ import pytest
 from builders import MACHINE
 from jsonschema import Draft202012Validator
 
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.campaign_shape import load_schema
-from mpicampaign.plan import make_plan
-from mpicampaign.render import script_text
-from mpicampaign.schema_docs import DOCUMENT, SECTIONS, document_text
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.shape import load_schema
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import script_text
+from mpicampaign.schema_docs import DOCUMENT, MAP_DOCUMENT, SECTIONS, document_text, map_document_text
 
 ROOT = Path(__file__).parents[1]
-EXAMPLES = sorted((ROOT / "campaigns").glob("*.yaml"))
+EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").glob("*/campaign.yaml")])
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
@@ -31,17 +31,17 @@ def test_examples_have_no_mistakes_and_render(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "runs"),
-    [("slurm-two-groups", 280), ("lsf-two-groups", 96), ("cloud-cron", 48), ("stfc-2017", 140)],
+    [("slurm-two-groups", 280), ("lsf-two-groups", 96), ("cloud-cron", 48), ("stfc-2017/campaign", 140)],
 )
 def test_examples_hold_the_runs_that_they_speak_of(name: str, runs: int) -> None:
     campaign = load_campaign(ROOT / "campaigns" / f"{name}.yaml")
     (system,) = campaign.systems
-    assert campaign.name == name
+    assert campaign.name == name.removesuffix("/campaign")
     assert len(make_plan(campaign, system, MACHINE).runs) == runs
 
 
 def test_the_stfc_campaign_is_short() -> None:
-    path = ROOT / "campaigns" / "stfc-2017.yaml"
+    path = ROOT / "campaigns" / "stfc-2017/campaign.yaml"
     campaign = load_campaign(path)
     (entry,) = campaign.matrix
     assert (len(entry.host_groups), len(entry.placements), entry.repeats) == (7, 4, 5)
@@ -50,7 +50,7 @@ def test_the_stfc_campaign_is_short() -> None:
 
 
 def test_the_stfc_campaign_launches_as_published() -> None:
-    campaign = load_campaign(ROOT / "campaigns" / "stfc-2017.yaml")
+    campaign = load_campaign(ROOT / "campaigns" / "stfc-2017/campaign.yaml")
     plan = make_plan(campaign, "scarf", MACHINE)
     scripts = {run.case.placement: script_text(run, Path("/results/c"))[0] for run in plan.runs}
     assert "mpirun -lsf -prot numactl --cpunodebind=0 --" in scripts["SHM-1"]
@@ -63,6 +63,7 @@ def test_the_stfc_campaign_launches_as_published() -> None:
 def test_the_documentation_is_that_of_the_schema() -> None:
     message = "write it anew: python -m mpicampaign.schema_docs"
     assert DOCUMENT.read_text(encoding="utf-8") == document_text(), message
+    assert MAP_DOCUMENT.read_text(encoding="utf-8") == map_document_text(), message
 
 
 def _keys() -> list[tuple[str, str, dict[str, Any]]]:

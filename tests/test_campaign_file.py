@@ -14,10 +14,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mpicampaign.campaign import Campaign, Fabric, MatrixEntry, Provider
-from mpicampaign.campaign_checks import _SELECTORS
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.campaign_shape import load_schema
+from mpicampaign.campaign.checks import _SELECTORS
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Campaign, Fabric, MatrixEntry, Provider
+from mpicampaign.campaign.shape import load_schema
 from mpicampaign.errors import Problem, UserError
 
 ROOT = Path(__file__).parents[1]
@@ -483,7 +483,7 @@ def test_mutated_files_never_crash(tmp_path: Path, text: str) -> None:
 def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
     code = (
         "import platform; platform.machine = lambda: %r\n"
-        "from pathlib import Path; from mpicampaign.campaign_file import load_campaign\n"
+        "from pathlib import Path; from mpicampaign.campaign.file import load_campaign\n"
         "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
     )
     command = [sys.executable, "-c", code % (machine, str(ROOT / "campaign.yaml"))]

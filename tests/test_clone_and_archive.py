@@ -87,7 +87,7 @@ class Root:
         return sum(job["Name"].startswith("trivial-") and str(self.folder) in str(job) for job in jobs)
 
 
-@pytest.mark.parametrize("make", [clone, unpack_archive])
+@pytest.mark.parametrize("make", [clone, pytest.param(unpack_archive, marks=pytest.mark.full)])
 def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster, make: object) -> None:
     assert callable(make)
     folder = cluster.folder / make.__name__

@@ -12,7 +12,7 @@ from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, sys
 
 from mpicampaign.records import DECLARED, NOT_AVAILABLE, OK, Record
 
-pytestmark = [pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
+pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
 KERNEL = {"arguments": "--tree natural --min-size 64KiB --max-size 1MiB --budget 1"}
 PLACEMENTS = ["SHM-1", "SHM-2", "SHM", "TCP-first", "TCP-second", "IBV"]
@@ -93,7 +93,6 @@ def gigabit(minicluster: MiniCluster) -> Iterator[MiniCluster]:
         minicluster.unshape(node, "eth0")
 
 
-@pytest.mark.full
 def test_a_link_of_1_gbit_shows_in_the_table_with_the_fraction_reached(gigabit: MiniCluster) -> None:
     campaign = {
         "campaign": "gigabit",

@@ -11,10 +11,17 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
-from mpicampaign.cluster_jobs import GRACE_SECONDS, PATIENT_TRIES, RETRIES, SUBMIT_TRIES, ClusterJobs, Ended
-from mpicampaign.execute import Answer
-from mpicampaign.prepare import Prepared, Script, write_scripts
-from mpicampaign.schedulers import (
+from mpicampaign.execution.cluster_jobs import (
+    GRACE_SECONDS,
+    PATIENT_TRIES,
+    RETRIES,
+    SUBMIT_TRIES,
+    ClusterJobs,
+    Ended,
+)
+from mpicampaign.execution.execute import Answer
+from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.schedulers import (
     ACTIVE,
     CANCELLED,
     DONE,

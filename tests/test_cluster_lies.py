@@ -8,6 +8,7 @@ but what the run really did can give it away.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
 
-from mpicampaign.collect import collect, read_plan
+from mpicampaign.collect.runs import collect, read_plan
+from mpicampaign.jobs.render import HASH_LENGTH, HASH_MARK
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, Record
-from mpicampaign.render import HASH_LENGTH, HASH_MARK
 
 pytestmark = [pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
@@ -224,7 +225,8 @@ def test_open_mpi_on_both_networks_at_once(minicluster: MiniCluster) -> None:
     lie = Lie("", "blue", "TCP-first", STRIPES, {"counters"}, "", "tree_gather")
     (record,) = run_lies(field, [lie])
     assert (record.verdict, kinds(record)) == (CONTRADICTED, {"counters"}), record.verdict_reasons
-    assert "interface eth1 counted" in record.verdict_reasons[0]
+    # beside too few bytes on eth0, or alone where half of them already are what must have moved
+    assert re.search(r"interface eth1 (of n1 )?counted", record.verdict_reasons[0])
 
 
 WITHOUT_PMI = [("srun --mpi=pmi2 ", "srun --mpi=none ")]
@@ -242,7 +244,10 @@ def test_single_processes_of_mpich_with_the_pmi_of_another_library(minicluster: 
     assert record.reason
 
 
-@pytest.mark.parametrize("benchmark", ["PingPong", "Allreduce", "tree_gather"])
+@pytest.mark.parametrize(
+    "benchmark",
+    ["PingPong", *(pytest.param(name, marks=pytest.mark.full) for name in ("Allreduce", "tree_gather"))],
+)
 def test_single_processes_instead_of_ranks_give_no_figures(minicluster: MiniCluster, benchmark: str) -> None:
     """srun with a PMI that is not the library's starts each rank as a program of its own."""
     field = plant(minicluster, f"singletons-{benchmark}", 1, launcher="srun")

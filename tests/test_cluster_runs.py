@@ -76,23 +76,23 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 @pytest.mark.full
 def test_random_kills_submit_nothing_twice(site: Site) -> None:
-    """At least ten kills of a campaign of 50 runs; counted in Slurm's own log."""
-    site.write(body="sleep 1.5", repeats=50)
+    """Twelve kills of a campaign of 50 runs; counted in Slurm's own log.
+
+    The last job waits for the last kill: however fast the machine is, the campaign is not done before.
+    """
+    is_last = '[ "$(wc -l < "$0.jobs")" -eq 50 ]'
+    wait = f'echo >> "$0.jobs"; while {is_last} && [ ! -e "$0.killed" ]; do sleep 0.2; done'
+    site.write(body=f"sleep 1.5; {wait}", repeats=50, time_limit="5 min")
     generator = random.Random(11)
-    kills = 0
-    for _ in range(40):
+    for _ in range(12):
         signal_name = generator.choice(["KILL", "KILL", "TERM", "HUP", "INT"])
         limit = f"{generator.uniform(1.0, 3.5):.2f}"
-        done = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))
-        if "nothing to do" in done.stdout:
-            break
-        kills += 1
-    while any(state in ("PENDING", "RUNNING", "COMPLETING") for state in site.states().values()):
-        time.sleep(0.5)
+        killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))
+        assert killed.returncode in (124, 137, -9), killed.stderr  # timeout killed it
+    (site.folder / "program.killed").touch()
     assert site.run().returncode == 0
     counted = site.submissions()
-    print(f"{kills} kills, {sum(counted.values())} submissions of {len(counted)} jobs")
-    assert kills >= 10
+    print(f"{sum(counted.values())} submissions of {len(counted)} jobs")
     assert len(counted) == 50
     assert set(counted.values()) == {1}
     assert [record.status for record in site.records()] == [OK] * 50
@@ -127,6 +127,7 @@ def test_a_dead_node_means_another_try(site: Site) -> None:
     assert (record.status, record.metadata["submissions"]) == (OK, "2, again after node failure")
 
 
+@pytest.mark.full
 def test_a_requeued_job_stays_one_job(site: Site) -> None:
     site.write(body='[ -e "$0.second" ] || { touch "$0.second"; sleep 30; }', repeats=1)
     thread = in_the_background(site)
@@ -138,7 +139,8 @@ def test_a_requeued_job_stays_one_job(site: Site) -> None:
     assert [record.job_id for record in site.records()] == [number]
 
 
-@pytest.mark.parametrize("seconds", [12, pytest.param(60, marks=pytest.mark.full)])
+@pytest.mark.parametrize("seconds", [12, 60])
+@pytest.mark.full
 def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
     """With a launcher that needs no controller: a step of srun can't end without it."""
     site.write(body="sleep 4", repeats=2, system="")
@@ -173,12 +175,10 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
 
 def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
     site.write(repeats=2, group=", constraint: nonsense")
-    started = time.monotonic()
     done = site.run()
     assert done.returncode != 0
     assert "Invalid feature specification" in done.stderr
     assert "not submitted after 3 tries" in done.stderr
-    assert time.monotonic() - started < 60
     assert not site.submissions()
 
 
@@ -205,6 +205,7 @@ def test_a_submission_that_fails_once_is_made_again(site: Site) -> None:
     assert set(site.submissions().values()) == {1}
 
 
+@pytest.mark.full
 def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> None:
     site.write(body='ps -eo args >>"$0.processes"', repeats=20)
     site.replace("squeue", 'echo >>"$0.calls"\nexec /usr/bin/squeue "$@"')
@@ -220,7 +221,7 @@ def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> Non
 def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
     """Partition, nodes, reservation, licences and whole nodes, as the scheduler itself shows the job."""
     reservation = "reservationname=bench starttime=now duration=10 nodes=n1,n2 users=scientist"
-    site.cluster.administer(["scontrol", "create", "reservation", *reservation.split()[:]])
+    site.cluster.administer(["scontrol", "create", "reservation", *reservation.split()])
     group = ", partition: blue, hosts: [n1, n2], reservation: bench, licenses: 'machine:1', exclusive: true"
     site.write(
         group=group + ", account: some, qos: normal, directives: ['--comment=\"two words\"', --nice=3]"
@@ -249,7 +250,7 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
     site.write(body="sleep 60")
     [script] = site.scripts()
     number = site.cluster.call(["sbatch", "--parsable", str(script)], cwd=site.folder).stdout.strip()
-    site.write(body="sleep 1", time_limit="2 min")
+    site.write(body="sleep 60", time_limit="2 min")
     status = site.call("status").stdout
     assert "1 not submitted" in status
     assert f"job {number}" in status and "before the campaign file was changed" in status

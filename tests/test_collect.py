@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import synthetic
 from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines
 
-from mpicampaign.collect import RunFolder, collect, read_plan, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, collect, read_plan, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
 
@@ -244,3 +245,35 @@ def test_damaged_plan_is_refused(tmp_path: Path, damage: str) -> None:
 def test_missing_plan_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="run the campaign"):
         read_plan(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("repeat", "x"),
+        ("case", {"system": 1, "host_group": "g", "placement": "p", "benchmark": "b"}),
+        ("series", [{"benchmark": "b", "ranks": 2, "columns": {"time": ["fast"]}}]),
+        ("series", [{"benchmark": "b", "ranks": 2, "columns": {"time": 3}}]),
+        ("series", [{"benchmark": "b", "ranks": "2", "columns": {}}]),
+        ("metadata", []),
+        ("reason", None),
+        ("line_rate", "fast"),
+    ],
+)
+def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
+    tmp_path: Path, key: str, value: object
+) -> None:
+    run = synthetic.case_runs(Case("s", "g", "p", "b"), 1e-6, 1e9, 1)
+    write_records(tmp_path / "records.jsonl", "c", run * 2)
+    lines = (tmp_path / "records.jsonl").read_text().splitlines()
+    lines[2] = json.dumps(json.loads(lines[2]) | {key: value})
+    (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
+    with pytest.raises(UserError, match=r"records\.jsonl:3: damaged record"):
+        read_records(tmp_path / "records.jsonl")
+
+
+def test_a_binary_file_is_no_records_file(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(b'{"format"\n\xff\xfe\n')
+    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is no text in UTF-8"):
+        read_records(path)

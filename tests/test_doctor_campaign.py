@@ -11,11 +11,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.campaign import Campaign
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.site_campaign import campaign_text, comment, dumped, named_groups, refusal
-from mpicampaign.site_facts import Group, Interface, Library, NodeClass, NodeProbe, Port, Queue, Site
-from mpicampaign.site_text import site_lines
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Campaign
+from mpicampaign.site.campaign_file import campaign_text, comment, dumped, named_groups, refusal
+from mpicampaign.site.facts import Group, Interface, Library, NodeClass, NodeProbe, Port, Queue, Site
+from mpicampaign.site.text import site_lines
 from mpicampaign.yaml_lines import read_yaml
 
 ETHERNET = Interface("eno1", True, 25000, True, True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from minicluster import MiniCluster
 
-from mpicampaign.campaign_file import load_campaign
+from mpicampaign.campaign.file import load_campaign
 
 pytestmark = pytest.mark.slow
 

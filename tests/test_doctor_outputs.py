@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign import site_lsf, site_slurm
-from mpicampaign.doctor_probe import SCRIPT
-from mpicampaign.site_facts import Interface, NodeClass, Port, UnreadableError
-from mpicampaign.site_modules import module_names, mpi_modules, program_library
-from mpicampaign.site_probe import read_probe
+from mpicampaign.doctor.probe_jobs import SCRIPT
+from mpicampaign.site import lsf, slurm
+from mpicampaign.site.facts import Interface, NodeClass, Port, UnreadableError
+from mpicampaign.site.modules import module_names, mpi_modules, program_library
+from mpicampaign.site.probe import read_probe
 
 TWO_KINDS = """\
 n1|all|all*|up|1:00:00|blue|1|2|1|idle
@@ -32,7 +32,7 @@ n4|night|night|up|infinite|(null)|2|16|2|allocated
 
 
 def classes(output: str, wanted: Sequence[str] = ()) -> list[NodeClass]:
-    return site_slurm.node_classes(site_slurm.read_nodes(output), wanted)
+    return slurm.node_classes(slurm.read_nodes(output), wanted)
 
 
 # ---- Slurm
@@ -97,7 +97,7 @@ def test_states_of_nodes(state: str, usable: int) -> None:
 )
 def test_what_sinfo_should_not_print_is_refused_in_words(output: str) -> None:
     with pytest.raises(UnreadableError, match="sinfo") as caught:
-        site_slurm.read_nodes(output)
+        slurm.read_nodes(output)
     assert "\x1b" not in str(caught.value)
 
 
@@ -117,22 +117,22 @@ def test_demands_of_partitions() -> None:
         "PartitionName=open AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL ReqResv=NO\n"
         "PartitionName=closed AllowGroups=ALL AllowAccounts=chem,phys AllowQos=ALL ReqResv=YES\n"
     )
-    notes = site_slurm.partition_notes(output)
+    notes = slurm.partition_notes(output)
     assert notes["open"] == ()
     assert notes["closed"] == ("open to these accounts only: chem,phys", "needs a reservation")
-    assert site_slurm.partition_notes("slurm_load_partitions error: …") == {"": ()}
+    assert slurm.partition_notes("slurm_load_partitions error: …") == {"": ()}
 
 
 def test_slurm_jobs() -> None:
     nodes = NodeClass("-p; rm", ("n1",), 1, constraint="a&b")
-    command = site_slurm.submit_command(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
+    command = slurm.submit_command(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
     assert "--partition=-p; rm" in command and "--constraint=a&b" in command
     assert "--time=1" in command and "--nodes=1" in command
     assert command[-3:] == ["--output=/a 100%%/x.log", "probe.sh", "out"]
-    assert [site_slurm.job_id(text) for text in ("12\n", "12;cluster\n")] == ["12", "12"]
+    assert [slurm.job_id(text) for text in ("12\n", "12;cluster\n")] == ["12", "12"]
     with pytest.raises(UnreadableError, match="sbatch"):
-        site_slurm.job_id("Submitted batch job 12\n")
-    states = site_slurm.read_states("12|PENDING|Resources\nrubbish\n13|RUNNING|None\n")
+        slurm.job_id("Submitted batch job 12\n")
+    states = slurm.read_states("12|PENDING|Resources\nrubbish\n13|RUNNING|None\n")
     assert states == {"12": ("PENDING", "Resources"), "13": ("RUNNING", "None")}
 
 
@@ -160,8 +160,8 @@ rm001              closed_Full        -     64     64     64      0      0      
 
 
 def test_lsf_queues_with_the_default_first() -> None:
-    defaults = site_lsf.default_queues("Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n")
-    queues = site_lsf.read_queues(BQUEUES, defaults)
+    defaults = lsf.default_queues("Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n")
+    queues = lsf.read_queues(BQUEUES, defaults)
     assert [(queue.name, queue.default, queue.open) for queue in queues] == [
         ("normal", True, True),
         ("priority", False, True),
@@ -170,7 +170,7 @@ def test_lsf_queues_with_the_default_first() -> None:
 
 
 def test_like_hosts_of_lsf() -> None:
-    broadwell, rome = site_lsf.node_classes(LSHOSTS, BHOSTS, ["normal"])
+    broadwell, rome = lsf.node_classes(LSHOSTS, BHOSTS, ["normal"])
     assert (broadwell.nodes, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
     assert (rome.nodes, rome.usable, rome.features) == (("rm001",), 1, ("AMD_Rome", "bigmem", "mg"))
     assert "64 CPUs as LSF counts them" in rome.notes[0]
@@ -182,21 +182,21 @@ def test_like_hosts_of_lsf() -> None:
 )
 def test_what_lsf_should_not_print_is_refused(hosts: str, states: str, queues: list[str]) -> None:
     with pytest.raises(UnreadableError):
-        site_lsf.node_classes(hosts, states, queues)
+        lsf.node_classes(hosts, states, queues)
 
 
 def test_lsf_jobs() -> None:
     nodes = NodeClass("normal", ("a", "b"), 2)
-    command = site_lsf.submit_command(nodes, "job", "log", ["/my probe.sh", "it's"])
+    command = lsf.submit_command(nodes, "job", "log", ["/my probe.sh", "it's"])
     assert command[-1] == """bash '/my probe.sh' 'it'"'"'s'"""
     assert command[command.index("-m") + 1] == "a b"
-    assert site_lsf.job_id("Job <17> is submitted to queue <normal>.\n") == "17"
+    assert lsf.job_id("Job <17> is submitted to queue <normal>.\n") == "17"
     with pytest.raises(UnreadableError):
-        site_lsf.job_id("Request aborted by esub.\n")
+        lsf.job_id("Request aborted by esub.\n")
     output = (
         "JOBID USER STAT QUEUE FROM_HOST EXEC_HOST JOB_NAME SUBMIT_TIME\n17 me PEND normal login - x Nov\n"
     )
-    assert site_lsf.read_states(output) == {"17": ("PEND", "")}
+    assert lsf.read_states(output) == {"17": ("PEND", "")}
 
 
 # ---- Modules

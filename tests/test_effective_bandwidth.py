@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import synthetic
 
-from mpicampaign import effective_bandwidth as formulas
-from mpicampaign.comparison import compare
+from mpicampaign.comparison.compare import compare
 from mpicampaign.parsers import OutputError, parse
 from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
-
-T3E = Path(__file__).parent / "fixtures" / "b_eff" / "t3e.csv"
-
-
-def column(name: str) -> dict[int, float]:
-    with T3E.open(newline="", encoding="utf-8") as file:
-        return {int(row["processes"]): float(row[name]) for row in csv.DictReader(file)}
+from mpicampaign.reference import load_reference
+from mpicampaign.statistics import effective_bandwidth as formulas
 
 
-RING, RANDOM, B_EFF = (column(f"{name}_mb_s") for name in ("ring", "random", "beff"))
+def column(quantity: str) -> dict[int, float]:
+    """A column of the published table in MB/s, by the number of processes."""
+    figures = load_reference("b_eff-t3e").figures
+    return {int(f.ranks or 0): f.value / 1e6 for f in figures if f.quantity == quantity}
+
+
+RING, RANDOM, B_EFF = (column(name) for name in ("b_eff_rings", "b_eff_random", "b_eff"))
 
 
 # --- the published table

@@ -21,7 +21,7 @@ QUICK = {
     "tree_gather": ("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
     "tree_merge": ("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
     "point_to_point": ("--max-size", "1KiB", "--budget", "0.1"),
-    "core_pairs": ("--budget", "0.2"),
+    "core_pairs": ("--budget", "1"),
     "b_eff": ("--lmax", "8KiB", "--budget", "0.5"),
     "latency_bandwidth": ("--budget", "0.5"),
 }
@@ -102,7 +102,7 @@ def system_build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     return Build(folder, environment)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("kernel", QUICK)
 def test_mpi_libraries_of_the_system(system_build: Build, kernel: str) -> None:
     demand_success(system_build.launch(2, kernel, *QUICK[kernel]), 2)

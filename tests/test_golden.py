@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.plan import Machine, make_plan
-from mpicampaign.render import script_text
-from mpicampaign.software import Program
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.jobs.plan import Machine, make_plan
+from mpicampaign.jobs.render import script_text
+from mpicampaign.jobs.software import Program
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path("/home/user/mpicampaign/results/golden")
@@ -61,7 +61,7 @@ def test_bash_takes_them_all() -> None:
         subprocess.run(["bash", "-n", path], check=True, timeout=240)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_shellcheck_takes_them_all() -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")

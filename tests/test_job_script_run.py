@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, PLACEMENTS, campaign, plan
 
-from mpicampaign.evidence import Evidence, read_evidence
-from mpicampaign.execute import wait_for_measurement
-from mpicampaign.prepare import Prepared, Script, write_scripts
+from mpicampaign.execution.execute import wait_for_measurement
+from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.verdict.evidence import Evidence, read_evidence
 
 END = 'echo "#@end rows=0 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}

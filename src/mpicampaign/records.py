@@ -7,14 +7,15 @@ a missing figure is ``None``, never 0.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
 from mpicampaign.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 FORMAT = "mpicampaign-records"
@@ -32,8 +33,27 @@ DECLARED = "verified against the declared topology"  # a folder stood for the no
 CONTRADICTED = "contradicted"
 UNVERIFIED = "unverified"
 
+_Kind = type | tuple[type, ...]
+_KINDS: dict[str, _Kind] = {
+    **dict.fromkeys(("suite", "status", "reason", "script_hash", "job_id", "started", "ended"), str),
+    "verdict": (str, NoneType),
+    "repeat": int,
+    **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
+    **dict.fromkeys(("files", "metadata"), dict),
+    "line_rate": (int, float, NoneType),
+}
+_KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
+_KINDS_OF_SERIES: dict[str, _Kind] = {
+    "benchmark": str,
+    "ranks": (int, NoneType),
+    **dict.fromkeys(("columns", "qualifiers"), dict),
+}
+
 # A key of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
+# of imported runs: the file's path as found, and the host group asked for where another one ran the job
+IMPORTED_FROM = "imported from"
+REQUESTED_GROUP = "requested host group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +62,9 @@ class Series:
 
     ``columns`` maps a column's name to its values, all of one length. Names with a meaning:
     ``size`` (B), ``time``, ``time_min``, ``time_max`` (s), ``bandwidth``, ``bandwidth_wire`` (B/s),
-    ``message_rate`` (1/s), ``repetitions``, ``samples`` (counts), ``overlap`` (fraction), and the single
-    figures of benchmarks without sizes that `mpicampaign.metrics` names.
+    ``message_rate`` (1/s), ``flops`` (flop/s), ``repetitions``, ``samples`` (counts), ``overlap``
+    (fraction), and the single figures of benchmarks without sizes, which `mpicampaign.comparison.metrics`
+    names.
     ``qualifiers`` tells apart series of one benchmark, such as ``{"tree": "max-inter"}``.
     """
 
@@ -102,23 +123,65 @@ class Record:
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """The record as plain JSON types."""
-    return asdict(record)
+    """The record as plain JSON types; mappings and lists are the record's own, not copies."""
+    case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
+    return {**plain_fields(record), "case": case, "series": series}
+
+
+def plain_fields(data: Any) -> dict[str, Any]:
+    """The fields of a dataclass as they are: `asdict` copies every list, which takes most of the time."""
+    return {name: getattr(data, name) for name in data.__dataclass_fields__}
 
 
 def record_from_json(data: dict[str, Any]) -> Record:
-    """The inverse of `record_to_json`."""
+    """The inverse of `record_to_json`.
+
+    Raises
+    ------
+    KeyError, TypeError
+        at a field that is missing, unknown or of another kind.
+    """
     fields = dict(data)
     fields["case"] = Case(**fields["case"])
     fields["series"] = tuple(Series(**series) for series in fields["series"])
     fields["verdict_reasons"] = tuple(fields["verdict_reasons"])
     fields["hosts"] = tuple(fields["hosts"])
-    return Record(**fields)
+    return _checked(Record(**fields))
 
 
-def write_records(path: Path, campaign: str, records: Iterable[Record]) -> None:
+def _checked(record: Record) -> Record:
+    """The record, where no value is of a kind that would only end a later calculation."""
+    _check(record, _KINDS)
+    _check(record.case, _KINDS_OF_CASE)
+    for series in record.series:
+        _check(series, _KINDS_OF_SERIES)
+        figures = (value for column in series.columns.values() for value in column)
+        if not all(isinstance(figure, (int, float, NoneType)) for figure in figures):
+            raise TypeError(f"a figure of {series.benchmark} is no number")
+    return record
+
+
+def _check(data: Any, kinds: Mapping[str, _Kind]) -> None:
+    for name, kind in kinds.items():
+        value = getattr(data, name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} is {str(value)[:40]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line of a records file; all but the name is missing in files written before it was there."""
+
+    campaign: str
+    title: str = ""
+    table_sizes: tuple[int, ...] = ()  # B
+    benchmark_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # B, where they differ
+
+
+def write_records(path: Path, campaign: str | Header, records: Iterable[Record]) -> None:
     """One JSON object a line: a header with format and version, then the records."""
-    header = {"format": FORMAT, "version": VERSION, "campaign": campaign}
+    known = Header(campaign) if isinstance(campaign, str) else campaign
+    header = {"format": FORMAT, "version": VERSION, **plain_fields(known)}
     lines = [json.dumps(header)]
     lines += [json.dumps(record_to_json(record), ensure_ascii=False) for record in records]
     write_whole(path, "\n".join(lines) + "\n")
@@ -132,17 +195,42 @@ def read_records(path: Path) -> tuple[str, list[Record]]:
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    lines = path.read_text(encoding="utf-8").splitlines()
-    header = _json_line(path, 1, lines[0] if lines else "")
-    if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise UserError(f"{path}:1: not a records file of version {VERSION} of this program")
+    header, records = read_with_header(path)
+    return header.campaign, records
+
+
+def read_with_header(path: Path) -> tuple[Header, list[Record]]:
+    """The same with everything that the header tells."""
+    lines = _text(path).removesuffix("\n").split("\n")
+    header = _header(path, lines[0])
     records = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             records.append(record_from_json(_json_line(path, number, line)))
         except (KeyError, TypeError) as error:
             raise UserError(f"{path}:{number}: damaged record: {error}") from error
-    return str(header.get("campaign", "")), records
+    return header, records
+
+
+def _text(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path}:{number}: damaged line: it is no text in UTF-8") from error
+
+
+def _header(path: Path, line: str) -> Header:
+    data = _json_line(path, 1, line)
+    if data.get("format") != FORMAT or data.get("version") != VERSION:
+        raise UserError(f"{path}:1: not a records file of version {VERSION} of this program")
+    try:
+        own = {name: tuple(map(int, sizes)) for name, sizes in data.get("benchmark_sizes", {}).items()}
+        sizes = tuple(map(int, data.get("table_sizes", ())))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UserError(f"{path}:1: damaged header: {error}") from error
+    return Header(str(data.get("campaign", "")), str(data.get("title", "")), sizes, own)
 
 
 def _json_line(path: Path, number: int, line: str) -> dict[str, Any]:

@@ -1,16 +1,23 @@
-"""Writes docs/campaign.md from the JSON Schema: ``python -m mpicampaign.schema_docs``."""
+"""Writes docs/campaign.md and docs/import-map.md from JSON Schemas: ``python -m mpicampaign.schema_docs``."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mpicampaign.campaign_file import BUILTIN
-from mpicampaign.campaign_shape import load_schema
+from mpicampaign.campaign.file import BUILTIN
+from mpicampaign.campaign.shape import SCHEMA, load_schema
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
+MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
+MAP_SECTIONS = {
+    "host_group": "A host group",
+    "placement": "A placement",
+    "rule": "A rule",
+}
 SECTIONS = (
     "system",
     "host_group",
@@ -21,6 +28,7 @@ SECTIONS = (
     "matrix_entry",
     "mpi",
     "settings",
+    "reference",
 )
 
 _TYPES = {
@@ -56,26 +64,53 @@ How a file is read:
 """
 
 
+_MAP_INTRODUCTION = """\
+<!-- Made from workflow/schemas/import.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+
+# Keys of an import's map
+
+{description}
+It is YAML; texts, keys and anchors are read as in a [campaign file](campaign.md), but there is no `include`.
+What rules and facts are: [import.md](import.md).
+"""
+
+
 def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
     schema = load_schema()
-    parts = [_INTRODUCTION.format(description=schema["description"]), "## Keys of the file\n", _table(schema)]
+    parts = [
+        _INTRODUCTION.format(description=schema["description"]),
+        "## Keys of the file\n",
+        _table(schema, schema),
+    ]
     for name in SECTIONS:
         entry = schema["$defs"][name]
-        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _table(entry)]
+        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _table(entry, schema)]
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
+def map_document_text() -> str:
+    """The documentation of an import's map as Markdown."""
+    schema = json.loads(SCHEMA.with_name("import.schema.json").read_text(encoding="utf-8"))
+    parts = [_MAP_INTRODUCTION.format(description=schema["description"]), _table(schema, schema)]
+    for name, title in MAP_SECTIONS.items():
+        parts += [f"## {title}\n", _table(schema["$defs"][name], schema)]
+    labels = schema["$defs"]["rule"]["properties"]["label"]
+    return "\n".join([*parts, "## Labels\n", _table(labels, schema)])
+
+
 def main() -> None:
-    """Write the document."""
+    """Write the documents."""
     DOCUMENT.write_text(document_text(), encoding="utf-8")
+    MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 
 
-def _table(entry: dict[str, Any]) -> str:
+def _table(entry: dict[str, Any], schema: dict[str, Any]) -> str:
+    """The keys of an entry; what they refer to is in the schema."""
     required = entry.get("required", ())
     rows = ["| key | meaning | type | default | example |", "|---|---|---|---|---|"]
     for key, value in entry["properties"].items():
-        resolved = _resolved(value)
+        resolved = _resolved(value, schema)
         mark = " (required)" if key in required else ""
         cells = [
             f"`{key}`{mark}",
@@ -88,16 +123,17 @@ def _table(entry: dict[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _resolved(value: dict[str, Any]) -> dict[str, Any]:
+def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in value:
         return value
-    target: dict[str, Any] = load_schema()["$defs"][value["$ref"].rsplit("/", 1)[-1]]
+    target: dict[str, Any] = schema["$defs"][value["$ref"].rsplit("/", 1)[-1]]
     words = ("title", "description")
     return {key: each for key, each in target.items() if key not in words} | value
 
 
 def _meaning(value: dict[str, Any]) -> str:
-    return ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
+    words = ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
+    return words.replace("<", "&lt;")
 
 
 def _type(value: dict[str, Any]) -> str:

@@ -126,7 +126,7 @@ def format_rate(bytes_per_second: float) -> str:
 
 def format_latency(seconds: float) -> str:
     """Microseconds with three significant digits and at most three decimals: ``0.246``, ``1.23``, ``162``."""
-    return _significant(seconds * 1e6)
+    return format_significant(seconds * 1e6)
 
 
 def format_bandwidth(bytes_per_second: float, unit: str = "MB/s") -> str:
@@ -134,7 +134,7 @@ def format_bandwidth(bytes_per_second: float, unit: str = "MB/s") -> str:
     scale = {"MB/s": MB, "MiB/s": MIB}.get(unit)
     if scale is None:
         raise ValueError(f"unknown unit {unit!r} for bandwidth; known: MB/s, MiB/s")
-    return _significant(bytes_per_second / scale, digits=4)
+    return format_significant(bytes_per_second / scale, digits=4)
 
 
 def _quantity(text: str, what: str, example: str) -> tuple[str, str]:
@@ -155,7 +155,8 @@ def _two_units(amount: int, ratio: int, large: str, small: str) -> str:
     return f"{many} {large} {few} {small}" if few else f"{many} {large}"
 
 
-def _significant(value: float, digits: int = 3) -> str:
+def format_significant(value: float, digits: int = 3) -> str:
+    """A number with so many significant digits, at most three of them decimals."""
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     decimals = min(3, max(0, digits - 1 - magnitude))
     return f"{value:.{decimals}f}"

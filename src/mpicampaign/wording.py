@@ -9,24 +9,30 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from mpicampaign.units import format_bandwidth, format_latency, format_size
+from mpicampaign.units import format_bandwidth, format_latency, format_significant, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.statistics import Interval
+    from mpicampaign.statistics.medians import Interval
 
-# What a figure measures. Times are s, bandwidths B/s, message rates 1/s; the others are numbers.
+# What a figure measures. Times are s, bandwidths B/s, rates of messages and updates 1/s, rates of
+# floating-point operations flop/s; the others are numbers.
 TIME = "time"
+DURATION = "duration"  # a time of seconds to hours
 BANDWIDTH = "bandwidth"
 MESSAGE_RATE = "message rate"
 FRACTION = "fraction"
 RATIO = "ratio"
 SLOWDOWN = "slowdown"  # a ratio of times: lower is better
 COUNT = "count"
+FLOPS = "flop rate"
+UPDATE_RATE = "update rate"  # of random places in memory
 
 SI_UNITS = {TIME: "s", BANDWIDTH: "B/s", MESSAGE_RATE: "1/s", FRACTION: "1", RATIO: "1"}
-SI_UNITS |= {SLOWDOWN: "1", COUNT: "1"}
+SI_UNITS |= {SLOWDOWN: "1", COUNT: "1", FLOPS: "flop/s", UPDATE_RATE: "1/s", DURATION: "s"}
+# The unit of those that are written with four significant digits.
+_SCALES = {FLOPS: 1e9, UPDATE_RATE: 1e6, DURATION: 1.0}
 
 # Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
 # move cursors, change colours or reverse text, and are never part of an honest name.
@@ -78,7 +84,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
 def unit_of(dimension: str, bandwidth_unit: str = "MB/s") -> str:
     """The unit in which `number` writes figures of this dimension."""
     units = {TIME: "µs", BANDWIDTH: bandwidth_unit, MESSAGE_RATE: "msg/s", FRACTION: "%", RATIO: "×"}
-    units |= {SLOWDOWN: "×", COUNT: "number"}
+    units |= {SLOWDOWN: "×", COUNT: "number", FLOPS: "Gflop/s", UPDATE_RATE: "Mupdate/s", DURATION: "s"}
     return units[dimension]
 
 
@@ -88,6 +94,8 @@ def number(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
         return format_latency(value)
     if dimension == BANDWIDTH:
         return format_bandwidth(value, bandwidth_unit)
+    if dimension in _SCALES:
+        return format_significant(value / _SCALES[dimension], digits=4)
     if dimension in (MESSAGE_RATE, COUNT):
         return f"{value:.0f}"
     if dimension == FRACTION:

@@ -15,17 +15,17 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
 
-from mpicampaign.collect import RunFolder, read_run
-from mpicampaign.progress import Progress
+from mpicampaign.collect.runs import RunFolder, read_run
+from mpicampaign.execution.progress import Progress
+from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.records import FAILED, MISSING
-from mpicampaign.set_aside import set_aside
 from snakemake_executor_plugin_campaign.cluster import ClusterRuns
 from snakemake_executor_plugin_campaign.local import LocalRuns
 
 if TYPE_CHECKING:
     from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
-    from mpicampaign.prepare import Script
+    from mpicampaign.jobs.prepare import Script
 
 common_settings = CommonSettings(
     non_local_exec=True,

@@ -6,14 +6,14 @@ import queue
 import threading
 from typing import TYPE_CHECKING
 
-from mpicampaign.cluster_jobs import ClusterJobs, Ended
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.jobs.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mpicampaign.prepare import Script
-    from mpicampaign.progress import Progress
+    from mpicampaign.execution.progress import Progress
+    from mpicampaign.jobs.prepare import Script
 
 # Seconds between two looks at the runs' folders: more of them are looked at less often.
 SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 5.0, 0.005

@@ -6,15 +6,15 @@ import queue
 import threading
 from typing import TYPE_CHECKING
 
-from mpicampaign.execute import LocalJob, wait_for_measurement
-from mpicampaign.plan_text import waiting_text
+from mpicampaign.execution.execute import LocalJob, wait_for_measurement
+from mpicampaign.jobs.plan_text import waiting_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from mpicampaign.prepare import Script
-    from mpicampaign.progress import Progress
+    from mpicampaign.execution.progress import Progress
+    from mpicampaign.jobs.prepare import Script
 
 
 class LocalRuns:

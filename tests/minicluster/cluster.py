@@ -215,7 +215,8 @@ class MiniCluster:
         return file.read_text(errors="replace") if file.exists() else ""
 
     def node_log(self, node: str) -> str:
-        return (self._state / f"slurmd-{node}.log").read_text(errors="replace")
+        file = self._state / f"slurmd-{node}.log"
+        return file.read_text(errors="replace") if file.exists() else ""
 
     def counters(self, node: str) -> dict[str, int]:
         """Bytes sent and received by each interface of a node since it booted."""

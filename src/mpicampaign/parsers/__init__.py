@@ -8,25 +8,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import did_you_mean
+from mpicampaign.parsers.hpcc import parse_hpcc
+from mpicampaign.parsers.hpl import parse_hpl
 from mpicampaign.parsers.imb import parse_imb
 from mpicampaign.parsers.kernel import parse_kernel
 from mpicampaign.parsers.osu import parse_osu
 from mpicampaign.parsers.output import OutputError, ParsedOutput
+from mpicampaign.parsers.suites import detect_suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PARSERS", "OutputError", "ParsedOutput", "parse"]
+__all__ = ["PARSERS", "OutputError", "ParsedOutput", "detect_suite", "parse"]
 
 PARSERS: dict[str, Callable[[str], ParsedOutput]] = {
     "imb": parse_imb,
     "osu": parse_osu,
+    "hpl": parse_hpl,
+    "hpcc": parse_hpcc,
     "kernel": parse_kernel,
 }
 
 
 def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
-    """Read the output of one program of a suite (``imb``, ``osu``, ``kernel``).
+    """Read the output of one program of a suite (a key of ``PARSERS``).
 
     ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
     an output cut exactly between two lines shows only against it; the other suites prove by themselves

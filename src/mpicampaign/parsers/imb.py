@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mpicampaign.parsers.imb_reader import NO_HEADER, Reader
+from mpicampaign.parsers.imb_reader import NO_HEADER, Reader, read_lines
 from mpicampaign.parsers.imb_tables import Lengths, Table, check_sizes, series_of
 from mpicampaign.parsers.imb_units import choose_unit
-from mpicampaign.parsers.output import OutputError, ParsedOutput, numbered_lines
+from mpicampaign.parsers.output import OutputError, ParsedOutput
 
 SUITE = "imb"
 
@@ -29,9 +29,7 @@ def parse_imb(text: str) -> ParsedOutput:
     OutputError
         when it is incomplete (rows or the closing line missing), contradicts itself, or is none of IMB.
     """
-    reader = Reader()
-    for number, line in numbered_lines(text):
-        reader.read(number, line)
+    reader = read_lines(text)
     _check_complete(reader)
     _qualify_repeated_tables(reader)
     lengths = _lengths(reader)

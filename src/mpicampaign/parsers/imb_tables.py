@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
+from typing import TYPE_CHECKING
 
 from mpicampaign.parsers.output import (
     MEGABYTE,
     MICROSECOND,
     OutputError,
     check_order,
-    decimal,
+    decimals,
     integer,
+    integers,
+    out_of_step,
     shown,
 )
 from mpicampaign.records import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # heading -> column and factor to SI; the factor of bandwidth depends on the version
 _COLUMNS: dict[str, tuple[str, float]] = {
@@ -50,10 +57,11 @@ class Table:
     qualifiers: dict[str, str] = field(default_factory=dict)
     headings: tuple[str, ...] = ()
     fixed_width: bool = False
-    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    rows: list[tuple[int, Sequence[str]]] = field(default_factory=list)
     stopped: dict[int, tuple[list[str], str]] = field(default_factory=dict)
     foreign: int | None = None  # first line inside that is no row
     closed: bool = False
+    read: dict[str, list[float]] = field(default_factory=dict)  # columns that were asked for
 
     @property
     def base_name(self) -> str:
@@ -65,10 +73,13 @@ class Table:
         return "#bytes" in self.headings
 
     def column(self, heading: str) -> list[float]:
-        """The printed figures under a heading."""
-        position = self.headings.index(heading)
-        read = integer if heading in _COUNTS else decimal
-        return [read(tokens[position], number, heading) for number, tokens in self.rows]
+        """The printed figures under a heading; asked for when all rows are there."""
+        if heading not in self.read:
+            position = self.headings.index(heading)
+            lines = [number for number, _ in self.rows]
+            tokens = [tokens[position] for _, tokens in self.rows]
+            self.read[heading] = [*(integers if heading in _COUNTS else decimals)(tokens, lines, heading)]
+        return self.read[heading]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +107,8 @@ def check_sizes(table: Table, lengths: Lengths) -> None:
         naming the line at which rows are missing.
     """
     groups = _groups(table)
-    if "Group" in table.headings and len(groups) != table.groups:
-        raise OutputError(f"line {table.line}: rows of {len(groups)} groups, not {table.groups}")
+    if "Group" in table.headings and sorted(groups) != sorted(map(str, range(table.groups))):
+        raise OutputError(f"line {table.line}: rows of {len(groups)} groups, not of 0 to {table.groups - 1}")
     for group in groups:
         lines, sizes = _sizes_of(table, group)
         if not table.sized:
@@ -128,7 +139,7 @@ def series_of(table: Table, unit: float | None) -> list[Series]:
 
 
 def _series(table: Table, group: str, figures: dict[str, list[float]], unit: float | None) -> Series:
-    chosen = [k for k, (_, tokens) in enumerate(table.rows) if not group or tokens[0] == group]
+    chosen = [not group or tokens[0] == group for _, tokens in table.rows]
     columns: dict[str, list[float | None]] = {}
     for heading in table.headings:
         if heading == "Group":
@@ -136,7 +147,7 @@ def _series(table: Table, group: str, figures: dict[str, list[float]], unit: flo
         name, factor = _COLUMNS[heading]
         if name == "bandwidth" and unit is not None:
             factor = unit
-        columns[name] = [figures[heading][k] * factor for k in chosen]
+        columns[name] = [figure * factor for figure in compress(figures[heading], chosen)]
     for size in _stopped_sizes(table, group):
         for name, values in columns.items():
             values.append(size if name == "size" else None)
@@ -162,12 +173,11 @@ def _stopped_sizes(table: Table, group: str) -> list[int]:
 
 def _sizes_of(table: Table, group: str) -> tuple[list[int], list[int]]:
     """Lines and sizes of a group's rows, those that say why there are no figures among them."""
-    rows = [(number, tokens) for number, tokens in table.rows if not group or tokens[0] == group]
-    lines = [number for number, _ in rows]
+    chosen = [not group or tokens[0] == group for _, tokens in table.rows]
+    lines = [number for number, _ in compress(table.rows, chosen)]
     if not table.sized:
         return lines, []
-    position = table.headings.index("#bytes")
-    sizes = [integer(tokens[position], number, "#bytes") for number, tokens in rows]
+    sizes = [int(size) for size in compress(table.column("#bytes"), chosen)]
     stops = [number for number, (where, _) in table.stopped.items() if not group or where[0] == group]
     return lines + stops, sizes + _stopped_sizes(table, group)
 
@@ -181,7 +191,7 @@ def _check_doubling(lines: list[int], sizes: list[int]) -> None:
     for number, before, size in zip(lines[1:], sizes, sizes[1:], strict=False):
         follows = size == 2 * before if before else size > 0
         if not follows:
-            raise OutputError(f"line {number}: {size} B follows {before} B: rows are missing")
+            raise out_of_step(size, before, number)
 
 
 def _check_first(table: Table, sizes: list[int], lengths: Lengths) -> None:

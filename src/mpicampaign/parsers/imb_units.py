@@ -36,10 +36,10 @@ def choose_unit(version: str, tables: list[Table]) -> float | None:
     if not printed:
         return None
     stated = _unit_of_version(version)
+    if stated and not _first_contradiction(printed, stated):
+        return stated
     reasons = {unit: _first_contradiction(printed, unit) for unit in (MEGABYTE, MEBIBYTE)}
     fitting = [unit for unit, reason in reasons.items() if not reason]
-    if stated in fitting:
-        return stated
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.effective_bandwidth import (
+from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
+from mpicampaign.parsers.output import OutputError
+from mpicampaign.records import Series
+from mpicampaign.statistics.effective_bandwidth import (
     effective_bandwidth,
     first_approach,
     logarithmic_mean,
     pattern_bandwidth,
     rate,
 )
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
-from mpicampaign.records import Series
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:

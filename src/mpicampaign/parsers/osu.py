@@ -17,6 +17,9 @@ from mpicampaign.parsers.output import (
     ParsedOutput,
     check_column_count,
     check_no_abort,
+    check_no_row_above,
+    check_row_count,
+    is_whole_row,
     looks_like_row,
     numbered_lines,
     row_tokens,
@@ -51,6 +54,7 @@ class _Reader:
     start_up: Series | None = None
     windows: WindowProfile | None = None
     last: int = 0  # number of the last line that was a row
+    row_above: int = 0  # the line of a row above the title
 
     def read(self, number: int, line: str) -> None:
         if not line or (line.startswith("#") and self._remark(number, line)):
@@ -59,7 +63,7 @@ class _Reader:
             raise OutputError(f"line {number}: {line.strip()[:120]}")
         check_no_abort(line, number)
         if not self.title:
-            self._untitled(line)
+            self._untitled(number, line)
         elif self.windows is not None:
             self._window_line(self.windows, number, line)
         elif headings := read_headings(line, number):
@@ -83,6 +87,7 @@ class _Reader:
     def _title(self, number: int, title: str, version: str) -> None:
         if self.title:
             raise OutputError(f"line {number}: a second title: two outputs in one file")
+        check_no_row_above(self.row_above)
         self.title, self.version = title, version
 
     def _pairs(self, pairs: int, window: str) -> None:
@@ -91,8 +96,10 @@ class _Reader:
         if window == "varied":
             self.windows = WindowProfile(self.title, 2 * pairs)
 
-    def _untitled(self, line: str) -> None:
+    def _untitled(self, number: int, line: str) -> None:
         """osu_init of the 5 series prints its figures without a title."""
+        if is_whole_row(line):
+            self.row_above = number
         if _START_UP.match(line):
             self.title = "MPI Init"
             self._row_or_other(0, line)
@@ -135,6 +142,7 @@ class _Reader:
         if table.fixed_width and table.rows and ends != table.ends:
             raise OutputError(f"line {number}: the row's columns are not where those above are: garbled")
         table.ends = ends
+        check_row_count(table.rows, number)
         table.rows.append((number, tokens))
         self.last = number
 

@@ -12,6 +12,7 @@ from mpicampaign.parsers.output import (
     check_order,
     decimal,
     integer,
+    out_of_step,
     shown,
 )
 from mpicampaign.records import Series
@@ -41,6 +42,8 @@ _COLUMNS: dict[str, tuple[str, float]] = {
     "Transmit Size": ("transmit_size", 1),
 }
 _VALIDATION = "Validation"
+# Of a whole message: no byte takes less than half a hundredth of a µs.
+_TIMES = {"Latency (us)", "Latency(us)", "Avg Latency(us)"}
 _COUNTS = ("Size", "Iterations", "Transmit Size")
 _PERCENTILE = re.compile(r"P([0-9]{1,2}) Tail (?:Lat\((us)\)|BW\(MB/s\))")
 
@@ -137,7 +140,7 @@ def _check_doubling(table: Table, figures: dict[str, list[float]]) -> None:
     sizes = figures.get("Size", [])
     for (number, _), before, size in zip(table.rows[1:], sizes, sizes[1:], strict=False):
         if size != (2 * before or 1):
-            raise OutputError(f"line {number}: {size} B follows {before} B: rows are missing")
+            raise out_of_step(size, before, number)
 
 
 def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
@@ -147,8 +150,16 @@ def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
             ordered = zip(table.rows, *(figures[name] for name in names), strict=True)
             for (number, _), low, middle, high in ordered:
                 check_order(low, middle, high, number, _ROUNDING)
+    for heading in _TIMES & figures.keys() if table.sized else ():
+        _check_time(table, figures["Size"], figures[heading])
     if {"Size", "MB/s", "Messages/s"} <= figures.keys() and "Transmit Size" not in figures:
         _check_rates(table, figures)
+
+
+def _check_time(table: Table, sizes: list[float], times: list[float]) -> None:
+    for (number, _), size, time in zip(table.rows, sizes, times, strict=True):
+        if size and not time:
+            raise OutputError(f"line {number}: {size} B in 0.00 us")
 
 
 def _check_rates(table: Table, figures: dict[str, list[float]]) -> None:

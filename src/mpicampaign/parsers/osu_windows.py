@@ -10,6 +10,7 @@ from mpicampaign.parsers.output import (
     decimal,
     integer,
     looks_like_row,
+    out_of_step,
     row_tokens,
 )
 from mpicampaign.records import Series
@@ -74,7 +75,7 @@ class WindowProfile:
             )
         size = integer(tokens[0], number, "Size")
         if table.sizes and size != (2 * table.sizes[-1] or 1):
-            raise OutputError(f"line {number}: {size} B follows {table.sizes[-1]} B: rows are missing")
+            raise out_of_step(size, table.sizes[-1], number)
         table.sizes.append(size)
         table.rows.append([decimal(token, number, self.current) for token in tokens[1:]])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,17 +18,34 @@ MEBIBYTE = 2.0**20
 
 _INTEGER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
+_COLUMN = " "  # between the tokens of a column that is checked at once: no token holds one
+_INTEGERS = re.compile(rf"(?:{_INTEGER.pattern}(?: |$))*", re.ASCII)
+_DECIMALS = re.compile(rf"(?:{_DECIMAL.pattern}(?: |$))*", re.ASCII)
 _SCIENTIFIC = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-]?[0-9]{1,2})?", re.ASCII)
-_ROW = re.compile(r"\s*(?:[+-]?\.?[0-9]|[+-]?(?:nan|inf)\b)", re.ASCII | re.IGNORECASE)
+# No size or count is followed by what joins the parts of a date or a clock time.
+_ROW = re.compile(
+    r"\s*(?:(?![0-9]{1,4}[-:/][0-9])[+-]?\.?[0-9]|[+-]?(?:nan|inf)\b)", re.ASCII | re.IGNORECASE
+)
 
 # What launchers, MPI libraries and schedulers print when a program does not end by itself.
 _ABORTED = re.compile(
     r"\s*(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
-    r"|Segmentation fault|(?:mpirun|prterun) noticed that process|(?:slurmstepd|srun): error: "
-    r"|TERM_[A-Z]+: |Exited with exit code )"
+    r"|Segmentation fault|(?:slurmstepd|srun): error: "
+    r"|(?:mpirun|mpiexec|orterun|prterun) (?:noticed that process|detected that one or more processes)"
+    r"|TERM_[A-Z]+: |Exited with (?:exit code|signal termination)|=>> PBS: job killed"
+    r"|MPI Application rank [0-9]+ (?:exited|killed) before|Primary job +terminated normally, but "
+    r"|flux-job: task\(s\) exited with |TACC: +MPI job exited with code: [1-9]"
+    r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error)))"
 )
 
+# A whole row of a table of sizes or counts and figures; nothing else that is printed looks like it.
+_WHOLE_ROW = re.compile(
+    r" {0,20}[0-9]{1,18}(?: +[0-9]{1,18}(?:\.[0-9]{1,18})?){0,20} +[0-9]{1,18}\.[0-9]{2}\s*$"
+)
+
+_MOST_ROWS = 300_000  # of one table: 10,000 groups of processes with 30 sizes each
 _LONGEST_ROW = 1000  # characters; no benchmark prints longer rows
+_ARITHMETIC = 1e-9  # relative rounding of the calculation here
 _SHOWN = 40  # characters of a wrong value in a message
 
 
@@ -57,27 +75,66 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     OutputError
         at a NUL byte: what follows a crash of the file system, or a binary file.
     """
-    position = text.find("\0")
-    if position >= 0:
-        raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
+    check_no_nul(text)
     number = start = 0
     while start < len(text):
         number += 1
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield number, text[start:end].rstrip("\r")
-        start = end + 1
+        line, start = line_at(text, start)
+        yield number, line
+
+
+def check_no_nul(text: str) -> None:
+    """Refuse what follows a crash of the file system, or a binary file."""
+    position = text.find("\0")
+    if position >= 0:
+        raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
+
+
+def line_at(text: str, start: int) -> tuple[str, int]:
+    """The line that begins at a position, without its end, and where the next one begins."""
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    return text[start:end].rstrip("\r"), end + 1
 
 
 def check_no_abort(line: str, number: int) -> None:
     """Refuse an output in which a program is said to have been ended from outside or by an error."""
-    if _ABORTED.match(line):
+    if is_aborted(line):
         raise OutputError(f"line {number}: the program was aborted: {line.strip()[:120]}")
+
+
+def is_aborted(line: str) -> bool:
+    """Whether a line says that a program was ended from outside or by an error."""
+    return _ABORTED.match(line) is not None
 
 
 def looks_like_row(line: str) -> bool:
     """Whether a line begins as a row of figures does, be it a damaged one."""
     return _ROW.match(line) is not None
+
+
+def is_whole_row(line: str) -> bool:
+    """Whether a line is a complete row of figures, even where no header is known."""
+    return _WHOLE_ROW.match(line) is not None
+
+
+def check_no_row_above(row: int) -> None:
+    """Refuse a header with a row of figures above it; ``row`` is its line, 0 where there is none."""
+    if row:
+        raise OutputError(f"line {row}: a row above the header: the rest of another output in one file")
+
+
+def check_row_count(rows: Sequence[object], number: int) -> None:
+    """Refuse a table that grows beyond what any benchmark prints, before it fills the memory."""
+    if len(rows) >= _MOST_ROWS:
+        raise OutputError(f"line {number}: more than {_MOST_ROWS} rows in one table: garbled")
+
+
+def out_of_step(size: float, before: float, number: int) -> OutputError:
+    """The refusal of a row whose size does not follow that of the row above it."""
+    words = "the row is there twice" if size == before else "the rows are not in order"
+    words = "rows are missing" if size > before else words
+    return OutputError(f"line {number}: {size} B follows {before} B: {words}")
 
 
 def row_tokens(line: str, number: int) -> list[str]:
@@ -99,6 +156,20 @@ def decimal(token: str, number: int, what: str) -> float:
     if not _DECIMAL.fullmatch(token):
         raise OutputError(f"line {number}: {what} is {shown(token)}, not a figure")
     return float(token)
+
+
+def integers(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[int]:
+    """The counts or sizes of a column, one a line."""
+    if _INTEGERS.fullmatch(_COLUMN.join(tokens)):
+        return [int(token) for token in tokens]
+    return [integer(token, number, what) for token, number in zip(tokens, lines, strict=True)]
+
+
+def decimals(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[float]:
+    """The figures of a column, one a line; see `decimal`."""
+    if _DECIMALS.fullmatch(_COLUMN.join(tokens)):
+        return [float(token) for token in tokens]
+    return [decimal(token, number, what) for token, number in zip(tokens, lines, strict=True)]
 
 
 def scientific(token: str, number: int, what: str) -> float:
@@ -130,3 +201,16 @@ def check_column_count(tokens: Sequence[str], headings: Sequence[str], number: i
 def word_ends(line: str) -> list[int]:
     """The column in which each word ends."""
     return [found.end() for found in re.finditer(r"\S+", line)]
+
+
+def half_digit(token: str) -> float:
+    """Half a unit of the last digit that was printed: 0.005 of ``1735.76``, 0.005 of ``3.417e+01``."""
+    mantissa, _, exponent = token.lower().partition("e")
+    return 0.5 * 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+
+
+def agree(amount: float, time: float, time_slack: float, rate: float, rate_slack: float) -> bool:
+    """Whether an amount of work, its time and its rate fit together within their printed precision."""
+    low = amount / (time + time_slack)
+    high = amount / (time - time_slack) if time > time_slack else math.inf
+    return low * (1 - _ARITHMETIC) - rate_slack <= rate <= high * (1 + _ARITHMETIC) + rate_slack

@@ -1,0 +1,80 @@
+"""Figures of 13 host groups × 4 placements × 5 repeats as SVG, PNG and PDF; beside it savefig."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+from common import alternate, line, ratio, title
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.figures.draw import draw_all
+from mpicampaign.figures.page import FORMATS, Page
+from mpicampaign.records import OK, VERIFIED, Case, Record, Series
+
+HOST_GROUPS = 13
+PLACEMENTS = {"SHM-1": (1.5e-7, 9e9), "SHM-2": (3e-7, 6e9), "IBV": (2e-6, 3e9), "TCP": (3e-5, 1e8)}
+REPEATS = 5
+ROUNDS = 5
+
+
+def main() -> None:
+    comparison = compare([record for group in range(HOST_GROUPS) for record in runs(f"group{group}")])
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        count = len(draw_all(comparison, folder))  # fonts are found, modules imported
+        title(f"Figures: {count} of {HOST_GROUPS} host groups × {len(PLACEMENTS)} placements, each")
+        ours, svg, beside = alternate(
+            ROUNDS,
+            lambda: draw_all(comparison, folder),
+            lambda: drawn_by(write_svg, comparison, folder),
+            lambda: drawn_by(save, comparison, folder),
+        )
+        line("SVG, PNG and PDF", [seconds / count for seconds in ours])
+        line("SVG alone", [seconds / count for seconds in svg])
+        line("SVG, PNG and PDF by savefig", [seconds / count for seconds in beside])
+        ratio("  times ours", ours, beside)
+
+
+def runs(group: str) -> list[Record]:
+    """PingPong runs that scatter by some per cent."""
+    noise = random.Random(group)
+    cases = [(Case("s", group, name, "PingPong"), *figures) for name, figures in PLACEMENTS.items()]
+    return [
+        Record(case, "imb", n, OK, verdict=VERIFIED, series=(pingpong(noise, latency, bandwidth),))
+        for case, latency, bandwidth in cases
+        for n in range(1, REPEATS + 1)
+    ]
+
+
+def pingpong(noise: random.Random, latency: float, bandwidth: float) -> Series:
+    sizes = [0.0, *(float(2**power) for power in range(25))]
+    times = [(latency + size / bandwidth) * noise.uniform(0.96, 1.04) for size in sizes]
+    rates = [size / time for size, time in zip(sizes, times, strict=True)]
+    return Series("PingPong", 2, {"size": [*sizes], "time": [*times], "bandwidth": [*rates]})
+
+
+def drawn_by(write: object, comparison: Comparison, folder: Path) -> None:
+    """Draw all figures, and write them in another way."""
+    with patch.object(Page, "write", write):
+        draw_all(comparison, folder)
+
+
+def write_svg(page: Page, folder: Path, name: str) -> None:
+    """The first of the three formats."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    FigureCanvasSVG(page._figure).print_svg(folder / f"{name}.svg")
+
+
+def save(page: Page, folder: Path, name: str) -> None:
+    """As matplotlib's documentation does it."""
+    for ending in FORMATS:
+        page._figure.savefig(folder / f"{name}.{ending}", dpi=160)
+
+
+if __name__ == "__main__":
+    main()

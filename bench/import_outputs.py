@@ -1,0 +1,104 @@
+"""Raw outputs of other people's jobs to records and tables: 280, 2,500 and 10,000 invented LSF outputs.
+
+Memory is the most that the process has had plus, for each process that it may start to read outputs, the
+most that any of these has had; each output's time beside the others shows whether it grows with the number.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import outputs
+from common import ProjectCopy, line, project_copy, seconds, title
+
+COUNTS = (280, 2500, 10_000)
+LIMITS = {280: 2.0, 10_000: 10.0}
+LIMIT_MEGABYTES = 1000.0
+ROUNDS = 3
+MAP = """\
+import: many
+campaign: many
+placements: {TCP: {nodes: 2, transport: tcp}, IBV: {nodes: 2, transport: ibv}}
+rules:
+  - when: {directive.m: '(?P<group>.+)', command: ' -(?P<transport>TCP|IBV)'}
+    label: {system: s, host_group: '{group}', placement: '{transport}', benchmark: '{benchmark}'}
+"""
+REPORT = """\
+Sender: LSF System <lsfadmin@n1>
+Subject: Job {job}: <PingPong> in cluster <c> Done
+
+Job <PingPong> was submitted from host <login> by user <u> in cluster <c>.
+Job was executed on host(s) <1*n1>, in queue <q>, as user <u> in cluster <c>.
+                            <1*n2>
+Started at Results reported on 
+Your job looked like:
+
+------------------------------------------------------------
+# LSBATCH: User input
+#BSUB -n 2
+#BSUB -m "group{group}"
+mpirun -lsf -prot -{transport} /home/u/IMB-MPI1 PingPong
+
+------------------------------------------------------------
+
+Successfully completed.
+
+The output (if any) follows:
+
+ Prot -  All Inter-node communication is: {transport}
+
+{output}"""  # noqa: W291  LSF leaves a blank there
+# The same command in a process that says how much CPU time and memory it and its processes had.
+CALL = """\
+import os, resource, sys
+sys.path[:0] = [sys.argv.pop(1)]
+from analyse_runs import peak_megabytes
+from mpicampaign.cli import main
+assert main(sys.argv[1:]) == 0
+started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
+print("USED", sum(os.times()[:4]), peak_megabytes() + started * len(os.sched_getaffinity(0)))
+"""
+
+
+def main() -> None:
+    title("Import: LSF outputs (IMB, 24 rows each) to records and tables, whole process")
+    with project_copy() as project, TemporaryDirectory() as temporary:
+        for count in COUNTS:
+            _measure(project, Path(temporary), count)
+
+
+def _measure(project: ProjectCopy, folder: Path, count: int) -> None:
+    raw, chosen = folder / str(count), folder / "map.yaml"
+    _write(raw, count)
+    chosen.write_text(MAP, encoding="utf-8")
+    said: list[str] = []
+    call = [sys.executable, "-c", CALL, Path(__file__).parent, "import", raw, "--map", chosen]
+    times = []
+    for number in range(ROUNDS):
+        times.append(seconds(lambda: said.append(project.call(*call))))
+        # Kept until the end: where many files were just deleted, ext4 is ten times slower to make new ones.
+        (project.folder / "results").rename(project.folder / f"results-{count}-{number}")
+    if any(f"{count} runs: {count} ok" not in text for text in said):
+        raise SystemExit(f"not all {count} outputs became runs:\n{said[0][-2000:]}")
+    used = [[float(word) for word in text.split()[-2:]] for text in said]
+    line(f"{count} outputs", times, LIMITS.get(count))
+    line("  its CPU time", [cpu for cpu, _ in used])
+    line("  CPU time of each output", [1000 * cpu / count for cpu, _ in used], unit="ms")
+    line("  the memory of all its processes at most", [memory for _, memory in used], LIMIT_MEGABYTES, "MB")
+
+
+def _write(folder: Path, count: int) -> None:
+    folder.mkdir()
+    noise = random.Random(count)
+    for job in range(count):
+        transport = ("TCP", "IBV")[job % 2]
+        # the job's number makes each a run of its own: the same content twice is one
+        text = REPORT.format(job=job, group=job // 200, transport=transport, output=outputs.pingpong(noise))
+        (folder / f"{job}.out").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

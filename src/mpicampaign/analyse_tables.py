@@ -1,0 +1,44 @@
+"""From what runs and imports left to records and tables: the fast part of the analysis, nothing drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.collect.campaign import collect_all, plan_of
+from mpicampaign.comparison.changes import keep_earlier
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.published import with_published
+from mpicampaign.files import write_whole
+from mpicampaign.records import Header, write_records
+from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpicampaign.comparison.comparison import Comparison
+    from mpicampaign.presentation import Presentation
+    from mpicampaign.records import Record
+
+
+def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
+    """Write records and tables of a campaign's folder; both are handed back.
+
+    ``folder``: the campaign's below results/, with its plan.json, imports, merged bundles or several of them.
+    """
+    shown = presentation
+    records = collect_all(folder)
+    comparison = compare(records, shown.table_sizes, shown.benchmark_sizes)
+    comparison = with_published(comparison, shown.reference)
+    write_tables(comparison, folder / "tables", shown.unit)
+    keep_earlier(folder, records)
+    header = Header(plan_of(folder)["campaign"], shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    write_records(folder / "records.jsonl", header, records)
+    return records, comparison
+
+
+def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s") -> None:
+    """The comparison as text, CSV and Markdown."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
+    write_whole(folder / "comparison.csv", to_csv(comparison))
+    write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))

@@ -1,0 +1,1 @@
+"""Results that travel: one checksummed file, written here and taken in elsewhere."""

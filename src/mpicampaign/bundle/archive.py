@@ -1,0 +1,170 @@
+"""The bundle: one checksummed tar.gz of a campaign's results; what its MANIFEST.json says (docs/formats.md).
+
+Bundles come from other sites and may be damaged or hostile, so reading is strict: regular files only, each
+named in the manifest with its size and SHA-256, nothing else, in the manifest's order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+FORMAT = "mpicampaign-bundle"
+VERSION = 1
+MANIFEST = "MANIFEST.json"
+MAX_MEMBERS = 500_000
+MAX_MANIFEST = 64 * 2**20  # B
+MAX_MEMBER = 2 * 2**30
+MAX_TOTAL = 20 * 2**30
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+# What of a campaign's folder is bundled; tables, figures and the report are made anew from it.
+PARTS = ("plan.json", "records.jsonl", "runs", "imports")
+CAMPAIGN_FILES = "campaign"
+
+
+class BundleError(Exception):
+    """Why a bundle is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file: its path below the campaign's folder, size in bytes and SHA-256."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """By what a system is known, whatever it is called: as its runs recorded it."""
+
+    hosts: tuple[str, ...] = ()
+    cpu_models: tuple[str, ...] = ()
+    mpi: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    runs: int = 0
+
+    def __str__(self) -> str:
+        lists = {"hosts": self.hosts, "CPU": self.cpu_models, "MPI": self.mpi, "cluster": self.clusters}
+        return (
+            "; ".join(f"{key} {_some(values)}" for key, values in lists.items() if values)
+            or "no host is recorded"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a bundle holds. ``date``: when its last run ended, as recorded (equal results, equal bytes)."""
+
+    campaign: str
+    program: str
+    date: str
+    systems: dict[str, SystemFacts]
+    members: tuple[Member, ...] = field(default=())
+
+    @property
+    def identity(self) -> str:
+        """Names the content: equal for equal bundles only."""
+        return hashlib.sha256(manifest_text(self).encode()).hexdigest()[:16]
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """The manifest as JSON."""
+    data = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
+    return json.dumps(data, indent=1, ensure_ascii=True, sort_keys=True) + "\n"
+
+
+def read_manifest(text: bytes) -> Manifest:
+    """The manifest of a bundle.
+
+    Raises
+    ------
+    BundleError
+        when it is damaged, of another version, or names what no bundle may hold.
+    """
+    try:
+        data = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{MANIFEST} is damaged: {error}") from error
+    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        raise BundleError(f"{MANIFEST} is not that of a bundle of version {VERSION} of this program")
+    try:
+        manifest = _manifest(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BundleError(f"{MANIFEST} is damaged: {type(error).__name__} {error}") from error
+    _check(manifest)
+    return manifest
+
+
+def _manifest(data: dict[str, Any]) -> Manifest:
+    systems = {str(name): _facts(facts) for name, facts in data["systems"].items()}
+    members = tuple(Member(_text(m["path"]), int(m["size"]), _text(m["sha256"])) for m in data["members"])
+    return Manifest(_text(data["campaign"]), _text(data["program"]), _text(data["date"]), systems, members)
+
+
+def _facts(data: dict[str, Any]) -> SystemFacts:
+    keys = ("hosts", "cpu_models", "mpi", "clusters")
+    found = [tuple(_text(item) for item in data[key]) for key in keys]
+    return SystemFacts(found[0], found[1], found[2], found[3], int(data["runs"]))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is no text")
+    return value
+
+
+def _check(manifest: Manifest) -> None:
+    for name in (manifest.campaign, *manifest.systems):
+        if not NAME.fullmatch(name):
+            raise BundleError(f"{MANIFEST}: {name!r:.80} is no name of a campaign or system")
+    if len(manifest.members) > MAX_MEMBERS:
+        raise BundleError(f"{MANIFEST} names more than {MAX_MEMBERS} files")
+    total = 0
+    for member in manifest.members:
+        check_path(member.path)
+        if not 0 <= member.size <= MAX_MEMBER:
+            raise BundleError(f"{member.path!r:.200}: larger than {MAX_MEMBER // 2**30} GiB")
+        total += member.size
+    if total > MAX_TOTAL:
+        raise BundleError(f"it would hold {total} bytes, more than {MAX_TOTAL // 2**30} GiB")
+    _check_clashes([member.path for member in manifest.members])
+
+
+def _check_clashes(paths: list[str]) -> None:
+    if len(set(paths)) != len(paths):
+        raise BundleError(f"{MANIFEST} names a file twice")
+    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents}
+    for path in paths:
+        if path in folders:
+            raise BundleError(f"{MANIFEST}: {path!r:.200} is a file and a folder")
+
+
+def check_path(path: str) -> None:
+    """Refuse what leads out of the folder or is not a part of a bundle.
+
+    Raises
+    ------
+    BundleError
+        with the path.
+    """
+    parts = path.split("/")
+    if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in parts):
+        raise BundleError(f"{path!r:.200}: a path that leads out of the bundle's folder")
+    if any(ord(character) < 32 or ord(character) == 127 for character in path):
+        raise BundleError(f"{path!r:.200}: control characters in a path")
+    if any(len(part.encode("utf-8", "surrogateescape")) > 255 for part in parts) or len(path) > 2000:
+        raise BundleError(f"{path!r:.200}: a path too long")
+    if parts[0] not in (*PARTS, CAMPAIGN_FILES):
+        raise BundleError(f"{path!r:.200}: no part of a bundle")
+
+
+def _some(values: tuple[str, ...]) -> str:
+    more = f" and {len(values) - 4} more" if len(values) > 4 else ""
+    return ", ".join(repr(value) if not value.isprintable() else value for value in values[:4]) + more

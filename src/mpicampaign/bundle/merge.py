@@ -1,0 +1,245 @@
+"""Taking bundles of other sites in: each is checked whole before anything of it is seen here.
+
+A bundle becomes results/CAMPAIGN/merged/ID by one rename; a killed merge leaves nothing but a hidden folder,
+which the next one removes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, Member, manifest_text
+from mpicampaign.bundle.read import read_bundle, verify
+from mpicampaign.bundle.system_facts import difference, system_facts
+from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
+from mpicampaign.collect.merged import MERGED, NOTE, read_note
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.yaml_lines import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.bundle.archive import SystemFacts
+    from mpicampaign.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """``renamed``: systems of the bundles, old to new; ``same``: those that the user says are one system."""
+
+    renamed: dict[str, str] = field(default_factory=dict)
+    same: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A line for each bundle that was taken or was there already, and its folder; those that were refused."""
+
+    lines: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    refused: list[Problem] = field(default_factory=list)
+
+
+def merge(bundles: Sequence[Path], results: Path, wishes: Wishes) -> Outcome:
+    """Merge the good ones of the bundles below a folder of results.
+
+    Raises
+    ------
+    UserError
+        when another merge is under way, wishes about systems are told of several bundles, or the folder is
+        that of one campaign.
+    """
+    _check_wishes(bundles, wishes)
+    if holds_results(results):
+        hint = f"name the one that it lies in, {printable(str(results.resolve().parent))}"
+        raise UserError(Problem("this is the folder of one campaign", printable(str(results)), hint=hint))
+    outcome = Outcome()
+    results.mkdir(parents=True, exist_ok=True)
+    with _alone(results):
+        for path in bundles:
+            try:
+                folder, words = _merge_one(path, results, wishes)
+                outcome.lines.append(f"{printable(path.name)}: {words}")
+                outcome.folders.append(folder)
+            except BundleError as error:
+                hint = "nothing of it was taken; ask for the bundle again, or copy it again"
+                outcome.refused.append(Problem(f"refused: {error}", printable(str(path)), hint=hint))
+            except OSError as error:
+                said = f"refused: {error.strerror or error}"
+                outcome.refused.append(Problem(said, printable(str(path)), hint="nothing of it was taken"))
+            except UserError as error:
+                outcome.refused += [replace(each, file=printable(str(path))) for each in error.problems]
+    return outcome
+
+
+def _check_wishes(bundles: Sequence[Path], wishes: Wishes) -> None:
+    """A name is another system in each bundle: what is said of one may be wrong of the next."""
+    if len(bundles) > 1 and (wishes.renamed or wishes.same):
+        message = f"--rename and --same are about the systems of one bundle, and {len(bundles)} are given"
+        raise UserError(Problem(message, hint="merge each bundle with a call of its own"))
+
+
+@contextmanager
+def _alone(results: Path) -> Iterator[None]:
+    with (results / "merging.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(Problem("another merge is under way here", str(results))) from None
+        yield
+
+
+def _merge_one(path: Path, results: Path, wishes: Wishes) -> tuple[Path, str]:
+    """The folder of the merged bundle, and what became of it in words."""
+    manifest = verify(path)
+    folder = results / manifest.campaign
+    target = folder / MERGED / manifest.identity
+    renamed = dict(sorted(wishes.renamed.items()))
+    if target.exists():
+        return target, _there_already(target, manifest, replace(wishes, renamed=renamed))
+    with _unpacked(path, manifest, target) as part:
+        facts = system_facts(_readable(part))
+        _check_systems(facts, folder, renamed, wishes.same)
+        note = {"bundle": path.name, "renamed": renamed, "same": list(wishes.same)}
+        (part / NOTE).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+        (part / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+        part.rename(target)
+    runs = sum(each.runs for each in facts.values())
+    names = ", ".join(renamed.get(name, name) for name in facts) or "none"
+    return target, f"merged into campaign {manifest.campaign}: {runs} runs, systems: {names}"
+
+
+def _there_already(target: Path, manifest: Manifest, wishes: Wishes) -> str:
+    """Say so; nothing is overwritten.
+
+    Raises
+    ------
+    UserError
+        when what is there is not what the bundle holds, or is there under other names.
+    """
+    for member in manifest.members:
+        file = target / member.path
+        if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != member.sha256:
+            message = f"merged before, and {file} was changed or removed since; it is not overwritten"
+            raise UserError(Problem(message, hint=f"to merge the bundle anew, remove {target}"))
+    before = read_note(target)
+    if before["renamed"] != wishes.renamed:
+        message = f"merged before with other names of systems ({_renames(before['renamed'])})"
+        raise UserError(Problem(message, hint=f"to merge it with these, remove {target}"))
+    if new := [name for name in wishes.same if name not in before["same"]]:
+        said = ", ".join(before["same"]) or "of no system"
+        message = f"merged before, and --same {' '.join(new)} was not said then, but {said}"
+        raise UserError(Problem(message, hint=f"to merge it with that, remove {target}"))
+    return f"is there already ({target}), skipped"
+
+
+def _renames(renamed: dict[str, str]) -> str:
+    return ", ".join(f"{old}={new}" for old, new in renamed.items()) or "none renamed"
+
+
+def _readable(part: Path) -> list[Record]:
+    """The records of a bundle's results: what cannot be read would stop every later report.
+
+    Raises
+    ------
+    BundleError
+        with the reason.
+    """
+    try:
+        return collect_own(plan_of(part), part)
+    except UserError as error:
+        raise BundleError(f"its results cannot be read: {error}".replace(str(part), "…")) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BundleError(f"its plan is damaged: {type(error).__name__} {error}") from error
+
+
+def _check_systems(
+    found: Mapping[str, SystemFacts], folder: Path, renamed: dict[str, str], same: Sequence[str]
+) -> None:
+    """Refuse to mix two systems of one name."""
+    known = system_facts(collect_all(folder) if holds_results(folder) else ())
+    names = {old: renamed.get(old, old) for old in found}
+    pairs = {old: difference(found[old], known[name]) for old, name in names.items() if name in known}
+    doubts = {old: reason for old, reason in pairs.items() if reason}
+    problems = [
+        _two_of_one_name(old, names[old], reason, found[old], known[names[old]])
+        for old, reason in doubts.items()
+        if names[old] not in same
+    ]
+    problems += _idle_same(same, [names[old] for old in doubts], list(names.values()))
+    problems += [
+        Problem(
+            f"refused: --rename {old}: it has runs of no such system, but of {', '.join(found) or 'none'}"
+        )
+        for old in renamed
+        if old not in found
+    ]
+    taken = list(names.values())
+    problems += [
+        Problem(f"two systems of the bundle would both be named {name!r}")
+        for name in dict.fromkeys(taken)
+        if taken.count(name) > 1
+    ]
+    if problems:
+        raise UserError(problems)
+
+
+def _idle_same(same: Sequence[str], doubted: Sequence[str], held: Sequence[str]) -> list[Problem]:
+    """A problem for each name that the user says is one system, where nobody doubts it: a slip of the pen."""
+    nothing = f"none of its systems is in doubt; it holds {', '.join(held) or 'none'}"
+    there = f"in doubt is {', '.join(doubted)}" if doubted else nothing
+    return [Problem(f"refused: --same {name}: {there}") for name in same if name not in doubted]
+
+
+def _two_of_one_name(old: str, name: str, reason: str, theirs: SystemFacts, mine: SystemFacts) -> Problem:
+    message = f"refused: its system {name!r} is not known to be the {name!r} that is here: {reason}"
+    hint = (
+        f"in the bundle: {theirs}\n    here: {mine}\n    "
+        f"give it another name with --rename {old}=NEW, or say with --same {name} that they are one system"
+    )
+    return Problem(message, hint=hint)
+
+
+@contextmanager
+def _unpacked(path: Path, manifest: Manifest, target: Path) -> Iterator[Path]:
+    """A hidden folder with the bundle's files, beside where it shall be; gone unless it is moved there."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for stale in target.parent.glob(".*.part"):  # of a merge that was killed: we hold the lock
+        shutil.rmtree(stale)
+    _check_space(manifest, target.parent)
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+    try:
+        _unpack(path, manifest, part)
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _check_space(manifest: Manifest, folder: Path) -> None:
+    needed = sum(member.size for member in manifest.members)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        message = f"refused: it holds {needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free in {folder}"
+        raise UserError(Problem(message, hint="nothing of it was taken"))
+
+
+def _unpack(path: Path, manifest: Manifest, part: Path) -> None:
+    part.mkdir()
+
+    def write(member: Member, chunks: Iterator[bytes]) -> None:
+        file = part / member.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("xb") as out:
+            for chunk in chunks:
+                out.write(chunk)
+
+    if read_bundle(path, write) != manifest:
+        raise BundleError("it changed while it was read")

@@ -1,0 +1,217 @@
+"""Reading a bundle from outside: every byte is checked, nothing is taken that the manifest does not name.
+
+Not by the tarfile module's own reading, which takes links, devices and headers of any size.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import tarfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.bundle.archive import (
+    MANIFEST,
+    MAX_MANIFEST,
+    NAME,
+    BundleError,
+    Manifest,
+    Member,
+    check_path,
+    read_manifest,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+_File = gzip.GzipFile
+_BLOCK = 512
+_CHUNK = 1 << 20
+_MAX_EXTENDED = 1 << 16  # B of a header that only holds a long path
+_MAX_PLAN = 64 * 2**20
+_MAX_REPEATS = 10_000  # as the campaign file allows
+
+
+def verify(path: Path) -> Manifest:
+    """Check a whole bundle and write nothing.
+
+    Raises
+    ------
+    BundleError
+        with the exact reason why it is refused.
+    """
+    plan: list[bytes] = []
+
+    def look(member: Member, chunks: Iterator[bytes]) -> None:
+        keep = member.path == "plan.json"
+        if keep and member.size > _MAX_PLAN:
+            raise BundleError(f"plan.json: larger than {_MAX_PLAN // 2**20} MiB")
+        for chunk in chunks:
+            if keep:
+                plan.append(chunk)
+
+    manifest = read_bundle(path, look)
+    if plan:
+        _check_plan(b"".join(plan), manifest)
+    return manifest
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether the file begins as a bundle does; its end may be damaged or missing."""
+    try:
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as file:
+            _first(file)
+    except (BundleError, EOFError, zlib.error, gzip.BadGzipFile):
+        return False
+    return True
+
+
+def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> Manifest:
+    """Hand each member's content to a function, in pieces; the manifest.
+
+    Raises
+    ------
+    BundleError
+        when anything is not as the manifest says; what was handed out before is not to be used then.
+    """
+    try:
+        with path.open("rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as file:
+            manifest = _first(file)
+            for member in manifest.members:
+                _read_member(file, member, take)
+            _check_end(file)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BundleError(f"damaged or cut off: {error}") from error
+    return manifest
+
+
+def _first(file: _File) -> Manifest:
+    name, size = _header(file, "the manifest")
+    if name != MANIFEST:
+        raise BundleError(f"no bundle of this program: it begins with {name!r:.100}, not {MANIFEST}")
+    if size > MAX_MANIFEST:
+        raise BundleError(f"{MANIFEST} is larger than {MAX_MANIFEST // 2**20} MiB")
+    return read_manifest(b"".join(_content(file, size, MANIFEST)))
+
+
+def _read_member(file: _File, member: Member, take: Callable[[Member, Iterator[bytes]], None]) -> None:
+    name, size = _header(file, member.path)
+    if name != member.path:
+        raise BundleError(f"{name!r:.200} is in the place of {member.path!r:.200}, which the manifest names")
+    if size != member.size:
+        raise BundleError(f"{name}: {size} bytes, {member.size} in the manifest")
+    digest = hashlib.sha256()
+
+    def hashed() -> Iterator[bytes]:
+        for chunk in _content(file, size, name):
+            digest.update(chunk)
+            yield chunk
+
+    take(member, hashed())
+    if digest.hexdigest() != member.sha256:
+        raise BundleError(f"{name}: damaged: its SHA-256 is not that of the manifest")
+
+
+def _header(file: _File, expected: str) -> tuple[str, int]:
+    """The path and size (B) of the next member, which must be a regular file."""
+    header = _parsed(_exactly(file, _BLOCK, expected), expected)
+    long_path = None
+    if header.type == tarfile.XHDTYPE:
+        long_path = _long_path(file, header.size, expected)
+        header = _parsed(_exactly(file, _BLOCK, expected), expected)
+    name = long_path or header.name
+    if header.type != tarfile.REGTYPE:
+        kinds = {
+            tarfile.SYMTYPE: "a link",
+            tarfile.LNKTYPE: "a link",
+            tarfile.DIRTYPE: "a folder",
+            tarfile.CHRTYPE: "a device",
+            tarfile.BLKTYPE: "a device",
+            tarfile.FIFOTYPE: "a pipe",
+        }
+        kind = kinds.get(header.type, "no regular file")
+        raise BundleError(f"{name!r:.200}: {kind}; a bundle holds regular files only")
+    if name != MANIFEST:
+        check_path(name)
+    return name, header.size
+
+
+def _parsed(block: bytes, expected: str) -> tarfile.TarInfo:
+    if not block.strip(b"\0"):
+        raise BundleError(f"{expected!r:.200} is missing, which the manifest names")
+    try:
+        return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError as error:
+        raise BundleError(f"damaged where {expected!r:.200} should begin: {error}") from error
+
+
+def _long_path(file: _File, size: int, expected: str) -> str:
+    """The path in an extended header, which may hold nothing else."""
+    if not 0 < size <= _MAX_EXTENDED:
+        raise BundleError(f"{expected!r:.200}: a header of {size} bytes")
+    text = b"".join(_content(file, size, expected))
+    length, _, rest = text.partition(b" ")
+    key, _, value = rest.partition(b"=")
+    if not length.isdigit() or int(length) != len(text) or key != b"path" or not value.endswith(b"\n"):
+        raise BundleError(f"{expected!r:.200}: a header that holds more than its path")
+    return value[:-1].decode("utf-8", "surrogateescape")
+
+
+def _content(file: _File, size: int, name: str) -> Iterator[bytes]:
+    left = size
+    while left > 0:
+        chunk = _exactly(file, min(left, _CHUNK), name)
+        left -= len(chunk)
+        yield chunk
+    _exactly(file, -size % _BLOCK, name)
+
+
+def _exactly(file: _File, size: int, name: str) -> bytes:
+    data = file.read(size) if size else b""
+    if len(data) != size:
+        raise BundleError(f"cut off in or before {name!r:.200}")
+    return data
+
+
+def _check_end(file: _File) -> None:
+    """Only the empty blocks that end an archive may follow, to the end of the file."""
+    blocks = 0
+    while block := file.read(_BLOCK):
+        if block.strip(b"\0"):
+            name = _parsed(block, "the end").name
+            raise BundleError(f"{name!r:.200} is in it, but not in the manifest")
+        blocks += 1
+        if blocks > 2 * tarfile.RECORDSIZE // _BLOCK:
+            raise BundleError("more follows its end")
+    if blocks < 2:
+        raise BundleError("cut off at its end")
+
+
+def _check_plan(text: bytes, manifest: Manifest) -> None:
+    """The plan's names and folders lead to files that are read later: none may lead out of the folder."""
+    try:
+        plan = json.loads(text)
+        cases = list(plan["cases"])
+        folders = [run["folder"] for case in cases for run in case["runs"]]
+        names = [case[key] for case in cases for key in ("system", "host_group", "placement", "benchmark")]
+        right = plan["campaign"] == manifest.campaign and all(_is_name(name) for name in names)
+        right = right and all(_is_count(case["repeats"]) for case in cases)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
+    if not right:
+        raise BundleError("plan.json: of another campaign, or with names or numbers that no campaign has")
+    for folder in folders:
+        if not isinstance(folder, str) or not folder.startswith("runs/"):
+            raise BundleError(f"plan.json: {folder!r:.200} is no folder of a run")
+        check_path(folder)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(NAME.fullmatch(value))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and 0 < value <= _MAX_REPEATS

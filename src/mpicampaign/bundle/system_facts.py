@@ -1,0 +1,62 @@
+"""By what two systems of one name are told apart: hosts, processors, MPI, cluster, as runs recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.bundle.archive import SystemFacts
+from mpicampaign.records import FAILED, OK
+from mpicampaign.verdict.evidence import read_evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.records import Record
+
+# Environment variables that name the cluster, where a run recorded them.
+_CLUSTER = ("env.SLURM_CLUSTER_NAME", "env.LSB_CLUSTER_NAME", "env.LSF_CLUSTER_NAME")
+_CPU_MODEL = ": cpu_model"
+
+
+def system_facts(records: Iterable[Record]) -> dict[str, SystemFacts]:
+    """The facts of each system that has runs which took place."""
+    of_systems: dict[str, list[Record]] = {}
+    for record in records:
+        if record.status in (OK, FAILED):
+            of_systems.setdefault(record.case.system, []).append(record)
+    return {name: _facts(runs) for name, runs in sorted(of_systems.items())}
+
+
+def _facts(runs: list[Record]) -> SystemFacts:
+    hosts = {host for run in runs for host in run.hosts}
+    models = {value for run in runs for key, value in run.metadata.items() if key.endswith(_CPU_MODEL)}
+    mpi, clusters = set(), set()
+    for run in runs:
+        evidence = read_evidence(_evidence_text(run))
+        mpi.add(evidence.claim.get("mpi", ""))
+        clusters |= {evidence.job.get(key, "") for key in _CLUSTER}
+    found = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
+    return SystemFacts(found[0], found[1], found[2], found[3], len(runs))
+
+
+def _evidence_text(run: Record) -> str:
+    path = run.files.get("evidence")
+    return Path(path).read_bytes().decode("utf-8", errors="replace") if path else ""
+
+
+def difference(one: SystemFacts, other: SystemFacts) -> str:
+    """Why two of one name are not known to be one system; empty where they are."""
+    if not one.hosts or not other.hosts:
+        return "no host is recorded by which to tell"
+    if not set(one.hosts) & set(other.hosts):
+        return "no host is common to both"
+    pairs = (
+        ("clusters", one.clusters, other.clusters),
+        ("CPU models", one.cpu_models, other.cpu_models),
+        ("MPI libraries", one.mpi, other.mpi),
+    )
+    for words, mine, theirs in pairs:
+        if mine and theirs and not set(mine) & set(theirs):
+            return f"the {words} differ"
+    return ""

@@ -1,0 +1,202 @@
+"""Writing a bundle: the same results give the same bytes; written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import stat
+import tarfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mpicampaign import __version__
+from mpicampaign.bundle.archive import (
+    CAMPAIGN_FILES,
+    MANIFEST,
+    PARTS,
+    BundleError,
+    Manifest,
+    Member,
+    check_path,
+    manifest_text,
+)
+from mpicampaign.bundle.read import is_bundle
+from mpicampaign.bundle.system_facts import system_facts
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.yaml_lines import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mpicampaign.records import Record
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bundled:
+    """What was written, and what was left out of it with the reason.
+
+    ``runs_left_out``: how many runs are not in it, since their output or evidence could not be carried.
+    """
+
+    path: Path
+    manifest: Manifest
+    left_out: tuple[str, ...]
+    runs_left_out: int = 0
+
+
+def write_bundle(
+    path: Path,
+    folder: Path,
+    campaign: str,
+    records: Sequence[Record],
+    campaign_files: Mapping[str, bytes],
+) -> Bundled:
+    """Bundle a campaign's folder.
+
+    Parameters
+    ----------
+    path : the bundle, a .tar.gz
+    folder : the campaign's folder below results/
+    records : of the runs in it, for the facts by which systems are known
+    campaign_files : the campaign file and what it includes, by name
+
+    Raises
+    ------
+    UserError
+        when there is nothing to bundle, a file changes while it is read, or the path is a file of another
+        kind.
+    """
+    _check_target(path)
+    files, left_out = _files(folder)
+    if not files:
+        raise UserError(Problem("no results to bundle", str(folder), hint="run the campaign first"))
+    carried = [record for record in records if not _is_left_out(record, left_out)]
+    contents: dict[str, Path | bytes] = {**files}
+    contents |= {f"{CAMPAIGN_FILES}/{name}": text for name, text in campaign_files.items()}
+    members = tuple(_member(name, contents[name]) for name in sorted(contents))
+    ended = max((record.ended for record in carried), default="")
+    manifest = Manifest(campaign, f"mpicampaign {__version__}", ended, system_facts(carried), members)
+    _write(path, manifest, contents)
+    return Bundled(path, manifest, tuple(left_out.values()), len(records) - len(carried))
+
+
+def _check_target(path: Path) -> None:
+    """Refuse to write over what is no bundle, such as the campaign file.
+
+    Raises
+    ------
+    UserError
+        with the path.
+    """
+    if path.is_file() and path.stat().st_size and not is_bundle(path):
+        hint = "a bundle replaces bundles only: give another name, or remove this file"
+        raise UserError(Problem("this file is there and is no bundle", str(path), hint=hint))
+
+
+def _is_left_out(record: Record, left_out: Mapping[Path, str]) -> bool:
+    """Whether what makes it a run is not carried; without its job script it still is one."""
+    needed = [record.files[name] for name in ("output", "evidence") if name in record.files]
+    return any(Path(file) in left_out for file in needed)
+
+
+def _files(folder: Path) -> tuple[dict[str, Path], dict[Path, str]]:
+    """The regular files of a campaign's folder by their path in it; what is left out, with the reason."""
+    found: dict[str, Path] = {}
+    left_out: dict[Path, str] = {}
+    for part in PARTS:
+        for path in _below(folder / part):
+            name = path.relative_to(folder).as_posix()
+            reason = _unfit(path, name)
+            if reason:
+                left_out[path] = f"{printable(name)}: {reason}"
+            elif not path.name.endswith(".part"):
+                found[name] = path
+    return found, left_out
+
+
+def _below(path: Path) -> Iterator[Path]:
+    """The path itself, or all that lies below it, without following links."""
+    if path.is_symlink() or not path.is_dir():
+        if path.is_symlink() or path.exists():
+            yield path
+        return
+    for inner in sorted(path.iterdir()):
+        yield from _below(inner)
+
+
+def _unfit(path: Path, name: str) -> str:
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        return "a link; only files themselves are bundled"
+    if not stat.S_ISREG(mode):
+        return "no regular file"
+    try:
+        name.encode("utf-8")
+        check_path(name)
+    except UnicodeEncodeError:
+        return "its name is no UTF-8"
+    except BundleError:
+        return "its name cannot be carried to another site"
+    return ""
+
+
+def _member(name: str, content: Path | bytes) -> Member:
+    digest, size = hashlib.sha256(), 0
+    with _opened(content) as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return Member(name, size, digest.hexdigest())
+
+
+def _opened(content: Path | bytes) -> IO[bytes]:
+    if isinstance(content, bytes):
+        return io.BytesIO(content)
+    # a file that became a link since it was listed is not followed
+    return os.fdopen(os.open(content, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+
+
+def _write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) -> None:
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        with part.open("wb") as raw:
+            _write_archive(raw, manifest, contents)
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError(
+            Problem(f"the bundle cannot be written: {reason}", str(path), hint="nothing of it was left there")
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_archive(raw: IO[bytes], manifest: Manifest, contents: Mapping[str, Path | bytes]) -> None:
+    with (
+        gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        text = manifest_text(manifest).encode()
+        archive.addfile(_header(MANIFEST, len(text)), io.BytesIO(text))
+        for member in manifest.members:
+            content = contents[member.path]
+            if _member(member.path, content) != member:
+                message = f"{printable(member.path)} changed while it was bundled"
+                raise UserError(Problem(message, hint="wait until no run of the campaign is under way"))
+            with _opened(content) as file:
+                archive.addfile(_header(member.path, member.size), file)
+
+
+def _header(name: str, size: int) -> tarfile.TarInfo:
+    """Without owner, time or mode of this machine."""
+    header = tarfile.TarInfo(name)
+    header.size, header.mode, header.mtime = size, 0o644, 0
+    return header

@@ -1,0 +1,1 @@
+"""The campaign file: read, checked as a whole, typed."""

@@ -1,0 +1,242 @@
+"""Mistakes within single definitions of a campaign: references, schedulers' keys, contradictions."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.campaign.model import CORES
+from mpicampaign.errors import did_you_mean
+from mpicampaign.yaml_lines import shown
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, Mpi, Placement, System
+    from mpicampaign.campaign.notes import Notes
+    from mpicampaign.yaml_lines import Key
+
+_KINDS = {
+    "systems": "system",
+    "host_groups": "host group",
+    "placements": "placement",
+    "mpis": "MPI library",
+    "benchmarks": "benchmark",
+}
+# Keys of a host group that only some schedulers have a meaning for.
+_SELECTORS = {
+    "partition": ("slurm",),
+    "constraint": ("slurm",),
+    "qos": ("slurm",),
+    "licenses": ("slurm",),
+    "queue": ("lsf",),
+    "reservation": ("slurm", "lsf"),
+    "account": ("slurm", "lsf"),
+    "exclusive": ("slurm", "lsf"),
+    "directives": ("slurm", "lsf"),
+}
+# Options that every job script sets from the placement: another value would make its label a lie.
+_OWN_OPTIONS = {
+    "slurm": {
+        *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
+        *("-J", "--job-name", "-o", "--output", "-a", "--array"),
+    },
+    "lsf": {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"},
+}
+# sbatch takes letters without a value, then one with its value, in one word: -HN7 is -H -N 7.
+_SLURM_SHORT = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
+_LSF_OPTION = re.compile(r"-([A-Za-z]+)")
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
+)
+# What a provider needs and what it has no use for.
+_PROVIDER_NEEDS = {"conda": "location", "spack": "location"}
+_PROVIDER_REFUSES = {
+    "wheel": ("location", "modules"),
+    "bundled": ("location", "modules"),
+    "module": ("location",),
+}
+
+
+def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) -> None:
+    """Note what is wrong with each system, host group, placement and benchmark by itself."""
+    for section in _KINDS:
+        _check_names(section, notes)
+    _check_environments(notes)
+    for system in campaign.systems.values():
+        _check_system(system, mpis, notes)
+    for group in campaign.host_groups.values():
+        _check_host_group(group, campaign.systems, notes)
+    for placement in campaign.placements.values():
+        _check_placement(placement, notes)
+    for benchmark in campaign.benchmarks.values():
+        _check_provider(benchmark, notes)
+
+
+def check_reference(key: Key, section: str, name: str, known: dict[str, Any], notes: Notes) -> bool:
+    """Note a name that is not defined in a section; whether it is defined."""
+    if name in known:
+        return True
+    message = f"no {_KINDS[section]} {shown(name)} is defined"
+    notes.add(key, message, "", did_you_mean(name, known), reads=[(section, name)])
+    return False
+
+
+def _check_names(section: str, notes: Notes) -> None:
+    seen: dict[str, str] = {}
+    for name in notes.document.data.get(section) or {}:
+        first = seen.setdefault(name.lower(), name)
+        if first != name:
+            hint = "results are kept in folders of these names, and some file systems ignore case"
+            notes.add((section, name), f"differs from {shown(first)} only in upper and lower case", "", hint)
+
+
+def _check_environments(notes: Notes) -> None:
+    for key in notes.document.marks:
+        if key[-2:-1] == ("environment",) and _SECRET.search(str(key[-1])):
+            hint = "set it in your shell, or in a file that only you can read and that source: names"
+            notes.add(key, "secrets do not belong in a campaign file", "", hint)
+
+
+def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
+    key: Key = ("systems", system.name)
+    if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
+        _check_launcher(system, notes)
+    if system.scheduler == "none":
+        if system.directives:
+            notes.add((*key, "directives"), "without a scheduler there are no directives")
+        if system.hosts_from != "list":
+            message = "without a scheduler nobody but the list of hosts tells the launcher the hosts"
+            notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])
+    _check_directives((*key, "directives"), system.scheduler, notes)
+
+
+def _check_launcher(system: System, notes: Notes) -> None:
+    key: Key = ("systems", system.name, "launcher")
+    mpi = system.mpi
+    reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
+    if system.launcher == "srun" and system.scheduler != "slurm":
+        notes.add(key, "srun starts ranks only under Slurm", "'srun'", "", reads)
+    elif system.launcher == "srun" and not mpi.pmi:
+        message = f"srun cannot start MPI library {shown(mpi.name)}: no pmi is given for it"
+        notes.add(key, message, "'srun'", "", reads)
+    elif system.launcher not in ("srun", mpi.launcher):
+        message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}, or by srun under Slurm"
+        notes.add(key, message, shown(system.launcher), "", reads)
+
+
+def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
+    if scheduler not in _OWN_OPTIONS:
+        return
+    for item, directive in notes.document.items(key):
+        try:
+            words = shlex.split(directive)  # schedulers, too, take several options of a line
+        except ValueError as error:
+            message = f"the scheduler cannot split this line into words: {str(error).lower()}"
+            notes.add(item, message, shown(directive))
+            continue
+        for option in dict.fromkeys(_own_option(word, scheduler) for word in words):
+            if option:
+                message = f"each job script sets {option} by itself, as its placement says"
+                notes.add(item, message, shown(directive))
+
+
+def _own_option(word: str, scheduler: str) -> str:
+    """The option among those of the job script that a word of a directive sets; empty where it sets none."""
+    own = _OWN_OPTIONS[scheduler]
+    name = word.split("=")[0]
+    if name.startswith("--"):  # its first letters are enough for sbatch
+        return min((option for option in own if len(name) > 2 and option.startswith(name)), default="")
+    short = _SLURM_SHORT.match(word) if scheduler == "slurm" else _LSF_OPTION.match(word)
+    option = f"-{short[1]}" if short else ""
+    return option if option in own else ""
+
+
+def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
+    key: Key = ("host_groups", group.name)
+    _check_hosts_twice(group, notes)
+    if not check_reference((*key, "system"), "systems", group.system, systems, notes):
+        return
+    system = systems[group.system]
+    reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
+    for selector, schedulers in _SELECTORS.items():
+        if getattr(group, selector) and system.scheduler not in schedulers:
+            message = f"scheduler {system.scheduler} of system {shown(system.name)} has no {selector}"
+            value = getattr(group, selector)
+            hint = f"it is a key for {' and '.join(schedulers)}"
+            notes.add((*key, selector), message, shown(value) if isinstance(value, str) else "", hint, reads)
+    _check_directives((*key, "directives"), system.scheduler, notes)
+    _check_hosts(group, system, notes)
+
+
+def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:
+    seen: set[str] = set()
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
+        if host in seen:
+            notes.add(item, "this host is named twice", shown(host))
+        seen.add(host)
+
+
+def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
+    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
+        if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
+            message = "a list of hosts that is named to the launcher takes single hosts, not ranges"
+            notes.add(item, message, shown(host), reads=[("systems", system.name)])
+
+
+def _check_placement(placement: Placement, notes: Notes) -> None:
+    _check_transport(placement, notes)
+    _check_binding(placement, notes)
+    if placement.ranks_per_node != CORES:
+        check_sockets(placement, int(placement.ranks_per_node), notes)
+
+
+def _check_transport(placement: Placement, notes: Notes) -> None:
+    key: Key = ("placements", placement.name)
+    reads: list[Key] = [(*key, each) for each in ("nodes", "transport", "loopback")]
+    transport, nodes = placement.transport, placement.nodes
+    if transport == "shm" and nodes > 1:
+        notes.add((*key, "nodes"), "shared memory (shm) does not reach other nodes", str(nodes), "", reads)
+    if placement.loopback and (transport != "tcp" or nodes > 1):
+        message = "the loopback interface is for transport tcp on one node"
+        notes.add((*key, "loopback"), message, f"{transport} on {nodes} nodes", "", reads)
+    if transport == "tcp" and nodes == 1 and not placement.loopback:
+        hint = "write loopback: true, so that it is named as what it is"
+        notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
+    if placement.fabric and (transport not in ("tcp", "ibv") or placement.loopback):
+        message = "a placement that leaves no node, or claims no transport, uses no named fabric"
+        notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
+
+
+def _check_binding(placement: Placement, notes: Notes) -> None:
+    key: Key = ("placements", placement.name, "binding")
+    reads: list[Key] = [(*key[:2], each) for each in ("sockets", "launcher_options", "program_prefix")]
+    if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
+        hint = "give launcher_options or program_prefix"
+        notes.add(key, "nothing says how the library is to bind", "'library'", hint, reads)
+    if placement.binding == "none" and placement.sockets is not None:
+        hint = "remove sockets, or choose binding: core"
+        notes.add(key, "the placement claims sockets, but nobody binds ranks to them", "'none'", hint, reads)
+
+
+def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
+    """Note when so many ranks on each node leave one of the placement's sockets empty."""
+    sockets = placement.sockets
+    if sockets is None:
+        return
+    key: Key = ("placements", placement.name)
+    each = -(-ranks // sockets)
+    if (sockets - 1) * each >= ranks:
+        message = f"{ranks} ranks on each node cannot be dealt over {sockets} sockets: one stays empty"
+        notes.add((*key, "sockets"), message, str(sockets), reads=[(*key, "ranks_per_node")])
+
+
+def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
+    key: Key = ("benchmarks", benchmark.name, "provider")
+    kind = benchmark.provider.kind
+    needed = _PROVIDER_NEEDS.get(kind, "")
+    if needed and not getattr(benchmark.provider, needed):
+        hint = f"write provider: {{kind: {kind}, {needed}: …}}"
+        notes.add(key, f"provider {kind} needs a {needed}", shown(kind), hint, [(*key, needed)])
+    for refused in _PROVIDER_REFUSES.get(kind, ()):
+        if getattr(benchmark.provider, refused):
+            notes.add((*key, refused), f"provider {kind} has no use for {refused}", reads=[(*key, "kind")])

@@ -1,0 +1,229 @@
+"""Mistakes in what a campaign's matrix combines: host group × placement × benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.campaign.checks import check_reference, check_sockets
+from mpicampaign.campaign.model import CORES
+from mpicampaign.errors import did_you_mean
+from mpicampaign.yaml_lines import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, HostGroup, Mpi, Placement, System
+    from mpicampaign.campaign.notes import Notes
+    from mpicampaign.yaml_lines import Key
+
+MAX_CASES = 100_000
+
+_SECTIONS = ("host_groups", "placements", "benchmarks")
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A placement on a host group; ``key`` is where the matrix names the placement.
+
+    ``system`` is ``None`` where the host group names none that is defined.
+    """
+
+    group: HostGroup
+    placement: Placement
+    system: System | None
+    key: Key
+    notes: Notes
+
+    def note(self, message: str, hint: str, attributes: Sequence[str], reads: Sequence[Key] = ()) -> None:
+        """Note that the two do not fit, concluded from ``attributes`` of either and ``reads``."""
+        own: list[Key] = [("host_groups", self.group.name, each) for each in attributes]
+        own += [("placements", self.placement.name, each) for each in attributes]
+        self.notes.add(self.key, message, shown(self.placement.name), hint, [*own, *reads])
+
+    def system_reads(self, *attributes: str) -> list[Key]:
+        """Key paths for a conclusion from ``attributes`` of the system."""
+        read: list[Key] = [("systems", self.group.system, each) for each in attributes]
+        return [("host_groups", self.group.name, "system"), *read]
+
+    @property
+    def mpi_reads(self) -> list[Key]:
+        """Key paths for a conclusion from the system's MPI library."""
+        name = self.system.mpi.name if self.system else ""
+        return [*self.system_reads("mpi"), ("mpis", name)]
+
+    @property
+    def ranks_per_node(self) -> int | None:
+        """``None`` where only the machine itself knows."""
+        per_node = self.placement.ranks_per_node
+        return self.group.cores if per_node == CORES else int(per_node)
+
+    @property
+    def where(self) -> str:
+        return f"host group {shown(self.group.name)}"
+
+
+def check_matrix(campaign: Campaign, notes: Notes) -> None:
+    """Note undefined names, cases that are there twice, and combinations that cannot be."""
+    cases: dict[tuple[str, str, str], int] = {}
+    pairs: dict[tuple[str, str], _Pair] = {}
+    for index, entry in enumerate(notes.document.data.get("matrix") or []):
+        if entry is None:
+            continue
+        names = {section: _names(campaign, index, section, notes) for section in _SECTIONS}
+        if _too_many(index, names, notes):
+            continue
+        for group in names["host_groups"]:
+            for placement, key in names["placements"].items():
+                pair = _pair(campaign, group, placement, key, notes)
+                pairs.setdefault((group, placement), pair)
+                _check_benchmarks(campaign, pair, names["benchmarks"], notes)
+        _check_twice(cases, index, names, notes)
+    for pair in pairs.values():
+        _check_pair(pair)
+
+
+def _too_many(index: int, names: dict[str, dict[str, Key]], notes: Notes) -> bool:
+    count = prod(len(each) for each in names.values())
+    if count > MAX_CASES:
+        notes.add(("matrix", index), f"a block holds at most {MAX_CASES} cases", str(count))
+    return count > MAX_CASES
+
+
+def _names(campaign: Campaign, index: int, section: str, notes: Notes) -> dict[str, Key]:
+    """The defined names of a matrix entry's key, with their places; others are noted."""
+    key: Key = ("matrix", index, section)
+    known: dict[str, Any] = getattr(campaign, section)
+    found: dict[str, Key] = {}
+    for item, name in notes.document.items(key):
+        if name in found:
+            notes.add(item, "named twice", shown(name))
+        elif check_reference(item, section, name, known, notes):
+            found[name] = item
+    return found
+
+
+def _check_twice(
+    cases: dict[tuple[str, str, str], int], index: int, names: dict[str, dict[str, Key]], notes: Notes
+) -> None:
+    wanted = [(group, placement, benchmark) for group, placement, benchmark in product(*names.values())]
+    twice = [case for case in wanted if cases.setdefault(case, index) != index]
+    if twice:
+        line = notes.document.mark(("matrix", cases[twice[0]])).line
+        more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
+        message = f"the same case is in the block of line {line}{more}; raise its repeats instead"
+        notes.add(("matrix", index), message, shown(" ".join(twice[0])))
+
+
+def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: Notes) -> _Pair:
+    group = campaign.host_groups[group_name]
+    return _Pair(group, campaign.placements[placement], campaign.systems.get(group.system), key, notes)
+
+
+def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], notes: Notes) -> None:
+    per_node = pair.ranks_per_node
+    if per_node is None:
+        return
+    ranks = per_node * pair.placement.nodes
+    for name, key in names.items():
+        benchmark: Benchmark = campaign.benchmarks[name]
+        if ranks < benchmark.ranks_minimum:
+            place = shown(pair.placement.name)
+            count = f"{ranks} rank" + ("s" if ranks > 1 else "")
+            message = f"needs at least {benchmark.ranks_minimum} ranks; placement {place} has {count}"
+            reads: list[Key] = [("benchmarks", name, "ranks_minimum"), ("placements", pair.placement.name)]
+            notes.add(key, message, shown(name), reads=[*reads, ("host_groups", pair.group.name, "cores")])
+
+
+def _check_pair(pair: _Pair) -> None:
+    _check_cores(pair)
+    if pair.placement.transport in ("tcp", "ibv") and not pair.placement.loopback:
+        _check_fabric(pair)
+    if pair.system is not None:
+        _check_nodes(pair, pair.system)
+        _check_cores_known(pair, pair.system)
+        _check_mpi(pair, pair.system.mpi)
+
+
+def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
+    transport = pair.placement.transport
+    if transport != "any" and mpi.launcher and transport not in mpi.transports:
+        known = ", ".join(mpi.transports) or "none"
+        message = f"MPI library {shown(mpi.name)} has no settings for transport {transport} (has: {known})"
+        pair.note(message, "", ["transport"], pair.mpi_reads)
+
+
+def _check_nodes(pair: _Pair, system: System) -> None:
+    nodes, hosts = pair.placement.nodes, len(pair.group.hosts)
+    if system.hosts_from != "list" or nodes <= max(hosts, 1):
+        return
+    if hosts == 0 and system.scheduler == "none":
+        message = f"needs {nodes} nodes; {pair.where} is this machine alone"
+    else:
+        message = f"needs {nodes} nodes; {pair.where} names {hosts} hosts"
+    hint = f"name its hosts under host_groups.{pair.group.name}.hosts"
+    pair.note(message, hint, ["nodes", "hosts"], pair.system_reads("scheduler", "hosts_from"))
+
+
+def _check_cores_known(pair: _Pair, system: System) -> None:
+    if pair.ranks_per_node is None and (system.scheduler != "none" or pair.group.hosts):
+        message = f"has one rank on each core; {pair.where} does not say how many cores a node has"
+        hint = f"give host_groups.{pair.group.name}.cores"
+        pair.note(message, hint, ["cores", "ranks_per_node", "hosts"], pair.system_reads("scheduler"))
+
+
+def _check_cores(pair: _Pair) -> None:
+    ranks, cores = pair.ranks_per_node, pair.group.cores
+    if ranks is None:
+        return
+    if pair.placement.ranks_per_node == CORES:
+        check_sockets(pair.placement, ranks, pair.notes)
+    elif cores is not None and pair.placement.binding == "core" and ranks > cores:
+        message = f"binds {ranks} ranks of a node to cores of their own; {pair.where} has {cores} cores"
+        pair.note(message, "", ["cores", "ranks_per_node", "binding"])
+
+
+def _check_fabric(pair: _Pair) -> None:
+    """A placement that leaves the node needs exactly one fabric, with what the MPI library is told of it."""
+    transport, wanted, fabrics = pair.placement.transport, pair.placement.fabric, pair.group.fabrics
+    fitting = [fabric for fabric in fabrics.values() if fabric.transport == transport]
+    reads = ("fabrics", "fabric", "transport", "nodes", "loopback")
+    if wanted and wanted not in fabrics:
+        hint = did_you_mean(wanted, fabrics)
+        pair.note(f"{pair.where} has no fabric {shown(wanted)}", hint, reads)
+    elif wanted and fabrics[wanted].transport != transport:
+        other = fabrics[wanted].transport
+        message = f"fabric {shown(wanted)} of {pair.where} is for {other}, not {transport}"
+        pair.note(message, "", reads)
+    elif wanted:
+        _check_fabric_values(pair, fabrics[wanted])
+    elif len(fitting) > 1:
+        names = ", ".join(fabric.name for fabric in fitting)
+        message = f"{pair.where} has several fabrics for {transport}: {names}"
+        pair.note(message, f"choose one with placements.{pair.placement.name}.fabric", reads)
+    elif fitting:
+        _check_fabric_values(pair, fitting[0])
+    elif transport == "ibv" or _mentions(pair, transport, "{interface}"):
+        hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
+        concluded = [] if transport == "ibv" else pair.mpi_reads
+        pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, concluded)
+
+
+def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
+    for attribute in ("interface", "device"):
+        if _mentions(pair, fabric.transport, "{" + attribute + "}") and not getattr(fabric, attribute):
+            key: Key = ("host_groups", pair.group.name, "fabrics", fabric.name)
+            name = pair.system.mpi.name if pair.system else ""
+            message = f"MPI library {shown(name)} must be told the {attribute} of this fabric"
+            reads: list[Key] = [*pair.mpi_reads, (*key, attribute), (*key, "transport")]
+            pair.notes.add(key, message, "", f"give {attribute}: …", reads)
+
+
+def _mentions(pair: _Pair, transport: str, mark: str) -> bool:
+    """Whether the MPI library's settings for a transport have a place for the fabric's values."""
+    settings = pair.system.mpi.transports.get(transport) if pair.system else None
+    return settings is not None and any(
+        mark in text for text in (*settings.options, *settings.environment.values())
+    )

@@ -1,0 +1,128 @@
+"""Reading a campaign file: with what it includes and what is built in, checked as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.campaign.build import Builder
+from mpicampaign.campaign.checks import check_definitions
+from mpicampaign.campaign.combinations import check_matrix
+from mpicampaign.campaign.notes import Notes
+from mpicampaign.campaign.references import check_reference_choices
+from mpicampaign.campaign.shape import check_shape
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.yaml_lines import Document, Mark, printable, read_yaml, shown
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Campaign
+    from mpicampaign.yaml_lines import Key
+
+BUILTIN = Path(__file__).with_name("builtin.yaml")
+INCLUDE = "include"
+MAX_FILES = 50
+
+
+def load_campaign(path: Path) -> Campaign:
+    """The campaign of a file.
+
+    Raises
+    ------
+    UserError
+        with every mistake in the file and in those that it includes.
+    """
+    document = read_yaml(BUILTIN)
+    document.foundation = printable(str(BUILTIN))
+    own = read_with_includes(path)
+    if _is_import_map(own.data):
+        message = "this is the map of an import, no campaign file"
+        hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
+        raise UserError(Problem(message, printable(str(path)), hint=hint))
+    document.merge(own)
+    shape, doubts = check_shape(document)
+    builder = Builder(document)
+    campaign = builder.campaign(str(path))
+    notes = Notes(document, [*doubts, *builder.faulty])
+    check_definitions(campaign, builder.mpis, notes)
+    check_matrix(campaign, notes)
+    check_reference_choices(notes)
+    problems = [*document.problems, *shape, *builder.problems, *notes.problems]
+    if problems:
+        raise UserError(_in_order(problems))
+    return campaign
+
+
+def _is_import_map(data: Any) -> bool:
+    return {"import", "rules"} <= data.keys() and "matrix" not in data
+
+
+def read_with_includes(path: Path) -> Document:
+    """A file laid over those that it includes, first included first.
+
+    Raises
+    ------
+    UserError
+        when one of them cannot be read or the includes form a circle.
+    """
+    return _Includes().read(path, ())
+
+
+class _Includes:
+    def __init__(self) -> None:
+        self.files = 0
+
+    def read(self, path: Path, above: tuple[Path, ...]) -> Document:
+        """A file over what it includes; ``above`` are the files that led here."""
+        self.files += 1
+        own = _mapping(path)
+        merged = Document({}, {(): own.marks[()]})
+        for key, name in _included_names(own):
+            try:
+                merged.merge(self._included(path.parent / name, (*above, path.resolve())))
+            except UserError as error:
+                where = own.mark(key)
+                own.problems += [_told_where(problem, where) for problem in error.problems]
+        own.remove((INCLUDE,))
+        merged.merge(own)
+        return merged
+
+    def _included(self, path: Path, above: tuple[Path, ...]) -> Document:
+        if path.resolve() in above:
+            raise UserError(Problem("files that include each other in a circle", printable(str(path))))
+        if self.files >= MAX_FILES:
+            raise UserError(Problem(f"more than {MAX_FILES} files are included", printable(str(path))))
+        return self.read(path, above)
+
+
+def _mapping(path: Path) -> Document:
+    document = read_yaml(path)
+    if document.data is None:
+        document = Document({}, {(): Mark(printable(str(path)), 1)}, document.problems)
+    if not isinstance(document.data, dict):
+        message = "a campaign file is a mapping of keys such as campaign:, systems: and matrix:"
+        raise UserError(Problem(message, printable(str(path)), 1, value=shown(document.data)))
+    return document
+
+
+def _included_names(own: Document) -> list[tuple[Key, str]]:
+    """The key paths and names of the included files; what is no file name is noted as a problem."""
+    names: list[tuple[Key, str]] = []
+    for key, item in own.items((INCLUDE,)):
+        if isinstance(item, str) and item and "\0" not in item:
+            names.append((key, item))
+        else:
+            own.problems.append(own.problem(key, "include takes names of files", shown(item)))
+    return names
+
+
+def _told_where(problem: Problem, where: Mark) -> Problem:
+    """A mistake about a whole included file, with the place that names it."""
+    if problem.line is not None or problem.hint:
+        return problem
+    return replace(problem, hint=f"it is included in {where.file}:{where.line}")
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
+    """By file and line, each mistake once."""
+    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line or 0))

@@ -1,0 +1,49 @@
+"""Mistakes in what a campaign wants to see of reference/."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import UserError, did_you_mean
+from mpicampaign.reference import load_reference, reference_names
+from mpicampaign.yaml_lines import shown
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.notes import Notes
+    from mpicampaign.reference import Reference
+    from mpicampaign.yaml_lines import Key
+
+
+def check_reference_choices(notes: Notes) -> None:
+    """Note publications that are not shipped or named twice, and names that they do not have."""
+    seen: list[str] = []
+    for key, entry in notes.document.items(("reference",)):
+        name_key = key if isinstance(entry, str) else (*key, "name")
+        name = entry if isinstance(entry, str) else str(entry.get("name", ""))
+        if name not in reference_names():
+            notes.add(
+                name_key, f"no reference {shown(name)} is shipped", "", did_you_mean(name, reference_names())
+            )
+        elif name in seen:
+            notes.add(name_key, "this reference is there twice", shown(name))
+        elif isinstance(entry, dict):
+            _check_choice(key, name, notes)
+        seen.append(name)
+
+
+def _check_choice(key: Key, name: str, notes: Notes) -> None:
+    try:
+        reference = load_reference(name)
+    except UserError as error:
+        for problem in error.problems:
+            notes.add((*key, "name"), f"this reference is damaged: {problem}", shown(name))
+        return
+    _check_names((*key, "host_groups"), {figure.host_group for figure in reference.figures}, reference, notes)
+    _check_names((*key, "placements"), {figure.placement for figure in reference.figures}, reference, notes)
+
+
+def _check_names(key: Key, known: set[str], reference: Reference, notes: Notes) -> None:
+    for item, value in notes.document.items(key):
+        if value not in known:
+            message = f"{reference.name} has no figures of {shown(value)}"
+            notes.add(item, message, "", did_you_mean(str(value), known))

@@ -1,0 +1,1 @@
+"""From files to records: a campaign's own runs, its imports, merged bundles."""

@@ -1,0 +1,70 @@
+"""What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
+
+`mpicampaign.comparison.unlike` holds these against each other. What may differ between repeats, such as
+hosts, job numbers and time limits, is not taken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.verdict.library_version import library_file, library_version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.verdict.evidence import Evidence
+
+_PTILE = re.compile(r"\bptile=(\d+)")
+_STEERING = re.compile(r"I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPI|MV2_|PSM|OMP_")
+_ENVIRONMENT = "environment."
+_NONE = "none"
+# Names of hosts and files are a job's own; secrets are nobody's business.
+_OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
+_ARGUMENTS = re.compile(r'rank\.sh" "\$program" ?(.*?) ?\\$', re.MULTILINE)
+
+
+def of_own_run(evidence: Evidence, script: str, said: str) -> dict[str, str]:
+    """Of a run of this program: by its evidence, its job script and its output."""
+    arguments = _ARGUMENTS.search(script)
+    libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
+    claim = evidence.claim
+    settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
+    found = {
+        "mpi_library": library_version(said),
+        "mpi_library_file": " ".join(sorted(libraries - {""})),
+        "binding": claim.get("binding", ""),
+        "settings": _settings(settings),
+        "arguments": arguments[1] if arguments else "",
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def of_import(facts: Mapping[str, str]) -> dict[str, str]:
+    """Of an imported run: by the facts of its output and job script."""
+    per_node = _PTILE.search(facts.get("directive.R", ""))
+    found = {
+        "mpi": facts.get("mpi"),
+        "mpi_library": facts.get("mpi_library"),
+        "nodes": _first(facts, "nodes", "mpi_hosts", "directive.nodes", "directive.N"),
+        "slots": _first(facts, "directive.ntasks", "directive.n"),
+        "slots_per_node": per_node[1] if per_node else facts.get("directive.ntasks-per-node"),
+    }
+    if "command" in facts:  # the script is known, and with it what it does not do
+        environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
+        steering = {name: environment[name] for name in environment if _STEERING.match(name)}
+        found["command"] = facts["command"]
+        found["modules"] = facts.get("modules", _NONE)
+        found["settings"] = _settings(steering)
+    return {key: value for key, value in found.items() if value}
+
+
+def _first(facts: Mapping[str, str], *names: str) -> str | None:
+    return next((facts[name] for name in names if facts.get(name)), None)
+
+
+def _settings(variables: Mapping[str, str]) -> str:
+    """Variables that steer the MPI library, a word each."""
+    chosen = [name for name in sorted(variables) if not _OWN.search(name)]
+    return " ".join(f"{name}={'_'.join(variables[name].split())}" for name in chosen) or _NONE

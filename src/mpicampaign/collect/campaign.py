@@ -1,0 +1,46 @@
+"""All records of a campaign's folder: its own runs, its imports, and merged bundles of other sites."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.collect.imports import collect_imports
+from mpicampaign.collect.merged import merged_folders, with_merged
+from mpicampaign.collect.runs import FORMAT, VERSION, collect, read_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpicampaign.records import Record
+
+
+def collect_all(campaign_folder: Path) -> list[Record]:
+    """The records of everything in a campaign's folder."""
+    plan = plan_of(campaign_folder)
+    records = collect_own(plan, campaign_folder)
+    return with_merged(records, plan, campaign_folder, collect_own, plan_of)
+
+
+def collect_own(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
+    """The records of what lies in the folder itself, or in that of a merged bundle."""
+    return collect_imports(campaign_folder, collect(plan, campaign_folder))
+
+
+def plan_of(campaign_folder: Path) -> dict[str, Any]:
+    """The plan of a campaign's folder; one without cases where nothing was planned there.
+
+    Raises
+    ------
+    UserError
+        when there is neither a plan nor anything merged, or the plan is damaged.
+    """
+    path = campaign_folder / "plan.json"
+    if path.exists() or not holds_results(campaign_folder):
+        return read_plan(path)
+    return {"format": FORMAT, "version": VERSION, "campaign": campaign_folder.name, "cases": []}
+
+
+def holds_results(campaign_folder: Path) -> bool:
+    """Whether there is anything to collect: a plan with its runs, imports, or merged bundles."""
+    own = (campaign_folder / "plan.json").exists() or (campaign_folder / "imports").is_dir()
+    return own or bool(merged_folders(campaign_folder))

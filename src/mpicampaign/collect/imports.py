@@ -1,0 +1,185 @@
+"""From imported raw outputs to records: facts, labels, figures and verdicts, found anew from the files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.collect.alike import of_import
+from mpicampaign.imports.facts import belongs, read_facts
+from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, role_of, text_of
+from mpicampaign.imports.labels import Label, Output, label_all
+from mpicampaign.imports.ledger import FILES, MAP, read_ledger, runs_elsewhere
+from mpicampaign.imports.map_file import load_map
+from mpicampaign.imports.osu_end import doubt_of_end
+from mpicampaign.imports.verdict import judge_import
+from mpicampaign.parsers import OutputError, ParsedOutput, parse
+from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, REQUESTED_GROUP, Case, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.imports.ledger import Entry
+    from mpicampaign.imports.map_file import ImportMap
+
+_MANY = 1000  # outputs from which on starting processes costs less than it saves
+_GONE = "the imported file is not there: removed since, or not carried by the bundle that it came with"
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An imported output, read and parsed; ``parsed`` is a text where there are no figures."""
+
+    output: Output
+    files: dict[str, str]
+    parsed: ParsedOutput | str
+    changed: bool = False
+    missing: bool = False
+
+
+def collect_imports(campaign_folder: Path, planned: Sequence[Record] = ()) -> list[Record]:
+    """The records of a campaign with those of its imports.
+
+    A planned run of a case that was imported is not missing any more; imported repeats of a case that has
+    runs of its own follow those.
+    """
+    imported: list[Record] = []
+    for folder in sorted(path for path in (campaign_folder / "imports").glob("*") if path.is_dir()):
+        imported = _joined(imported, read_import(folder))
+    cases = {record.case for record in imported}
+    kept = [record for record in planned if record.status != MISSING or record.case not in cases]
+    return _joined(kept, imported)
+
+
+def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
+    last: dict[Case, int] = {}
+    for record in first:
+        last[record.case] = max(last.get(record.case, 0), record.repeat)
+    moved = [replace(record, repeat=record.repeat + last.get(record.case, 0)) for record in then]
+    return [*first, *moved]
+
+
+def imported_maps(campaign_folder: Path) -> list[ImportMap]:
+    """The maps of a campaign's imports, as they were used."""
+    return [load_map(path) for path in sorted((campaign_folder / "imports").glob(f"*/{MAP}"))]
+
+
+def read_import(folder: Path) -> list[Record]:
+    """The records of one import, by host group, placement, benchmark and repeat as they come."""
+    entries = [entry for entry in read_ledger(folder) if entry.kept]
+    chosen = load_map(folder / MAP)
+    beside = Companions(entry.path for entry in entries)
+    outputs = [entry for entry in entries if role_of(entry.path) == OUTPUT]
+    read = _read_all(folder / FILES, outputs, beside)
+    labels = label_all([each.output for each in read], chosen, runs_elsewhere(folder))
+    pairs = [(each, labels[each.output.path]) for each in read]
+    records = [_record(each, label, chosen) for each, label in pairs if isinstance(label, Label)]
+    return sorted(records, key=_order(chosen))
+
+
+def _order(chosen: ImportMap) -> Callable[[Record], Any]:
+    """Host groups and placements in the order of the map, others behind them by name."""
+    groups = {name: number for number, name in enumerate(chosen.system_of)}
+    placements = {name: number for number, name in enumerate(chosen.claims)}
+
+    def key(record: Record) -> tuple[Any, ...]:
+        case = record.case
+        group = (groups.get(case.host_group, len(groups)), case.system, case.host_group)
+        placement = (placements.get(case.placement, len(placements)), case.placement)
+        return (case.benchmark, *group, *placement, record.repeat)
+
+    return key
+
+
+def _read_all(files: Path, outputs: Sequence[Entry], beside: Companions) -> list[_Read]:
+    """All outputs, in their order; many of them by several processes, since parsing takes the time."""
+    scripts = [beside.of(entry.path, SCRIPT) for entry in outputs]
+    stderrs = [beside.of(entry.path, STDERR) for entry in outputs]
+    read = partial(_read, files)
+    processes = min(len(os.sched_getaffinity(0)), 8)
+    if processes == 1 or len(outputs) < _MANY:
+        return list(map(read, outputs, scripts, stderrs))
+    with ProcessPoolExecutor(processes) as pool:
+        return list(pool.map(read, outputs, scripts, stderrs, chunksize=100))
+
+
+def _read(files: Path, entry: Entry, script: str | None, stderr: str | None) -> _Read:
+    beside = {"output": entry.path, "script": script, "stderr": stderr}
+    found = {name: path for name, path in beside.items() if path is not None}
+    contents = {name: _content(files / path) for name, path in found.items()}
+    texts = {name: text_of(content or b"") for name, content in contents.items()}
+    content = contents["output"]
+    paths = {name: str(files / path) for name, path in found.items() if contents[name] is not None}
+    if not _fits(script, texts, entry.path):
+        texts.pop("script")
+        paths.pop("script", None)
+    facts, parsed = _understood(entry, texts)
+    # what the file was when it was imported decides whether it is the same as another one
+    output = Output(entry.path, entry.sha256, facts if content is not None else entry.facts)
+    changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
+    return _Read(output, paths, parsed, changed, content is None)
+
+
+def _fits(script: str | None, texts: Mapping[str, str], path: str) -> bool:
+    try:
+        return script is None or belongs(script, texts["script"], path, texts["output"])
+    except OutputError:  # which suite printed it cannot be told: why, its facts say
+        return False
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _understood(entry: Entry, texts: dict[str, str]) -> tuple[Mapping[str, str], ParsedOutput | str]:
+    """The facts of an output and its figures, or why there are none."""
+    try:
+        facts = read_facts(entry.path, texts["output"], texts.get("script", ""), texts.get("stderr", ""))
+    except OutputError as error:
+        return entry.facts, f"output: {error}"
+    try:
+        return facts, parse(facts.get("suite", ""), texts["output"])
+    except OutputError as error:
+        return facts, f"output: {error}"
+
+
+def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
+    facts = read.output.facts
+    record = Record(
+        Case(*label.case),
+        facts.get("suite", ""),
+        label.repeat or 1,
+        FAILED,
+        hosts=tuple(facts.get("hosts", "").split()),
+        job_id=facts.get("job", ""),
+        started=facts.get("started", ""),
+        files=read.files,
+        metadata=_metadata(facts, label, chosen),
+    )
+    if read.missing:
+        return replace(record, status=MISSING, reason=_GONE)
+    if "trouble" in facts:
+        return replace(record, reason=f"the scheduler says: {facts['trouble']}")
+    if isinstance(read.parsed, str):
+        return replace(record, reason=read.parsed)
+    metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
+    doubt = doubt_of_end(facts, read.parsed.series)
+    verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
+    record = replace(record, status=OK, series=read.parsed.series, metadata=metadata)
+    return replace(record, verdict=verdict, verdict_reasons=reasons)
+
+
+def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:
+    found = {IMPORTED_FROM: facts.get("path", ""), "import": chosen.name}
+    if label.requested:
+        found[REQUESTED_GROUP] = label.requested
+    found |= {fact: facts[fact] for fact in ("queue", "cluster") if fact in facts}
+    return found | of_import(facts)

@@ -1,0 +1,151 @@
+"""Records of merged bundles beside a campaign's own: each run once, none of another campaign file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.errors import UserError
+from mpicampaign.records import FAILED, MISSING, OK, Case, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+MERGED = "merged"
+NOTE = "merge.json"  # in each merged bundle's folder: how it was merged
+MERGED_FROM = "merged from bundle"
+FORMER_SYSTEM = "system named in its bundle"
+_RESULTS = (OK, FAILED)
+
+
+def with_merged(
+    records: list[Record],
+    plan: dict[str, Any],
+    campaign_folder: Path,
+    collect: Callable[[dict[str, Any], Path], list[Record]],
+    read: Callable[[Path], dict[str, Any]],
+) -> list[Record]:
+    """The records with those of merged bundles.
+
+    A run that is there already is not taken again; another run of the same number gets the next free one.
+    Where the plan has the case, runs of another campaign file are not taken, just as of the own system.
+    """
+    folders = merged_folders(campaign_folder)
+    if not folders:
+        return records
+    taken = _Taken()
+    for record in records:
+        taken.add(record)
+    recipes = {_case(entry): entry.get("recipe", "") for entry in plan["cases"]}
+    for folder in folders:
+        for record in _merged(folder, recipes, collect, read):
+            taken.add(record)
+    return taken.records()
+
+
+def merged_folders(campaign_folder: Path) -> list[Path]:
+    """The folders of merged bundles; what a killed merge left begins with a dot."""
+    found = (campaign_folder / MERGED).glob("*")
+    return sorted(path for path in found if path.is_dir() and not path.name.startswith("."))
+
+
+def read_note(folder: Path) -> dict[str, Any]:
+    """How a bundle was merged: ``renamed`` (systems, old to new), ``bundle`` (its file's name).
+
+    Raises
+    ------
+    UserError
+        when the note is damaged.
+    """
+    path = folder / NOTE
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+        return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"]), "same": list(note["same"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path} is damaged: {error}; remove {folder} and merge its bundle again") from error
+
+
+def _merged(
+    folder: Path,
+    recipes: dict[Case, str],
+    collect: Callable[[dict[str, Any], Path], list[Record]],
+    read: Callable[[Path], dict[str, Any]],
+) -> Iterable[Record]:
+    renamed = read_note(folder)["renamed"]
+    plan = read(folder)
+    own = {_case(entry): entry.get("recipe", "") for entry in plan["cases"]}
+    for record in collect(plan, folder):
+        recipe = own.get(record.case, "")
+        yield _named(_of_recipe(record, recipe, recipes, renamed), folder, renamed)
+
+
+def _case(entry: dict[str, Any]) -> Case:
+    return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
+
+
+def _of_recipe(record: Record, recipe: str, recipes: dict[Case, str], renamed: dict[str, str]) -> Record:
+    """The record; a missing one where it was made as another campaign file says."""
+    system = renamed.get(record.case.system, record.case.system)
+    wanted = recipes.get(replace(record.case, system=system), recipe)
+    if wanted == recipe or record.status not in _RESULTS or not recipe:
+        return record
+    reason = "only results of another campaign file were merged"
+    return Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
+
+
+def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:
+    metadata = {**record.metadata, MERGED_FROM: folder.name}
+    old = record.case.system
+    if old in renamed:
+        metadata[FORMER_SYSTEM] = old
+    case = replace(record.case, system=renamed.get(old, old))
+    return replace(record, case=case, metadata=metadata)
+
+
+@dataclass(slots=True)
+class _Taken:
+    """Records by case and repeat; results displace what says that there is none."""
+
+    found: dict[tuple[Case, int], Record] = field(default_factory=dict)
+    seen: dict[tuple[object, ...], list[Record]] = field(default_factory=dict)
+    last: Counter[Case] = field(default_factory=Counter)
+
+    def add(self, record: Record) -> None:
+        key = (record.case, record.repeat)
+        other = self.found.get(key)
+        if record.status not in _RESULTS:
+            if other is None:
+                self._put(record)
+            return
+        if self._is_known(record):
+            return
+        if other is not None and other.status in _RESULTS and not _supersedes(record, other):
+            record = replace(record, repeat=self.last[record.case] + 1)
+        self._put(record)
+
+    def _put(self, record: Record) -> None:
+        self.found[record.case, record.repeat] = record
+        self.last[record.case] = max(self.last[record.case], record.repeat)
+
+    def _is_known(self, record: Record) -> bool:
+        """Whether this very run is there already, from a bundle before or from this system itself."""
+        run = (record.case, record.script_hash, record.hosts, record.job_id, record.started, record.ended)
+        alike = self.seen.setdefault((*run, record.status), [])
+        if any(other.series == record.series for other in alike):
+            return True
+        alike.append(record)
+        return False
+
+    def records(self) -> list[Record]:
+        """In the order in which cases came first, by repeat."""
+        cases = list(dict.fromkeys(case for case, _ in self.found))
+        order = {case: number for number, case in enumerate(cases)}
+        return sorted(self.found.values(), key=lambda record: (order[record.case], record.repeat))
+
+
+def _supersedes(record: Record, other: Record) -> bool:
+    """Whether it is the same job script's success after a failure that an earlier bundle holds."""
+    return (record.status, other.status) == (OK, FAILED) and record.script_hash == other.script_hash != ""

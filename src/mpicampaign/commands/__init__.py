@@ -1,0 +1,1 @@
+"""Command lines of the subcommands that have many options."""

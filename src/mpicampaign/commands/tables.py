@@ -1,0 +1,245 @@
+"""The command line of mpicampaign tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.tables.form import (
+    DATA_FORMATS,
+    ENDINGS,
+    LAYOUTS,
+    LONG,
+    MATRIX,
+    PEOPLE_FORMATS,
+    STATISTICS,
+    UNITS,
+    Form,
+    View,
+)
+from mpicampaign.units import format_size, parse_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.comparison.changes import Changes
+    from mpicampaign.records import Header, Record
+
+    # Message sizes (B) that tables show, and those of single benchmarks.
+    _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
+
+WORDS = "show the results as tables: rows, columns, layout and format as you choose"
+_DEFAULT_SIZES = (1024, 8192, 32768)
+_MOST_DECIMALS = 12
+# What of a folder of results no table is written over.
+_RESULTS = ("plan.json", "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Make ``mpicampaign tables`` known."""
+    parser = commands.add_parser("tables", help=WORDS, description=WORDS)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
+    where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
+    parser.add_argument("--format", choices=(*PEOPLE_FORMATS, *DATA_FORMATS), default="terminal")
+    parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
+    for option in ("--benchmark", "--metric", "--host-group", "--placement"):
+        parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
+    parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
+    parser.add_argument("--unit", choices=UNITS, help="of bandwidths, for people (default: MB/s)")
+    parser.add_argument("--decimals", type=int, metavar="N", help="of all figures, for people")
+    parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
+    parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
+    parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
+    parser.add_argument("--list", action="store_true", help="only list the names that can be chosen")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
+    parser.set_defaults(action=_tables)
+
+
+def _tables(options: argparse.Namespace) -> int:
+    from mpicampaign.comparison.compare import compare
+    from mpicampaign.tables.make import tables
+    from mpicampaign.tables.selection import Selection, list_text, select
+
+    form = _form(options)
+    place = _results(options)
+    path = _in_folder(place)
+    _check_target(options.output, path.parent, form.format)
+    header, records = _records(place)
+    sizes = _sizes(options.sizes, header)
+    if options.sizes is not None:
+        _check_sizes(sizes[0], records)
+    comparison = compare(records, *sizes)
+    if options.list:
+        print(list_text(comparison, _columns(PEOPLE_FORMATS[0]), _columns(DATA_FORMATS[0])))
+        return 0
+    chosen = (options.benchmark, options.metric, options.host_group, options.placement)
+    shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
+    changes = _changes(options.since, path, header, records, sizes)
+    _write(tables(shown, form, header.campaign, changes), options.output, form)
+    return 0
+
+
+def _form(options: argparse.Namespace) -> Form:
+    """Format, layout and figures; every mistake in them at once."""
+    from mpicampaign.tables.data import plain_name
+    from mpicampaign.tables.selection import unknown
+
+    view = View(options.unit or UNITS[0], options.statistic or STATISTICS[0], options.decimals)
+    columns = tuple(plain_name(name.casefold()) for name in options.columns)
+    form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
+    problems = [*_contradictions(options), *unknown("--columns", form.columns, _columns(form.format))]
+    if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
+        value = str(options.decimals)
+        problems.append(Problem(f"not from 0 to {_MOST_DECIMALS}", key="--decimals", value=value))
+    if problems:
+        raise UserError(problems)
+    return form
+
+
+def _contradictions(options: argparse.Namespace) -> list[Problem]:
+    found = _ignored_by_list(options) if options.list else []
+    if options.format in DATA_FORMATS:
+        message = f"{options.format} holds SI units with full precision"
+        given = {"--unit": options.unit, "--decimals": options.decimals}
+        found += [Problem(message, key=key) for key, value in given.items() if value is not None]
+    if options.layout == MATRIX and options.columns:
+        found.append(Problem("chooses columns of the long layout", key="--columns", hint="use --placement"))
+    if options.layout == LONG and options.statistic:
+        hint = "use --columns, or --layout matrix"
+        found.append(Problem("the long layout shows all", key="--statistic", hint=hint))
+    return found
+
+
+def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
+    names = ("benchmark", "metric", "host-group", "placement", "columns", "output", "since")
+    given = [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
+    return [Problem("--list shows all names, and nothing else", key=key) for key in given]
+
+
+def _check_target(output: Path | None, folder: Path, name: str) -> None:
+    """Refuse to write over what is no table: a campaign file, or a file of the results.
+
+    Raises
+    ------
+    UserError
+        with the file.
+    """
+    if output is None or not output.is_file():
+        return
+    if output.suffix.casefold() != ENDINGS[name]:
+        hint = (
+            f"a table as {name} replaces files *{ENDINGS[name]} only: give another name, or remove this file"
+        )
+        raise UserError(Problem("this file is there already", file=str(output), hint=hint))
+    if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
+        raise UserError(
+            Problem("this file is one of the results", file=str(output), hint="give another name")
+        )
+
+
+def _all_taken(records: Sequence[Record]) -> list[Record]:
+    """As if none were contradicted: which metrics there would be."""
+    return [replace(record, verdict=None) for record in records]
+
+
+def _columns(name: str) -> Sequence[str]:
+    """The columns that can be chosen in this format."""
+    from mpicampaign.tables.data import CHANGE_COLUMNS, COLUMNS, plain_name
+    from mpicampaign.tables.grids import LONG_COLUMNS
+
+    if name not in DATA_FORMATS:
+        return LONG_COLUMNS
+    return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
+
+
+def _results(options: argparse.Namespace) -> Path:
+    if options.results is not None:
+        return Path(options.results)
+    from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.jobs.software import RESULTS
+
+    return RESULTS / load_campaign(options.campaign).name
+
+
+def _records(place: Path) -> tuple[Header, list[Record]]:
+    """As the last report left them; from the results themselves where bundles were merged since."""
+    from mpicampaign.collect.campaign import collect_all, plan_of
+    from mpicampaign.collect.merged import merged_folders
+    from mpicampaign.records import Header, read_with_header
+
+    path = _in_folder(place)
+    made = path.stat().st_mtime if path.is_file() else 0.0
+    if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
+        return read_with_header(_records_file(place))
+    header = read_with_header(path)[0] if made else Header(plan_of(place)["campaign"])
+    return header, collect_all(place)
+
+
+def _in_folder(place: Path) -> Path:
+    return place / "records.jsonl" if place.is_dir() else place
+
+
+def _records_file(place: Path) -> Path:
+    path = _in_folder(place)
+    if not path.is_file():
+        hint = "mpicampaign report makes records.jsonl from the results that are there"
+        raise UserError(Problem("no records are there", file=str(path), hint=hint))
+    return path
+
+
+def _sizes(wanted: str | None, header: Header) -> _Sizes:
+    if wanted is None:
+        return header.table_sizes or _DEFAULT_SIZES, header.benchmark_sizes
+    try:
+        return tuple(sorted({parse_size(part) for part in wanted.split(",")})), {}
+    except ValueError as error:
+        raise UserError(Problem(str(error), key="--sizes")) from error
+
+
+def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
+    """Refuse a size that no run printed: others would be shown in its place."""
+    tables = (series for record in records for series in record.series)
+    printed = sorted(
+        {int(size) for series in tables for size in series.columns.get("size", ()) if size is not None}
+    )
+    hint = "known: " + ", ".join(map(format_size, printed))
+    wrong = [format_size(size) for size in wanted if size not in printed]
+    if wrong and printed:
+        message = "no run printed this size"
+        raise UserError([Problem(message, key="--sizes", value=size, hint=hint) for size in wrong])
+
+
+def _changes(
+    since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
+) -> Changes | None:
+    """The earlier series that is given, or the one that the results folder has kept."""
+    from mpicampaign.comparison.changes import changes_since, check_earlier, earlier_series
+    from mpicampaign.comparison.compare import compare
+    from mpicampaign.records import read_with_header
+
+    if since is None:
+        return earlier_series(path.parent, *sizes)
+    earlier_file = _records_file(since)
+    other, earlier = read_with_header(earlier_file)
+    if other.campaign != header.campaign:
+        message = f"is of campaign {other.campaign!r}, not {header.campaign!r}"
+        hint = "a series is the same campaign on another date"
+        raise UserError(Problem(message, file=str(earlier_file), hint=hint))
+    check_earlier(str(earlier_file), records, earlier)
+    return changes_since(compare(earlier, *sizes))
+
+
+def _write(content: bytes, output: Path | None, form: Form) -> None:
+    if output is not None:
+        output.write_bytes(content)
+    elif form.format == "parquet" and sys.stdout.isatty():
+        raise UserError(Problem("Parquet is no text for a terminal", hint="give a file: -o tables.parquet"))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()

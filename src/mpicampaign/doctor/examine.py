@@ -1,0 +1,205 @@
+"""mpicampaign doctor: looks at a site, says what it found, and writes a campaign file for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.doctor.calls import call
+from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import write_whole
+from mpicampaign.jobs.prepare import host_names, prepare
+from mpicampaign.site import lsf, slurm
+from mpicampaign.site.campaign_file import WHEEL, campaign_text, named_groups, refusal
+from mpicampaign.site.facts import Group, Library, NodeClass, Queue, Site, UnreadableError
+from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.probe import ENVIRONMENT
+from mpicampaign.site.text import site_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_GROUPS = 20
+_COMMANDS = {"slurm": "sinfo", "lsf": "bqueues"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the doctor is asked for. ``seconds`` is how long probe jobs are waited for."""
+
+    output: Path
+    overwrite: bool = False
+    queues: tuple[str, ...] = ()
+    scheduler: str = ""
+    probe: bool = True
+    seconds: float = 180.0
+
+
+def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
+    """Look at the site, tell it line by line, and write the campaign file.
+
+    Raises
+    ------
+    UserError
+        when the file is there already, or the scheduler is there but does not answer as documented.
+    """
+    _check_output(wishes)
+    site = _site(wishes, say)
+    for line in site_lines(site):
+        say(line)
+    _check_output(wishes)  # probes take minutes: a file may have come meanwhile
+    _write(wishes.output, campaign_text(site))
+    say(f"campaign file: {wishes.output}; it has been checked. Next:")
+    say(f"    mpicampaign plan --campaign {wishes.output}")
+
+
+def _check_output(wishes: Wishes) -> None:
+    if wishes.output.exists() and not wishes.overwrite:
+        hint = "choose another file with --output, or say --overwrite"
+        raise UserError(
+            Problem("this file is there already; nothing was written", str(wishes.output), hint=hint)
+        )
+    if not os.access(wishes.output.resolve().parent, os.W_OK | os.X_OK):
+        raise UserError(Problem("its folder is not there, or cannot be written to", str(wishes.output)))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a campaign file that loads and plans: another one would be our mistake, and is not left."""
+    trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
+    try:
+        write_whole(trial, text)
+        load_campaign(trial)
+        prepare(trial)
+        trial.replace(path)
+    except UserError as error:
+        message = "the campaign file that was to be written has mistakes: please report this"
+        raise UserError([Problem(message), *error.problems]) from error
+    finally:
+        trial.unlink(missing_ok=True)
+
+
+def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
+    scheduler = wishes.scheduler or next((n for n, c in _COMMANDS.items() if shutil.which(c)), "none")
+    if scheduler == "none" and wishes.queues:
+        raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
+    try:
+        queues, classes = _ASK[scheduler](wishes.queues)
+        groups, notes = _groups(scheduler, classes)
+    except UnreadableError as error:
+        hint = "ask your administrators, or say --scheduler none to measure on this machine alone"
+        raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
+    groups = _probed(wishes, scheduler, groups, say)
+    words, modules = _modules()
+    libraries = _libraries(modules, groups)
+    notes += _notes(scheduler, groups)
+    return Site(scheduler, tuple(groups), tuple(queues), libraries, words, tuple(notes), host_names()[0])
+
+
+def _answer(command: Sequence[str]) -> str:
+    answer = call(command)
+    if answer.failure:
+        raise UnreadableError(answer.failure)
+    return answer.output
+
+
+def _ask_slurm(wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
+    lines = slurm.read_nodes(_answer(slurm.NODES))
+    queues = slurm.queues_of(lines)
+    _check_wanted(wanted, queues)
+    notes = slurm.partition_notes(call(slurm.PARTITIONS).output)  # a help, no need
+    queues = [replace(queue, notes=notes.get(queue.name, ())) for queue in queues]
+    return queues, slurm.node_classes(lines, wanted)
+
+
+def _ask_lsf(wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
+    defaults = lsf.default_queues(call(lsf.PARAMETERS).output)
+    queues = lsf.read_queues(_answer(lsf.QUEUES), defaults)
+    _check_wanted(wanted, queues)
+    used = list(wanted) or [queue.name for queue in queues if queue.open][:1]
+    return queues, lsf.node_classes(_answer(lsf.HOSTS), _answer(lsf.STATES), used)
+
+
+def _ask_nobody(_: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
+    return [], [NodeClass("local", (host_names()[0],), 1)]
+
+
+_ASK = {"slurm": _ask_slurm, "lsf": _ask_lsf, "none": _ask_nobody}
+
+
+def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
+    names = [queue.name for queue in queues]
+    for name in wanted:
+        if name not in names:
+            raise UserError(f"there is no partition or queue {name!r}; there are: {', '.join(names)}")
+
+
+def _groups(scheduler: str, classes: list[NodeClass]) -> tuple[list[Group], list[str]]:
+    """Host groups of the classes that a campaign file can name, and notes on the others."""
+    reasons = [refusal(nodes, scheduler) for nodes in classes] if scheduler != "none" else [""]
+    fitting = [nodes for nodes, reason in zip(classes, reasons, strict=True) if not reason]
+    notes = [f"left out {len(n.nodes)} nodes: {r}" for n, r in zip(classes, reasons, strict=True) if r]
+    if len(fitting) > MAX_GROUPS:
+        notes.append(f"left out {len(fitting) - MAX_GROUPS} more kinds of nodes: choose with --partition")
+        fitting = sorted(fitting, key=lambda nodes: -nodes.usable)[:MAX_GROUPS]
+    if not any(nodes.usable for nodes in fitting):
+        raise UnreadableError("; ".join(["no node was found that a campaign could use now", *notes]))
+    return named_groups(fitting), notes
+
+
+def _probed(wishes: Wishes, scheduler: str, groups: list[Group], say: Callable[[str], None]) -> list[Group]:
+    if not wishes.probe:
+        return [replace(group, unknown="not asked to (--no-probe)") for group in groups]
+    if scheduler == "none":
+        return [probe_here(group) for group in groups]
+    say(f"asking one node of each of {len(groups)} host groups; this takes up to {wishes.seconds:g} s")
+    return probe_groups(groups, scheduler, wishes.output.parent, wishes.seconds)
+
+
+def _modules() -> tuple[str, list[Library]]:
+    answer = call(AVAILABLE)
+    if answer.status == NO_MODULES:
+        return "not found: a login shell knows no module command", []
+    if answer.failure:
+        return f"could not look: {answer.failure}", []
+    names = module_names(answer.output)
+    found = mpi_modules(names)
+    return f"{len(names)} found, {len(found)} of them MPI libraries", found
+
+
+def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library, ...]:
+    """That of the Python environment first, which needs no administrator; then what is best known."""
+    found = list(modules)
+    for probe in (group.probe for group in groups if group.probe):
+        path = probe.programs.get("mpirun", "")
+        library = program_library(path, probe.versions.get("mpirun", ""))
+        if library and library not in found and not path.startswith(f"{sys.prefix}/"):
+            found.append(library)
+    found.sort(key=lambda library: not library.mpi)
+    own = [Library(WHEEL, words="that of the Python environment")] if _has_wheel() else []
+    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, words="none: make setup")]
+    return (*own, *known, *found)
+
+
+def _has_wheel() -> bool:
+    return (Path(sys.prefix) / "bin" / "mpirun").is_file()
+
+
+def _notes(scheduler: str, groups: Sequence[Group]) -> list[str]:
+    notes = []
+    blind = [g.name for g in groups if g.probe and _has_wheel() and ENVIRONMENT not in g.probe.programs]
+    if blind:
+        notes.append(
+            f"the Python environment is not seen on nodes of {', '.join(blind)}: clone into a shared folder"
+        )
+    if os.environ.get("MPICAMPAIGN_SYSFS"):
+        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not the nodes' own")
+    if scheduler != "none":
+        notes.append("Whether jobs need an account, QOS or reservation is not told by the scheduler:")
+        notes.append("if they do, give account:, qos: or reservation: to each host group")
+    return notes

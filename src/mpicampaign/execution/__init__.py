@@ -1,0 +1,1 @@
+"""Running what was rendered: processes, jobs on a scheduler, progress."""

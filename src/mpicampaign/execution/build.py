@@ -1,0 +1,23 @@
+"""Building the bundled kernels for a system, with that system's modules and compiler wrapper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.execution.execute import run_script
+from mpicampaign.jobs.render import build_script_text
+from mpicampaign.jobs.software import PROJECT, compiler_mark, first_build_folder
+
+if TYPE_CHECKING:
+    from mpicampaign.jobs.prepare import Prepared
+
+
+def build(prepared: Prepared) -> int:
+    """Build what the plan's runs need, and again where the compiler wrapper has changed; the exit status."""
+    if not prepared.binaries:
+        return 0
+    system = prepared.campaign.systems[prepared.plan.system]
+    first = first_build_folder(system)
+    first.parent.mkdir(parents=True, exist_ok=True)
+    targets = [path.name for path in prepared.binaries]
+    return run_script(build_script_text(system, first, compiler_mark(first), PROJECT / "kernels", targets))

@@ -1,0 +1,322 @@
+"""The jobs of one campaign on a scheduler: submitted once, watched, submitted again where that helps.
+
+What a run left in its folder is the truth; the scheduler only says what is still to come. A failed
+query changes nothing, and an unknown state is never a success.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+import re
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from mpicampaign.execution.execute import Answer, call
+from mpicampaign.jobs.schedulers import (
+    ACTIVE,
+    CANCELLED,
+    DONE,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    TIMEOUT,
+    UNKNOWN,
+    QueuedJob,
+    QueueError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.schedulers import Commands
+
+COMMAND_SECONDS = 60.0  # a busy controller answers late
+BURST = 50  # submissions between two looks at what happened meanwhile
+SUBMIT_TRIES = 3  # of one job; a limit on jobs, or a busy controller, is waited for with more patience
+PATIENT_TRIES = 10
+BUSY = re.compile(
+    r"contact|timed? ?out|temporar|try again|not responding|backlog|busy|connection refused", re.I
+)
+TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
+REFUSALS_IN_A_BURST = 3  # after which the others wait for the next look
+GRACE_SECONDS = 30.0  # until the files of an ended job must be seen here, over a network file system
+FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
+
+VANISHED = "no longer known to the scheduler"
+# Reasons that lie with the cluster and not with the run, and how often each is tried again.
+RETRIES = {NODE_FAIL: 2, PREEMPTED: 2, VANISHED: 2}
+ADVICE = {
+    TIMEOUT: "raise time_limit in the campaign file",
+    OUT_OF_MEMORY: "ask for more memory with directives, or for smaller messages",
+    CANCELLED: "the same command runs it again",
+    NODE_FAIL: "look at the node; the same command runs it again",
+    PREEMPTED: "choose another partition or qos; the same command runs it again",
+    VANISHED: "the same command runs it again",
+}
+SUBMISSIONS = "submissions.txt"
+
+
+@dataclass(slots=True)
+class Job:
+    """A run that is under way. ``since``: when its ended job, or its absence, was first seen."""
+
+    script: Script
+    id: str = ""
+    refusals: int = 0
+    left_exit_file: bool = False
+    retries: Counter[str] = field(default_factory=Counter)
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run that has come to its end; ``problem`` is empty where its files are to be read."""
+
+    script: Script
+    status: int | None
+    problem: str = ""
+
+
+class ClusterJobs:
+    """Keeps every job in flight until its run has ended; `step` is one look at files and queue."""
+
+    def __init__(
+        self,
+        commands: Commands,
+        lock: Path,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+        run: Callable[..., Answer] = call,
+    ) -> None:
+        self._commands, self._lock, self._say, self._clock, self._run = commands, lock, say, clock, run
+        self._jobs: dict[str, Job] = {}
+        self._next_query = 0.0
+        self._wait = FIRST_WAIT
+        self._silent = False  # the scheduler did not answer the last time
+        self._waited_for_orphan = False  # whether a killed call's last submission has been waited for
+        self.queries = 0
+
+    def take(self, script: Script) -> None:
+        """Take on a run; it is submitted by the next `step`, unless its job is in the queue already."""
+        self._jobs[script.job_name] = Job(script)
+        self._next_query = 0.0
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the jobs in flight."""
+        return set(self._jobs)
+
+    def step(self) -> list[Ended]:
+        """Look at the files of all runs, and at the queue when it is time; submit what is to be submitted."""
+        if not self._waited_for_orphan:
+            with submitting(self._lock):
+                self._waited_for_orphan = True
+        ended = [found for job in self._jobs.values() if (found := self._finished(job))]
+        if (
+            self._jobs.keys() - {found.script.job_name for found in ended}
+            and self._clock() >= self._next_query
+        ):
+            listing = self._listing()
+            if listing is not None:
+                ended = self._after_query(listing)
+        for found in ended:
+            self._jobs.pop(found.script.job_name, None)
+        return ended
+
+    def _finished(self, job: Job) -> Ended | None:
+        """Success is seen from the files alone; a failure must wait for the queue: it may be requeued."""
+        if job.script.output.exists():
+            return Ended(job.script, 0)
+        if job.id and not job.left_exit_file and exit_status(job.script) is not None:
+            job.left_exit_file = True
+            self._next_query = min(self._next_query, self._clock() + FIRST_WAIT)
+        return None
+
+    # The queue
+
+    def _listing(self) -> dict[str, QueuedJob] | None:
+        """Our jobs by name, an active one before an ended one; None where the scheduler did not say."""
+        self.queries += 1
+        jobs, problem = query(self._commands, self._run)
+        if self._silent and not problem:
+            self._say("the scheduler answers again")
+            self._silent = False
+            self._wait = FIRST_WAIT
+        self._next_query = self._clock() + self._wait
+        self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
+        if problem:
+            if not self._silent:
+                self._say(f"the scheduler does not answer ({problem}); jobs go on, asking again")
+            self._silent = True
+            return None
+        return by_name(jobs)
+
+    def _after_query(self, listing: dict[str, QueuedJob]) -> list[Ended]:
+        ended, to_submit = [], []
+        for name, job in self._jobs.items():
+            found = self._judge(job, listing.get(name))
+            if isinstance(found, Ended):
+                ended.append(found)
+            elif found:
+                to_submit.append(job)
+        refused = 0
+        for job in to_submit[:BURST]:
+            problem = self._submit(job)
+            refused += bool(problem)
+            if problem and self._gives_up(job, problem):
+                ended.append(Ended(job.script, None, f"not submitted after {job.refusals} tries: {problem}"))
+            if (problem and BUSY.search(problem)) or refused == REFUSALS_IN_A_BURST:
+                break  # what holds these up may hold up the others
+        if len(to_submit) > BURST and not refused:
+            self._next_query = 0.0
+        return ended
+
+    def _judge(self, job: Job, queued: QueuedJob | None) -> Ended | bool:
+        """How the run ended; or whether it is to be submitted."""
+        if done := self._finished(job):
+            return done
+        if queued and (queued.state in ACTIVE or queued.state == UNKNOWN):
+            self._adopt(job, queued)
+            return False
+        if not job.id:
+            if not queued or queued.state != DONE or exit_status(job.script) is not None:
+                return (
+                    True  # neither ours nor anyone's: what ended without a result belongs to an earlier call
+                )
+            job.id = queued.id  # has just ended well: its files must come into sight
+        if queued and queued.id != job.id:
+            queued = None
+        return self._after_end(job, queued)
+
+    def _adopt(self, job: Job, queued: QueuedJob) -> None:
+        """Take the job in the queue for the run's: submitted before a kill, by hand, or requeued."""
+        if not job.id:
+            self._note(job, f"adopted {queued.id}")
+            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.said}")
+        job.id, job.since = queued.id, None
+
+    def _after_end(self, job: Job, queued: QueuedJob | None) -> Ended | bool:
+        """The job has ended, or is gone, without a result: why, and whether to try again."""
+        state = queued.state if queued else VANISHED
+        said = queued.said if queued else VANISHED
+        status = exit_status(job.script)
+        if status is not None and state not in RETRIES:
+            note = f"job {job.id}: {said}; {ADVICE[state]}" if state in ADVICE else ""
+            return Ended(job.script, status, note)
+        if status is not None and state == VANISHED:
+            return Ended(job.script, status)
+        job.since = self._clock() if job.since is None else job.since
+        if state in (DONE, VANISHED) and self._clock() - job.since < GRACE_SECONDS:
+            return False  # its files may not be seen here yet
+        if job.retries[state] < RETRIES.get(state, 0):
+            job.retries[state] += 1
+            self._say(f"{job.script.label}: job {job.id} {said}: submitted again")
+            job.id, job.since = "", None
+            self._note(job, f"again after {state}")
+            return True
+        advice = ADVICE.get(state, f"no exit file was left: look at the logs in {job.script.folder}")
+        return Ended(job.script, None, f"job {job.id}: {said}; {advice}")
+
+    # Submission
+
+    def _submit(self, job: Job) -> str:
+        """Submit a job; why it was not accepted, or nothing."""
+        try:
+            (job.script.folder / "exit").unlink(missing_ok=True)  # of an attempt before
+        except OSError as error:
+            job.refusals += 1
+            return f"{job.script.folder}: {error.strerror}"
+        job.left_exit_file = False
+        answer = submit(self._commands, job.script, self._lock, self._run)
+        number = self._commands.read_submitted(answer.out) if answer.status == 0 else ""
+        if number:
+            self._note(job, f"submitted {number}")
+            job.id, job.refusals = number, 0
+            return ""
+        job.refusals += 1
+        # the next query tells whether it was accepted after all
+        self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * job.refusals)
+        return answer.words
+
+    def _gives_up(self, job: Job, problem: str) -> bool:
+        """Whether to try no more: a limit on jobs is waited for as long as other jobs of ours go on."""
+        patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
+        others = any(other.id for other in self._jobs.values())
+        if (patient and others) or job.refusals < (PATIENT_TRIES if patient else SUBMIT_TRIES):
+            self._say(f"{job.script.label}: not submitted yet ({problem}), trying again")
+            return False
+        return True
+
+    def _note(self, job: Job, words: str) -> None:
+        """What was done for the run, kept beside it: its record counts the submissions."""
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        try:
+            with (job.script.folder / SUBMISSIONS).open("a", encoding="utf-8") as file:
+                file.write(f"{stamp} {words}\n")
+        except OSError as error:
+            self._say(f"{job.script.label}: {words}, but {SUBMISSIONS} can't be written: {error.strerror}")
+
+
+def query(commands: Commands, run: Callable[..., Answer] = call) -> tuple[list[QueuedJob], str]:
+    """All jobs of this user, from one query; or why they are not known."""
+    answer = run(commands.query(getpass.getuser()), COMMAND_SECONDS)
+    if commands.no_jobs and commands.no_jobs in answer.out + answer.err:
+        return [], ""
+    if answer.status != 0:
+        return [], answer.words
+    try:
+        return commands.read_queue(answer.out), ""
+    except QueueError as error:
+        return [], str(error)
+
+
+def by_name(jobs: Iterable[QueuedJob]) -> dict[str, QueuedJob]:
+    """The jobs by name; of several of one name an active one, else the latest."""
+    found: dict[str, QueuedJob] = {}
+    for job in jobs:
+        before = found.get(job.name)
+        if before is None or (job.state in ACTIVE, _number(job)) > (before.state in ACTIVE, _number(before)):
+            found[job.name] = job
+    return found
+
+
+def _number(job: QueuedJob) -> int:
+    return int("".join(character for character in job.id.split("_")[0] if character.isdecimal()) or 0)
+
+
+def submit(commands: Commands, script: Script, lock: Path, run: Callable[..., Answer] = call) -> Answer:
+    """Hand a job script to the scheduler; the lock lives as long as its command, even if we are killed."""
+    with submitting(lock) as number:
+        if commands.script_on_stdin:
+            return run(list(commands.submit), COMMAND_SECONDS, script=script.path, keep_open=[number])
+        return run([*commands.submit, str(script.path)], COMMAND_SECONDS, keep_open=[number])
+
+
+@contextmanager
+def submitting(lock: Path) -> Iterator[int]:
+    """Hold the lock of submissions: a call that was killed may have left one that is not in the queue yet."""
+    number = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield number
+    finally:
+        os.close(number)
+
+
+def exit_status(script: Script) -> int | None:
+    """What the script left in its exit file; None where there is none."""
+    try:
+        if not any(path.name == "exit" for path in script.folder.iterdir()):  # a listing is not from a cache
+            return None
+        text = (script.folder / "exit").read_text(encoding="utf-8", errors="replace").strip()
+    except FileNotFoundError:
+        return None  # removed meanwhile, with or without its folder
+    return int(text) if text.isdecimal() else None

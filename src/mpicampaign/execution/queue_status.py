@@ -1,0 +1,121 @@
+"""What the runs of a campaign are doing, from their folders and one look at the queue; cancelling them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.collect.runs import RunFolder, read_run
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
+from mpicampaign.execution.execute import call
+from mpicampaign.jobs.render import job_name
+from mpicampaign.jobs.schedulers import ACTIVE, SCHEDULERS, UNKNOWN
+from mpicampaign.records import MISSING, OK
+
+if TYPE_CHECKING:
+    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.schedulers import Commands, QueuedJob
+
+NOT_SUBMITTED = "not submitted"
+IN_THE_QUEUE = (*ACTIVE, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """One run: what it is doing, its job's id where it has one, and the reason in words."""
+
+    script: Script
+    state: str
+    job_id: str
+    reason: str
+
+
+def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
+    """The state of each run, in the plan's order, and jobs of scripts from before a change of the file.
+
+    Raises
+    ------
+    UserError
+        where the scheduler does not answer: what is not known is not guessed.
+    """
+    jobs = _active_and_ended(prepared)
+    queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
+    states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
+    earlier = _names(prepared) - current
+    older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
+    return states, older
+
+
+def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
+    """A line of counts, then one for each run that has not ended well, and the jobs of older scripts."""
+    counts = Counter(found.state for found in states)
+    lines = [
+        ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
+    ]
+    for found in states:
+        if found.state != "finished":
+            number = f" job {found.job_id}" if found.job_id else ""
+            reason = f": {found.reason}" if found.reason else ""
+            lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
+    for job in older:
+        words = "of a script from before the campaign file was changed; 'mpicampaign cancel' cancels it, too"
+        lines.append(f"  job {job.id} {job.name}: {job.said}, {words}")
+    return "\n".join(lines)
+
+
+def cancel(prepared: Prepared) -> str:
+    """Cancel the jobs of the campaign that are in the queue, and no others; what was done, in words.
+
+    Those of scripts from before a change of the campaign file, too: they are known by their folders.
+
+    Raises
+    ------
+    UserError
+        where the scheduler does not answer, or refuses.
+    """
+    commands = _commands(prepared)
+    if commands is None:
+        return "this system has no scheduler: stop a campaign with Ctrl-C"
+    names = _names(prepared)
+    found = [job for job in _active_and_ended(prepared) if job.name in names and job.state in IN_THE_QUEUE]
+    if found:
+        answer = call([commands.cancel, *(job.id for job in found)], COMMAND_SECONDS)
+        if answer.status != 0:
+            raise UserError(Problem(f"{commands.cancel} failed: {answer.words}", hint="try again"))
+    return f"{len(found)} job{'' if len(found) == 1 else 's'} cancelled"
+
+
+def _commands(prepared: Prepared) -> Commands | None:
+    if not prepared.plan.runs:
+        return None
+    return SCHEDULERS[prepared.plan.runs[0].job.system.scheduler].commands
+
+
+def _active_and_ended(prepared: Prepared) -> list[QueuedJob]:
+    """All jobs of this user that the scheduler still knows, from one query; none without a scheduler."""
+    commands = _commands(prepared)
+    jobs, problem = query(commands) if commands else ([], "")
+    if problem:
+        raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
+    return jobs
+
+
+def _names(prepared: Prepared) -> set[str]:
+    """The names of the jobs of all scripts that were ever written for this campaign here."""
+    folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
+    return {job_name(folder.parent.name, folder.name.partition("-")[2]) for folder in folders}
+
+
+def _state(script: Script, queued: QueuedJob | None) -> RunStatus:
+    if not script.output.exists() and queued and queued.state in IN_THE_QUEUE:
+        return RunStatus(script, queued.state, queued.id, queued.said)
+    run = script.run
+    record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
+    if record.status == OK:
+        return RunStatus(script, "finished", record.job_id, "")
+    if record.status == MISSING:
+        ended = f"its job {queued.id} has ended: {queued.said}" if queued else ""
+        return RunStatus(script, NOT_SUBMITTED, "", ended)
+    return RunStatus(script, record.status.replace("_", " "), record.job_id, record.reason)

@@ -1,0 +1,1 @@
+"""A comparison as figures: SVG, PNG and PDF in one style."""

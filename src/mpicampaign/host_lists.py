@@ -1,0 +1,41 @@
+"""Lists of hosts as schedulers write them: ``cn[049-080,090]``, ``node7``, ``cn052.site.org``."""
+
+from __future__ import annotations
+
+import re
+
+_RANGE = re.compile(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)")
+MAX_HOSTS = 100_000
+
+
+def expand(text: str) -> list[str]:
+    """The hosts' names without domains.
+
+    Raises
+    ------
+    ValueError
+        where the brackets hold no ranges of numbers, or more than `MAX_HOSTS` hosts are meant.
+    """
+    if "[" not in text and "]" not in text:
+        return [short(text)]
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        raise ValueError("a range of hosts is written cn[049-080,090]")
+    before, ranges, after = found.groups()
+    return [short(f"{before}{number}{after}") for part in ranges.split(",") for number in _numbers(part)]
+
+
+def _numbers(part: str) -> list[str]:
+    first, _, last = part.partition("-")
+    last = last or first
+    if not (first.isdecimal() and last.isdecimal()) or int(last) < int(first):
+        raise ValueError(f"{part!r} is no range of numbers such as 049-080")
+    if int(last) - int(first) >= MAX_HOSTS:
+        raise ValueError(f"{part!r} means more than {MAX_HOSTS} hosts")
+    return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+
+
+def short(host: str) -> str:
+    """The name without its domain, in small letters, as hosts are compared; an address stays whole."""
+    name = host.lower()
+    return name if name.replace(".", "").isdecimal() else name.partition(".")[0]

@@ -1,0 +1,1 @@
+"""Raw outputs that this program did not make: facts, labels by a map, and the account of every file."""

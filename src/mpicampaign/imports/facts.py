@@ -1,0 +1,206 @@
+"""The facts of an imported output: named texts, from which a map's rules find the run's labels.
+
+A fact that a file does not tell is absent, never empty by guess. The names are documented in docs/import.md;
+those with a dot (``directive.m``) hold a name of the file's own behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.imports.files import stem_of
+from mpicampaign.imports.job_script import JobScript, read_job_script
+from mpicampaign.imports.lsf_report import read_lsf_report
+from mpicampaign.imports.osu_titles import program_of_title
+from mpicampaign.parsers import detect_suite
+from mpicampaign.verdict.library_version import library_version
+from mpicampaign.verdict.transport_reports import READERS
+
+if TYPE_CHECKING:
+    from mpicampaign.imports.lsf_report import LsfReport
+
+FACTS = {
+    "path": "the file's path below the imported folder, with the folder's name and that of its parent",
+    "suite": "imb, osu, hpl or hpcc",
+    "program": "the program, such as IMB-MPI1 or osu_latency",
+    "benchmark": "what the output says that it measured, such as PingPong or HPL; the program where too long",
+    "scheduler": "lsf or slurm",
+    "job": "the job's number",
+    "job_name": "the job's name",
+    "cluster": "the name of the LSF cluster",
+    "queue": "the queue or partition that the job ran in",
+    "hosts": "the hosts that the job was executed on",
+    "nodes": "how many hosts these are",
+    "state": "how LSF says that the job ended, such as Done",
+    "trouble": "why it did not end well, as far as LSF says",
+    "modules": "the modules that the job script loads",
+    "command": "the line that launches the program, continued lines joined",
+    "transport": "what the MPI library reports: shm, tcp, ibv",
+    "mpi": "the MPI library whose report that is",
+    "mpi_library": "the MPI library with its version, where it prints one",
+    "mpi_hosts": "how many hosts that report lists",
+    "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
+}
+FAMILIES = {
+    "directive": "an option of an #SBATCH or #BSUB line, without dashes",
+    "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
+    "environment": "a variable that the job script exports",
+    "header": "a line #NAME=value above the output",
+}
+
+_MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+_CLOCK = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})")
+_DATES = re.compile(r"^(?:# Date +: |HPL_pdgesv\(\) start time )(.*?)\s*$", re.MULTILINE)
+_STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
+_SLURM_JOB = re.compile(r"(?:^|/)slurm-(\d+)[^/]*$")
+_HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
+_HEADER_LINES = 20
+# These words are looked for first: a search for them is many times as fast as one for the begins of lines.
+_IMB_TABLE = "# Benchmarking "
+_IMB = re.compile(rf"^{_IMB_TABLE}(\S+)", re.MULTILINE)
+_IMB_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
+_LONGEST_NAME = 64  # characters that a label may have
+_PLATFORM_RANKS = " -- ranks"
+_PLATFORM_HOST = re.compile(r"^Host \d+ -- ip \S+ -- ranks", re.MULTILINE)
+_PROGRAM_SUITES = (("IMB-", "imb"), ("osu_", "osu"), ("xhpl", "hpl"), ("hpcc", "hpcc"))
+
+
+def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict[str, str]:
+    """The facts of one output.
+
+    Parameters
+    ----------
+    path : the file's path, as rules see it
+    text : the whole output, with what a scheduler wrote around it
+    script : the job script beside it; the one that LSF quotes in its report is found by itself
+    stderr : what went to standard error, where some MPI libraries report their transport
+
+    Raises
+    ------
+    OutputError
+        when programs of different suites printed into one file.
+    """
+    text = text.replace("\r\n", "\n")
+    report = read_lsf_report(text)
+    job = read_job_script(report.script if report and report.script else script)
+    number = _SLURM_JOB.search(path)
+    facts = {
+        "path": path,
+        "job": number[1] if number else "",
+        **_script_facts(job),
+        **(_report_facts(report) if report else {}),
+    }
+    facts |= _output_facts(text, job.program)
+    said = text + stderr if stderr else text
+    facts |= _transport(said) | {"mpi_hosts": _hosts_of_library(said), "mpi_library": library_version(said)}
+    facts["started"] = _started(path, text, report)
+    facts |= _header(text)
+    return {name: value for name, value in facts.items() if value or name.startswith("directive.")}
+
+
+def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
+    """Whether a job script is an output's: it has its name, or starts a program of the suite that printed it.
+
+    Raises
+    ------
+    OutputError
+        as `read_facts`.
+    """
+    if script_path is None or stem_of(script_path) == stem_of(path):
+        return True
+    program = read_job_script(script).program
+    return program != "" and _suite_of(program) == detect_suite(text)
+
+
+def _suite_of(program: str) -> str:
+    return next((suite for word, suite in _PROGRAM_SUITES if program.startswith(word)), "")
+
+
+def _script_facts(job: JobScript) -> dict[str, str]:
+    facts = {"scheduler": job.scheduler, "command": job.command, "program": job.program}
+    facts |= {f"directive.{name}": value for name, value in job.directives.items()}
+    facts |= {f"disabled.{name}": value for name, value in job.disabled.items()}
+    facts |= {f"environment.{name}": value for name, value in job.environment.items()}
+    named = (job.directives.get(key, "") for key in ("J", "job-name"))
+    queue = (job.directives.get(key, "") for key in ("q", "p", "partition"))
+    facts["job_name"], facts["queue"] = next(filter(None, named), ""), next(filter(None, queue), "")
+    return facts | {"modules": " ".join(job.modules)}
+
+
+def _report_facts(report: LsfReport) -> dict[str, str]:
+    hosts = list(dict.fromkeys(name for name, _ in report.hosts))
+    facts = {
+        "scheduler": "lsf",
+        "job": report.job_id,
+        "job_name": report.name,
+        "cluster": report.cluster,
+        "queue": report.queue,
+        "state": report.state,
+        "trouble": report.trouble,
+        "hosts": " ".join(hosts),
+        "nodes": str(len(hosts)) if hosts else "",
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _output_facts(text: str, program: str) -> dict[str, str]:
+    """Suite, program and benchmark: by what was printed, else by the program that was to run."""
+    suite = detect_suite(text) or _suite_of(program)
+    if suite == "imb":
+        called = _IMB_CALL.search(text)
+        program = called[1] if called else program
+        return {"suite": suite, "benchmark": _imb_benchmark(text, program), "program": program}
+    if suite == "osu":
+        program = program_of_title(text) or program
+    return {
+        "suite": suite,
+        "benchmark": {"hpl": "HPL", "hpcc": "HPCC"}.get(suite, program),
+        "program": program,
+    }
+
+
+def _imb_benchmark(text: str, program: str) -> str:
+    """All that were measured; the program where nobody could write them as one name."""
+    names = "+".join(dict.fromkeys(_IMB.findall(text, max(0, text.find(_IMB_TABLE)))))
+    return names if len(names) <= _LONGEST_NAME else program or names
+
+
+def _transport(text: str) -> dict[str, str]:
+    for mpi, reader in READERS.items():
+        if found := reader(text):
+            return {"transport": " ".join(sorted(found)), "mpi": mpi}
+    return {}
+
+
+def _hosts_of_library(text: str) -> str:
+    """How many hosts Platform MPI lists above its table."""
+    return str(len(_PLATFORM_HOST.findall(text)) or "") if _PLATFORM_RANKS in text else ""
+
+
+def _started(path: str, text: str, report: LsfReport | None) -> str:
+    """By the benchmark itself, else by the job's report, else by a time in the file's name."""
+    printed = _DATES.search(text)
+    for words in (printed[1] if printed else "", report.started if report else ""):
+        if found := _iso(words):
+            return found
+    stamp = _STAMP.search(path.rpartition("/")[2])
+    return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
+
+
+def _iso(words: str) -> str:
+    """``Tue Mar 21 15:51:47 2017`` as 2017-03-21T15:51:47, whatever the machine's language."""
+    found = _CLOCK.fullmatch(words.strip())
+    if found is None or found[1] not in _MONTHS:
+        return ""
+    return f"{found[4]}-{_MONTHS[found[1]]:02d}-{int(found[2]):02d}T{found[3]}"
+
+
+def _header(text: str) -> dict[str, str]:
+    """What a script of the user's wrote above the output; IMB's own comments begin with ``# ``."""
+    facts = {}
+    for line in text[:4000].splitlines()[:_HEADER_LINES]:
+        if found := _HEADER.fullmatch(line):
+            facts[f"header.{found[1]}"] = found[2]
+    return facts

@@ -1,0 +1,149 @@
+"""The files of a folder that is to be imported: which there are, what each is, and why some are refused."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_BYTES = 64 * 1024 * 1024
+SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
+_ROLES = {".err": STDERR, **dict.fromkeys((".sh", ".slurm", ".sbatch", ".lsf", ".bsub", ".job"), SCRIPT)}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file as found: where it lies, the path by which it is kept, and why it can't be read, if so."""
+
+    file: Path
+    path: str
+    refused: str = ""
+
+    @property
+    def role(self) -> str:
+        """By the name's ending: an output unless it is that of a job script or of standard error."""
+        return role_of(self.path)
+
+
+def role_of(path: str) -> str:
+    """What a file is by its name's ending."""
+    return _ROLES.get(_ending(path).lower(), OUTPUT)
+
+
+def stem_of(path: str) -> str:
+    """What an output and its companions have in common."""
+    return path.removesuffix(_ending(path))
+
+
+def _ending(path: str) -> str:
+    """The last part of a file's name with its dot, as `Path.suffix` has it, which takes ten times as long."""
+    name = path.rpartition("/")[2]
+    dot = name.rfind(".")
+    return name[dot:] if 0 < dot < len(name) - 1 else ""
+
+
+class Companions:
+    """The job script and the standard error of each output: those of its name, else its folder's only script.
+
+    An only script is a guess, which the caller holds against what the output says.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        known = list(paths)
+        self._named = {(stem_of(path), role_of(path)): path for path in known}
+        stems = {stem for stem, role in self._named if role == OUTPUT}
+        scripts: dict[str, list[str]] = {}
+        for path in known:
+            if role_of(path) == SCRIPT:
+                scripts.setdefault(folder_of(path), []).append(path)
+        only = {folder: found[0] for folder, found in scripts.items() if len(found) == 1}
+        self._only = {folder: path for folder, path in only.items() if stem_of(path) not in stems}
+
+    def of(self, output: str, role: str) -> str | None:
+        """The path of an output's companion."""
+        only = self._only.get(folder_of(output)) if role == SCRIPT else None
+        return self._named.get((stem_of(output), role), only)
+
+
+def folder_of(path: str) -> str:
+    """The folder that a file lies in."""
+    return path.rpartition("/")[0]
+
+
+def find_sources(folders: Iterable[Path]) -> list[Source]:
+    """All files below the folders, each once, in the order of their kept paths.
+
+    A file is kept under the names of its folder and that folder's parent, so that a rule can tell
+    ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs`` wherever they lie.
+    """
+    found: dict[Path, Source] = {}
+    for folder in folders:
+        root = folder.resolve()
+        kept = "/".join(root.parts[1:][-2:])
+        for source in _walk(root, kept):
+            found.setdefault(source.file, source)
+    return sorted(found.values(), key=lambda source: source.path)
+
+
+def _walk(root: Path, kept: str) -> Iterator[Source]:
+    unreadable: list[OSError] = []
+    for folder, folders, files in os.walk(root, onerror=unreadable.append):
+        inside = Path(folder).relative_to(root).as_posix()
+        prefix = kept if inside == "." else f"{kept}/{inside}"
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        for name in [*files, *links]:
+            file = Path(folder, name)
+            yield Source(file, f"{prefix}/{name}", _refusal(file))
+    for error in unreadable:
+        file = Path(str(error.filename))
+        inside = file.relative_to(root).as_posix()
+        yield Source(file, f"{kept}/{inside}", f"this folder cannot be read: {error.strerror}")
+
+
+def _refusal(file: Path) -> str:
+    """Why a file is not even opened; empty where it is."""
+    try:
+        file.name.encode()
+        os.fspath(file).encode()
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    try:
+        state = file.lstat()
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    if stat.S_ISLNK(state.st_mode):
+        return "a symbolic link: the file that it leads to is taken where it lies"
+    if not stat.S_ISREG(state.st_mode):
+        return "not a regular file"
+    if state.st_size > MAX_BYTES:
+        return f"larger than {MAX_BYTES // 2**20} MiB"
+    return ""
+
+
+def read_source(source: Source) -> bytes | str:
+    """The file's content, or why it is refused."""
+    if source.refused:
+        return source.refused
+    try:
+        with source.file.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    if len(content) > MAX_BYTES:
+        return f"larger than {MAX_BYTES // 2**20} MiB"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "text in UTF-16: convert it to UTF-8"
+    if b"\0" in content:
+        return "a binary file"
+    return content
+
+
+def text_of(content: bytes | str) -> str:
+    """A file's text without a byte order mark, what is no UTF-8 kept visible; nothing of a refused file."""
+    return content.decode("utf-8-sig", errors="replace") if isinstance(content, bytes) else ""

@@ -1,0 +1,251 @@
+"""Import: raw outputs that this program did not make are copied, labelled and accounted for.
+
+Files are written once, by a rename, and never changed; the ledger is written last, so that a call that is
+killed leaves copies and no half import: the same call again goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import uuid
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import same_text, write_whole
+from mpicampaign.imports.account import Account
+from mpicampaign.imports.facts import belongs, read_facts
+from mpicampaign.imports.files import (
+    OUTPUT,
+    SCRIPT,
+    STDERR,
+    Companions,
+    find_sources,
+    read_source,
+    role_of,
+    text_of,
+)
+from mpicampaign.imports.labels import Label, Output, label_all, misnamed_facts
+from mpicampaign.imports.ledger import (
+    FILES,
+    LEDGER,
+    MAP,
+    REFUSED,
+    Entry,
+    ledger_text,
+    read_ledger,
+    runs_elsewhere,
+)
+from mpicampaign.parsers import OutputError
+from mpicampaign.parsers.suites import prefix_of
+from mpicampaign.records import plain_fields
+from mpicampaign.yaml_lines import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from mpicampaign.imports.files import Source
+    from mpicampaign.imports.map_file import ImportMap
+
+_PARTS = "parts"
+_NOW = " (as it is now)"  # in the ledger, behind the name of a file that differs from the one that is kept
+NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
+
+
+def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
+    """Copy and label what is in the folders; without folders, label anew what was imported before.
+
+    Raises
+    ------
+    UserError
+        when a folder is not there, or another call is importing.
+    """
+    if problems := [problem for folder in folders if (problem := _no_folder(folder))]:
+        raise UserError(problems)
+    folder = campaign_folder / "imports" / chosen.name
+    if not folders and not (folder / LEDGER).exists():
+        raise UserError(Problem("nothing was imported before", hint="name the folders with the raw outputs"))
+    with _locked(folder):
+        return _Import(folder, chosen).run(find_sources(folders) if folders else None)
+
+
+def _no_folder(path: Path) -> Problem | None:
+    if path.is_dir():
+        return None
+    if path.exists():
+        hint = f"name the folder that holds it, {printable(str(path.parent))}"
+        return Problem("this is a file, not a folder", printable(str(path)), hint=hint)
+    return Problem("this folder is not there", printable(str(path)))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other imports of this name away; remove what a killed one left half written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("a", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(Problem(f"another call is importing into {folder}", hint="wait for it")) from None
+        shutil.rmtree(folder / _PARTS, ignore_errors=True)
+        (folder / _PARTS).mkdir()
+        yield
+        shutil.rmtree(folder / _PARTS, ignore_errors=True)
+
+
+class _Import:
+    def __init__(self, folder: Path, chosen: ImportMap) -> None:
+        self.folder = folder
+        self.chosen = chosen
+        self.entries: dict[str, Entry] = {}
+        self.new: list[Path] = []  # copies that this call made
+        self.beside: dict[str, Source] = {}
+
+    def run(self, found: Sequence[Source] | None) -> Account:
+        sources = found or []
+        if (self.folder / LEDGER).exists():
+            self.entries = {entry.path: entry for entry in read_ledger(self.folder)}
+        had_runs = any(entry.role == OUTPUT for entry in self.entries.values())
+        beside = [source for source in sources if source.role != OUTPUT]
+        companions = Companions(source.path for source in sources)
+        self.beside = {source.path: source for source in beside}
+        wanted: set[str] = set()
+        for source in sources:
+            if source.role == OUTPUT:
+                wanted |= self._output(source, companions)
+        for source in beside:
+            self._companion(source, source.path in wanted)
+        self._label()
+        account = self._account(None if found is None else frozenset(source.path for source in found))
+        if had_runs and account.in_vain:
+            return self._undone(account)
+        self._write_ledger(account.entries)
+        return account
+
+    def _output(self, source: Source, companions: Companions) -> set[str]:
+        """Take an output in; the paths of the companions that belong to it."""
+        content = read_source(source)
+        if isinstance(content, str):
+            self._refuse(source, content)
+            return set()
+        text = text_of(content)
+        beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
+        script, stderr = (text_of(read_source(self.beside[found])) if found else "" for found in beside)
+        try:
+            if not belongs(beside[0], script, source.path, text):
+                script, beside[0] = "", None
+            facts = read_facts(source.path, text, script, stderr)
+            reason = "" if "suite" in facts else _why_none(text)
+        except OutputError as error:
+            reason = str(error)
+        if reason:
+            self._refuse(source, reason, content)
+        elif self._kept(source, content):
+            self.entries[source.path].facts = facts
+            return {found for found in beside if found}
+        return set()
+
+    def _companion(self, source: Source, wanted: bool) -> None:
+        content = read_source(source)
+        if isinstance(content, str):
+            self._refuse(source, content)
+        elif wanted:
+            self._kept(source, content)
+        else:
+            self._refuse(source, f"{source.role} of no imported output", content)
+
+    def _refuse(self, source: Source, reason: str, content: bytes = b"") -> None:
+        before = self.entries.get(source.path)
+        if before is None or not before.kept:
+            self.entries[source.path] = _entry(source, content, REFUSED, reason)
+        else:  # what was imported stays as it was; this file is another one
+            entry = _entry(source, content, REFUSED, reason)
+            entry.path = source.path + _NOW
+            self.entries[entry.path] = entry
+
+    def _kept(self, source: Source, content: bytes) -> bool:
+        """Write a file once; whether it is there now with this very content."""
+        target = self.folder / FILES / source.path
+        try:
+            if target.exists():
+                if target.read_bytes() != content:
+                    self._refuse(source, self._why_not(source, content), content)
+                    return False
+            else:
+                self._write(target, content)
+                self.new.append(target)
+        except OSError as error:
+            self._refuse(source, f"it cannot be copied: {error.strerror}", content)
+            return False
+        self.entries.pop(source.path + _NOW, None)
+        self.entries[source.path] = _entry(source, content, source.role, "", kept=True)
+        return True
+
+    def _why_not(self, source: Source, content: bytes) -> str:
+        """What is the matter with a file whose name is taken by a copy that differs."""
+        before = self.entries.get(source.path)
+        if before is not None and before.sha256 == hashlib.sha256(content).hexdigest():
+            return "its copy here was changed since; remove that copy and import it again"
+        return "another file was imported under this name; that one is kept"
+
+    def _write(self, target: Path, content: bytes) -> None:
+        part = self.folder / _PARTS / uuid.uuid4().hex
+        part.write_bytes(content)
+        if not target.parent.is_dir():
+            target.parent.mkdir(parents=True, exist_ok=True)
+        part.rename(target)
+
+    def _label(self) -> None:
+        """Label every output that is kept, those of earlier calls, too."""
+        kept = [entry for entry in self.entries.values() if entry.kept and role_of(entry.path) == OUTPUT]
+        outputs = [Output(entry.path, entry.sha256, entry.facts) for entry in kept]
+        for path, label in label_all(outputs, self.chosen, runs_elsewhere(self.folder)).items():
+            entry = self.entries[path]
+            good = isinstance(label, Label)
+            entry.role, entry.reason = (OUTPUT, "") if good else (REFUSED, str(label))
+            entry.label = plain_fields(label) if isinstance(label, Label) else {}
+
+    def _account(self, looked_at: frozenset[str] | None) -> Account:
+        entries = [self.entries[path] for path in sorted(self.entries)]
+        used = {entry.label["placement"]: None for entry in entries if entry.role == OUTPUT}
+        unclaimed = [name for name in used if self.chosen.claims and name not in self.chosen.claims]
+        facts = {name for entry in entries for name in entry.facts}
+        misnamed = misnamed_facts(self.chosen.rules, facts)
+        new = len(self.new)
+        return Account(self.folder, tuple(entries), new, looked_at, tuple(unclaimed), tuple(misnamed))
+
+    def _undone(self, account: Account) -> Account:
+        """Take back what a call for a wrong folder, or with a wrong map, has copied beside good runs.
+
+        A first import stays, even without runs: the facts in its ledger help to mend the map.
+        """
+        for path in self.new:
+            path.unlink()
+            self._remove_empty(path.parent)
+        return replace(account, new=0, undone=True)
+
+    def _remove_empty(self, folder: Path) -> None:
+        while folder != self.folder / FILES and not any(folder.iterdir()):
+            folder.rmdir()
+            folder = folder.parent
+
+    def _write_ledger(self, entries: Sequence[Entry]) -> None:
+        for name, text in ((MAP, self.chosen.text), (LEDGER, ledger_text(entries))):
+            if not same_text(self.folder / name, text):
+                write_whole(self.folder / name, text)
+
+
+def _why_none(text: str) -> str:
+    """Why a text is no output of a suite."""
+    prefix = prefix_of(text)
+    remedy = "have it printed without (mpirun -l, srun -l, time stamps)"
+    return f"its lines have a prefix, such as {prefix!r}: {remedy}" if prefix else NO_OUTPUT
+
+
+def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = False) -> Entry:
+    digest = hashlib.sha256(content).hexdigest() if content or kept else ""
+    return Entry(source.path, role, str(source.file), digest, len(content), reason, kept)

@@ -1,0 +1,226 @@
+"""From the facts of a file to its labels by the rules of a map, or the reasons why it has none. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from mpicampaign.host_lists import short
+from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from mpicampaign.imports.map_file import ImportMap, Rule
+
+REQUIRED = tuple(name for name in LABELS if name != "repeat")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+SEEN = " (its facts: "
+_WHERE_TO_LOOK = ("path", "job_name", "command", "directive.m", "hosts", "header.HOSTS")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What a run is said to be.
+
+    ``requested``: the host group that the rules found, where the hosts belong to another one.
+    ``actual``: whether the hosts are of the group, by the map's host lists.
+    ``asked``: what of the command line decided on the placement.
+    """
+
+    system: str
+    host_group: str
+    placement: str
+    benchmark: str
+    repeat: int | None = None
+    requested: str = ""
+    actual: bool = False
+    asked: str = ""
+
+    @property
+    def case(self) -> tuple[str, str, str, str]:
+        """What is repeated."""
+        return (self.system, self.host_group, self.placement, self.benchmark)
+
+
+@dataclass(slots=True)
+class _Found:
+    values: dict[str, str] = field(default_factory=dict)
+    asked: str = ""
+
+
+def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
+    """The labels of a file, or why it is refused."""
+    found = _apply(chosen.rules, facts)
+    values = found.values
+    groups = _groups_of_hosts(facts, chosen)
+    if len(groups) > 1:
+        return f"its hosts are of several host groups: {_words(groups)}"
+    requested = values.get("host_group", "")
+    actual = next(iter(groups), "")
+    if actual:
+        values["host_group"] = actual
+    if values.get("host_group") in chosen.system_of:
+        # the hosts' own system, whatever a rule says of the others
+        values["system"] = chosen.system_of[values["host_group"]]
+    missing = [name for name in REQUIRED if not values.get(name)]
+    if missing:
+        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
+    wrong = [f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])]
+    if wrong:
+        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
+    repeat = values.get("repeat", "")
+    if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
+        return f"repeat {repeat!r} is no number from 1 on"
+    return Label(
+        values["system"],
+        values["host_group"],
+        values["placement"],
+        values["benchmark"],
+        repeat=int(repeat) if repeat else None,
+        requested=requested if actual and requested and requested != actual else "",
+        actual=bool(actual),
+        asked=found.asked,
+    )
+
+
+def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Found:
+    """Each label from the first rule that gives it and whose conditions hold."""
+    found = _Found()
+    for rule in rules:
+        if all(name in found.values for name in rule.label):
+            continue
+        matches = _matches(rule, facts)
+        if matches is None:
+            continue
+        captures = {name: text for match in matches.values() for name, text in match.groupdict().items()}
+        for name, template in rule.label.items():
+            value = _filled(template, captures, facts)
+            if name not in found.values and value is not None:
+                found.values[name] = value
+                if name == "placement" and "command" in matches:
+                    found.asked = matches["command"][0].strip()
+    return found
+
+
+def _matches(rule: Rule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] | None:
+    matches = {}
+    for fact, pattern in rule.when.items():
+        match = pattern.search(facts[fact]) if fact in facts else None
+        if match is None:
+            return None
+        matches[fact] = match
+    return matches
+
+
+def _filled(template: str, captures: Mapping[str, str | None], facts: Mapping[str, str]) -> str | None:
+    """The template with its names filled in; None where one of them is not there."""
+    if "{" not in template:
+        return template
+    values = {name: captures.get(name, facts.get(name)) for name in PLACEHOLDER.findall(template)}
+    if any(value is None for value in values.values()):
+        return None
+    return PLACEHOLDER.sub(lambda match: str(values[match[1]]), template)
+
+
+def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, list[str]]:
+    """The host groups that the run's hosts belong to, with the hosts of each; unknown hosts in none."""
+    groups: dict[str, list[str]] = {}
+    for host in facts.get("hosts", "").split():
+        group = chosen.group_of.get(short(host))
+        if group:
+            groups.setdefault(group, []).append(short(host))
+    return groups
+
+
+def misnamed_facts(rules: Iterable[Rule], there: Collection[str]) -> list[str]:
+    """Conditions for a directive, variable or header that no file has, where one of a like name is there.
+
+    No error of the map, which may be for other files, too.
+    """
+    asked = ((number, fact) for number, rule in enumerate(rules, start=1) for fact in rule.when)
+    near = ((number, fact, _like(fact, there)) for number, fact in asked if fact not in there)
+    return [f"rule {number}: no file has the fact {fact}; {like}" for number, fact, like in near if like]
+
+
+def _like(fact: str, there: Collection[str]) -> str:
+    """The fact of the same family that has nearly that name, as a question; empty where none has."""
+    family, dot, own = fact.partition(".")
+    names = (name.removeprefix(f"{family}.") for name in there if dot and name.startswith(f"{family}."))
+    as_written = {name.casefold(): name for name in sorted(names)}  # capitals alone are a slip, too
+    near = get_close_matches(own.casefold(), as_written, n=1)
+    return f"did you mean '{family}.{as_written[near[0]]}'?" if near else ""
+
+
+def unlisted_hosts(facts: Mapping[str, str], chosen: ImportMap) -> list[str]:
+    """The run's hosts that are in no host group of the map."""
+    return [host for host in facts.get("hosts", "").split() if short(host) not in chosen.group_of]
+
+
+def _words(groups: Mapping[str, list[str]]) -> str:
+    return ", ".join(f"{', '.join(hosts)} ({group})" for group, hosts in groups.items())
+
+
+def _seen(facts: Mapping[str, str]) -> str:
+    """What the file tells, for whoever mends the map."""
+    told = [f"{name}: {facts[name][:80]!r}" for name in _WHERE_TO_LOOK if name in facts]
+    return f"{SEEN}{'; '.join(told)})" if told else ""
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A raw output as rules see it."""
+
+    path: str
+    sha256: str
+    facts: Mapping[str, str]
+
+
+def label_all(
+    outputs: Sequence[Output], chosen: ImportMap, elsewhere: Mapping[str, str] | None = None
+) -> dict[str, Label | str]:
+    """The label of each output by its path, repeats numbered; or the reason why it is refused.
+
+    The repeats of a case are numbered in the order in which its jobs ran: by start, then job number, then
+    path. The same content twice is one run; ``elsewhere`` says by SHA-256 where the campaign's other imports
+    hold theirs.
+    """
+    labels: dict[str, Label | str] = {}
+    first = dict(elsewhere or {})
+    for output in sorted(outputs, key=lambda output: output.path):
+        other = first.setdefault(output.sha256, output.path)
+        same = f"the same content as {other}: one run, not two"
+        labels[output.path] = label_of(output.facts, chosen) if other == output.path else same
+    return _numbered(labels, sorted(outputs, key=_moment))
+
+
+def _moment(output: Output) -> tuple[str, int, str]:
+    job = re.match(r"\d{1,18}", output.facts.get("job", ""))
+    return (output.facts.get("started", ""), int(job[0]) if job else 0, output.path)
+
+
+def _numbered(labels: dict[str, Label | str], ordered: Sequence[Output]) -> dict[str, Label | str]:
+    """Repeats that rules give stay; the others take the free numbers."""
+    taken: dict[tuple[object, ...], str] = {}
+    for output in ordered:
+        label = labels[output.path]
+        if isinstance(label, Label) and label.repeat is not None:
+            other = taken.setdefault((label.case, label.repeat), output.path)
+            if other != output.path:
+                labels[output.path] = f"repeat {label.repeat} of its case is {other} already"
+    following: dict[tuple[object, ...], int] = {}
+    for output in ordered:
+        label = labels[output.path]
+        if isinstance(label, Label) and label.repeat is None:
+            number = following.get(label.case, 0) + 1
+            while (label.case, number) in taken:
+                number += 1
+            following[label.case] = number
+            labels[output.path] = replace(label, repeat=number)
+    return labels

@@ -1,0 +1,61 @@
+"""Which OSU program printed an output, by the title above its table.
+
+Titles as in the programs' sources, series 3 to 7. Several programs may stand in one job script, and
+the script may be lost; the title is always there.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TITLE = re.compile(r"^# OSU (?:One Sided )?MPI([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE)
+_DEVICE = re.compile(r"-[A-Z]{3,}(?!\S)")  # "MPI-CUDA Latency", "MPI_Put-CUDA Latency"
+_EXCHANGE = " personalized exchange"  # with all-to-all, but not in every series
+_ALL_TO_ALL = {"all-to-all": "alltoall", "all-to-allv": "alltoallv", "all-to-allw": "alltoallw"}
+_COLLECTIVES = {
+    **_ALL_TO_ALL,
+    **{
+        name: name
+        for name in (
+            *("allgather", "allgatherv", "allreduce", "barrier", "gather", "gatherv"),
+            *("reduce", "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv"),
+        )
+    },
+    "broadcast": "bcast",
+}
+_NEIGHBOURS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+_PROGRAMS = {
+    "latency": "osu_latency",
+    "bandwidth": "osu_bw",
+    "bi-directional bandwidth": "osu_bibw",
+    "latency persistent": "osu_latency_persistent",
+    "bandwidth persistent": "osu_bw_persistent",
+    "bi-directional bandwidth persistent": "osu_bibw_persistent",
+    "multi latency": "osu_multi_lat",
+    "multi-threaded latency": "osu_latency_mt",
+    "multi-process latency": "osu_latency_mp",
+    "multiple bandwidth / message rate": "osu_mbw_mr",
+    "init": "osu_init",
+    **{f"{title} latency": f"osu_{name}" for title, name in _COLLECTIVES.items()},
+    **{f"non-blocking {title} latency": f"osu_i{name}" for title, name in _COLLECTIVES.items()},
+    **{f"{title} persistent latency": f"osu_{name}_persistent" for title, name in _COLLECTIVES.items()},
+    **{f"neighborhood {name} latency": f"osu_neighbor_{name}" for name in _NEIGHBOURS},
+    "neighborhood all-to-allv latency": "osu_neighbor_alltoallv",
+    **{f"non-blocking neighborhood {name} latency": f"osu_ineighbor_{name}" for name in _NEIGHBOURS},
+    "put latency": "osu_put_latency",
+    "put bandwidth": "osu_put_bw",
+    "put bi-directional bandwidth": "osu_put_bibw",
+    "get latency": "osu_get_latency",
+    "get bandwidth": "osu_get_bw",
+    "accumulate latency": "osu_acc_latency",
+    "get_accumulate latency": "osu_get_acc_latency",
+    "fetch_and_op latency": "osu_fop_latency",
+    "compare_and_swap latency": "osu_cas_latency",
+}
+
+
+def program_of_title(text: str) -> str:
+    """The program's name; empty where the title is missing, or one that is not known."""
+    found = _TITLE.search(text)
+    title = _DEVICE.sub("", found[1]).lower().replace(_EXCHANGE, "") if found else ""
+    return _PROGRAMS.get(title.lstrip("_ "), "")

@@ -1,0 +1,60 @@
+"""The plan as people read it before they spend their time on a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.units import format_duration
+
+if TYPE_CHECKING:
+    from mpicampaign.jobs.plan import Plan, PlannedCase
+
+
+def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
+    """The matrix (host groups × placements, a block for each benchmark), and what it may cost."""
+    lines = [f"campaign {plan.campaign}, seed {plan.seed}, system {plan.system or '(none here)'}"]
+    for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
+        cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
+        lines += ["", *_matrix(benchmark, cases, plan.system)]
+    hours = plan.node_seconds / 3600
+    limit = f", {cap:g} allowed" if cap is not None else ""
+    lines += ["", f"{len(plan.runs)} runs on this system, {pending} still to be done"]
+    lines += [f"at most {hours:.2f} node-hours if every run takes its whole time limit{limit}"]
+    return "\n".join(lines)
+
+
+def _matrix(benchmark: str, cases: list[PlannedCase], system: str) -> list[str]:
+    groups = list(dict.fromkeys(planned.case.host_group for planned in cases))
+    placements = list(dict.fromkeys(planned.case.placement for planned in cases))
+    found = {(planned.case.host_group, planned.case.placement): planned for planned in cases}
+    cells = [[_cell(found.get((group, placement)), system) for placement in placements] for group in groups]
+    rows = [[benchmark, *placements], *([group, *row] for group, row in zip(groups, cells, strict=True))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    text = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
+    reasons = dict.fromkeys(planned.not_available for planned in cases if planned.not_available)
+    return [line.rstrip() for line in text] + [f"  n/a: {reason}" for reason in reasons]
+
+
+def _cell(planned: PlannedCase | None, system: str) -> str:
+    if planned is None:
+        return "-"
+    if planned.not_available:
+        return "n/a"
+    elsewhere = "" if planned.case.system == system else " (elsewhere)"
+    return f"×{planned.repeats}{elsewhere}"
+
+
+def pending_text(plan: Plan, pending: int, title: str) -> str:
+    """One line before a campaign starts or finds nothing to do."""
+    name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
+    if not plan.system:
+        return f"{name}: this machine belongs to no system of the campaign; tables only"
+    if not pending:
+        return f"{name}: nothing to do, all {len(plan.runs)} runs are there"
+    limit = format_duration(plan.node_seconds) if plan.runs else ""
+    return f"{name}: {pending} of {len(plan.runs)} runs to do, at most {limit} in all"
+
+
+def waiting_text(owner: str) -> str:
+    """What is said while another measurement holds this machine; ``owner`` as its script wrote it."""
+    return f"waiting for another measurement on this machine to end: {owner or 'unknown'}"

@@ -1,0 +1,132 @@
+"""Where the programs of this machine are: the only part of planning that looks at the disk."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Benchmark, System
+
+PROJECT = Path(__file__).resolve().parents[3]
+RESULTS = PROJECT / "results"
+WHEEL = "wheel"  # System.prefix: the environment that this program runs in
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A benchmark's program: its path (or its name, where a module brings it), or why it is not there."""
+
+    command: str
+    sha256: str = ""
+    not_available: str = ""
+
+
+SUBMIT_COMMANDS = {"slurm": "sbatch", "lsf": "bsub"}
+
+
+def is_here(system: System) -> bool:
+    """Whether this machine can run the system's jobs: it has the scheduler's command, or needs none."""
+    command = SUBMIT_COMMANDS.get(system.scheduler)
+    return command is None or shutil.which(command) is not None
+
+
+def find_program(system: System, benchmark: Benchmark) -> Program:
+    """The program of a benchmark; a system seen from elsewhere is believed to have it."""
+    kind, name, location = benchmark.provider.kind, benchmark.program, benchmark.provider.location
+    if name in system.programs:
+        kind, location = "path", system.programs[name]
+    if not is_here(system) and kind != "bundled":
+        return Program(str(Path(location).expanduser()) if location else name)
+    if kind == "bundled":
+        return Program(str(build_folder(system) / name))
+    if kind in ("module", "spack"):
+        return Program(name)  # looked for on the node, after the module is loaded
+    for candidate in _candidates(kind, location, name):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return Program(str(candidate), sha256=_sha256(candidate))
+    return Program(name, not_available=_absence(kind, location, name))
+
+
+def _candidates(kind: str, location: str, name: str) -> list[Path]:
+    if kind == WHEEL:
+        return [Path(sys.prefix) / "bin" / name]
+    root = Path(location).expanduser() if location else None
+    if kind == "conda" and root:
+        return [root / "bin" / name, *sorted(root.glob(f"libexec/osu-micro-benchmarks/**/{name}"))]
+    if root:
+        return [root, root / name] if root.name == name else [root / name]
+    found = shutil.which(name)
+    return [Path(found)] if found else []
+
+
+def _absence(kind: str, location: str, name: str) -> str:
+    if kind == WHEEL:
+        return f"{name} is not in the environment: no wheel of it for {platform.machine()}"
+    if location:
+        return f"{name} is not at {location}"
+    return f"{name} is not on this machine's PATH"
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def build_folder(system: System) -> Path:
+    """Where the bundled kernels are built for a system.
+
+    The name holds a key of everything that decides what the build yields (sources, MPI, modules),
+    so that a changed kernel or MPI is another program, and its runs are other runs. A mark, left by a
+    build that met another compiler behind the same names, adds to it.
+    """
+    first = first_build_folder(system)
+    mark = compiler_mark(first)
+    key = mark.read_text().strip() if mark.exists() else ""
+    return first.with_name(f"{first.name}-{key}") if key else first
+
+
+def first_build_folder(system: System) -> Path:
+    """The build folder by what is seen without calling the compiler wrapper."""
+    wrapper = compiler_wrapper(system)
+    key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
+    return PROJECT / "build" / system.name / key
+
+
+def compiler_mark(first: Path) -> Path:
+    """The file that names the compiler which a build met instead of the one it had met at first."""
+    return first.with_suffix(".changed")
+
+
+@cache
+def _build_key(
+    mpi: str, prefix: str, modules: tuple[str, ...], source: tuple[str, ...], wrapper: Path | None
+) -> str:
+    digest = hashlib.sha256(repr((mpi, prefix, modules, source, wrapper)).encode())
+    kernels = PROJECT / "kernels"
+    files = [path for path in kernels.rglob("*") if path.is_file() and path.parent.name != "tests"]
+    for path in sorted(files):
+        digest.update(str(path.relative_to(PROJECT)).encode() + b"\0" + path.read_bytes())
+    if wrapper:
+        digest.update(wrapper.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def compiler_wrapper(system: System) -> Path | None:
+    """The system's mpicc (or what its environment names as MPICC), if it is there without any module."""
+    name = system.environment.get("MPICC", "mpicc")
+    found = shutil.which(name, path=f"{system.prefix}/bin" if system.prefix else None)
+    return Path(found).resolve() if found else None
+
+
+def physical_cores() -> int:
+    """Physical cores of this machine; hyper-threads of a core are one core."""
+    cpus = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list")
+    return len({path.read_text() for path in cpus}) or (os.cpu_count() or 1)

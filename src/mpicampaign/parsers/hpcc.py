@@ -1,0 +1,206 @@
+"""Outputs of the HPC Challenge suite (``hpccoutf.txt``), 1.0 to 1.5: the figures of its summary section.
+
+The parts before the summary are what the programs of the suite say for themselves; of them only failures
+are read. Units in the summary: GB = 10^9 B (the parts' own words: "1 MB/s = 10**6 byte/sec"; STREAM and
+PTRANS divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mpicampaign.parsers.hpl_rows import GIGA, operations
+from mpicampaign.parsers.output import (
+    MICROSECOND,
+    OutputError,
+    ParsedOutput,
+    agree,
+    check_no_abort,
+    check_order,
+    integer,
+    numbered_lines,
+    scientific,
+    shown,
+)
+from mpicampaign.records import Series
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUITE = "hpcc"
+
+_TERA = 1e12
+_Values = dict[str, tuple[int, str]]  # key -> line and value
+
+# key in the summary -> column and factor to SI
+_COLUMNS: dict[str, tuple[str, float]] = {
+    "HPL_Tflops": ("hpl_flops", _TERA),
+    "HPL_time": ("hpl_time", 1),
+    "PTRANS_GBs": ("ptrans_bandwidth", GIGA),
+    "MPIRandomAccess_GUPs": ("random_access_rate", GIGA),
+    "StarRandomAccess_GUPs": ("random_access_star_rate", GIGA),
+    "SingleRandomAccess_GUPs": ("random_access_single_rate", GIGA),
+    "MPIFFT_Gflops": ("fft_flops", GIGA),
+    "StarFFT_Gflops": ("fft_star_flops", GIGA),
+    "SingleFFT_Gflops": ("fft_single_flops", GIGA),
+    "StarDGEMM_Gflops": ("dgemm_star_flops", GIGA),
+    "SingleDGEMM_Gflops": ("dgemm_single_flops", GIGA),
+    **{
+        f"{who}STREAM_{what}": (f"stream_{what.lower()}_{who.lower()}", GIGA)
+        for who in ("Star", "Single")
+        for what in ("Copy", "Scale", "Add", "Triad")
+    },
+    "RandomlyOrderedRingLatency_usec": ("random_ring_latency", MICROSECOND),
+    "NaturallyOrderedRingLatency_usec": ("natural_ring_latency", MICROSECOND),
+    "MaxPingPongLatency_usec": ("ping_pong_latency", MICROSECOND),
+    "AvgPingPongLatency_usec": ("ping_pong_latency_average", MICROSECOND),
+    "MinPingPongLatency_usec": ("ping_pong_latency_best", MICROSECOND),
+    "RandomlyOrderedRingBandwidth_GBytes": ("random_ring_bandwidth", GIGA),
+    "NaturallyOrderedRingBandwidth_GBytes": ("natural_ring_bandwidth", GIGA),
+    "MinPingPongBandwidth_GBytes": ("ping_pong_bandwidth", GIGA),
+    "AvgPingPongBandwidth_GBytes": ("ping_pong_bandwidth_average", GIGA),
+    "MaxPingPongBandwidth_GBytes": ("ping_pong_bandwidth_best", GIGA),
+}
+# What was run, kept as it is printed.
+_KEPT = (
+    *("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N"),
+    *("MPIFFT_N", "DGEMM_N", "STREAM_VectorSize", "STREAM_Threads"),
+)
+
+_BANNER = "This is the DARPA/DOE HPC Challenge Benchmark"
+_BEGIN, _CLOSE = "Begin of Summary section.", "End of Summary section."
+_END = "End of HPC Challenge tests."
+_PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
+_FAILED = re.compile(r"\|\|Ax-b\|\|.{1,200} FAILED\s*$|(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
+_DIGITS = 6  # significant digits of C's %g
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The state while the lines go by."""
+
+    started: bool = False
+    in_summary: bool = False
+    closed: bool = False
+    ended: bool = False
+    values: _Values = field(default_factory=dict)
+
+    def read(self, number: int, line: str) -> None:
+        if line.startswith((_BANNER, _BEGIN)) and (self.in_summary or self.closed):
+            raise OutputError(f"line {number}: a second output: HPCC appends to hpccoutf.txt")
+        if line.startswith(_BANNER):
+            self._start(number)
+        elif line.startswith(_BEGIN):
+            self.in_summary = True
+        elif line.startswith(_CLOSE):
+            self.closed, self.in_summary = self.in_summary, False
+        elif line.startswith(_END):
+            self.ended = self.closed
+        elif self.in_summary:
+            self._pair(number, line)
+        elif not self.ended:
+            self._other(number, line)
+
+    def _start(self, number: int) -> None:
+        if self.started:
+            raise OutputError(f"line {number}: a second header: HPCC appends to hpccoutf.txt")
+        self.started = True
+
+    def _pair(self, number: int, line: str) -> None:
+        found = _PAIR.match(line)
+        if not found:
+            check_no_abort(line, number)
+            return
+        if found[1] in self.values:
+            raise OutputError(f"line {number}: {found[1]} a second time: two outputs in one file")
+        self.values[found[1]] = number, found[2]
+
+    def _other(self, number: int, line: str) -> None:
+        if _FAILED.match(line):
+            raise OutputError(f"line {number}: a check failed: {line.strip()[:120]}")
+        check_no_abort(line, number)
+
+
+def parse_hpcc(text: str) -> ParsedOutput:
+    """Read ``hpccoutf.txt``, or an output into which it was printed: one series of single figures.
+
+    Raises
+    ------
+    OutputError
+        when the output is incomplete, when HPCC reports no success, or when figures contradict each other.
+    """
+    reader = _Reader()
+    for number, line in numbered_lines(text):
+        reader.read(number, line)
+    _check_complete(reader)
+    values = reader.values
+    columns = {column: [_figure(values, key, factor)] for key, (column, factor) in _COLUMNS.items()}
+    if all(value is None for (value,) in columns.values()):
+        raise OutputError("no figures: none of the benchmarks was run")
+    _check_figures(values)
+    ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
+    metadata = {key.lower(): values[key][1] for key in _KEPT if key in values}
+    return ParsedOutput(SUITE, _version(values), metadata, (Series("HPCC", ranks, columns),))
+
+
+def _check_complete(reader: _Reader) -> None:
+    if not reader.started:
+        raise OutputError("the header of HPCC is missing: empty, cut or another program's")
+    if not reader.ended:
+        raise OutputError("the summary section or the closing line of HPCC is missing: it did not end")
+    needed = ("VersionMajor", "VersionMinor", "Success", "CommWorldProcs", "HPL_N", *_COLUMNS)
+    missing = [key for key in needed if key not in reader.values]
+    if missing:
+        raise OutputError(f"the summary lacks {', '.join(missing)}: lines are missing or garbled")
+    number, success = reader.values["Success"]
+    if success != "1":
+        raise OutputError(f"line {number}: HPCC reports Success={success[:40]}: a benchmark of it failed")
+
+
+def _version(values: _Values) -> str:
+    keys = ("VersionMajor", "VersionMinor", "VersionMicro")
+    release = values.get("VersionRelease", (0, ""))[1]
+    return ".".join(values[key][1] for key in keys if key in values) + release
+
+
+def _figure(values: _Values, key: str, factor: float) -> float | None:
+    number, token = values[key]
+    if token.startswith("-"):
+        scientific(token[1:], number, key)
+        return None
+    return scientific(token, number, key) * factor or None
+
+
+def _check_figures(values: _Values) -> None:
+    _check_rate(values, "HPL_N", "HPL_time", "HPL_Tflops", lambda order: operations(order) / _TERA)
+    updates, time = "MPIRandomAccess_ExeUpdates", "MPIRandomAccess_time"
+    _check_rate(values, updates, time, "MPIRandomAccess_GUPs", lambda updates: updates / GIGA)
+    for what in ("Latency_usec", "Bandwidth_GBytes"):
+        keys = [f"{which}PingPong{what}" for which in ("Min", "Avg", "Max")]
+        low, middle, high = (_figure(values, key, 1) for key in keys)
+        if low is not None and middle is not None and high is not None:
+            check_order(low, middle, high, values[keys[1]][0], 2 * _half_digit(high))
+
+
+def _check_rate(values: _Values, work: str, time: str, rate: str, amount: Callable[[int], float]) -> None:
+    """Refuse a rate that its own work and time contradict; an older summary does not print them all."""
+    if not {work, time, rate} <= values.keys():
+        return
+    took, reached = _figure(values, time, 1), _figure(values, rate, 1)
+    if took is None or reached is None:
+        return
+    number, token = values[work]
+    done = amount(integer(token, number, work))
+    if not agree(done, took, _half_digit(took), reached, _half_digit(reached)):
+        raise OutputError(
+            f"line {values[rate][0]}: {rate}={values[rate][1]} contradicts {work}={shown(token)}"
+            f" and {time}={values[time][1]}"
+        )
+
+
+def _half_digit(value: float) -> float:
+    """Half a unit of the last digit that C's %g prints."""
+    return 0.5 * 10.0 ** (math.floor(math.log10(value)) + 1 - _DIGITS)

@@ -1,0 +1,135 @@
+"""One row of HPL's results, and what must hold between its figures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mpicampaign.parsers.output import (
+    OutputError,
+    agree,
+    check_column_count,
+    decimal,
+    half_digit,
+    integer,
+    row_tokens,
+    scientific,
+    shown,
+    word_ends,
+)
+
+GIGA = 1e9
+# Process mapping, depth, broadcast, recursive factorisation with its divisions, panel factorisation with its
+# smallest width, such as WR11R2C4.
+_PANELS = r"[0-9]{1,3}[0-9][LCR][0-9]{1,2}[LCR][0-9]{1,3}"
+_COLUMNS = ("N", "NB", "P", "Q", "Time", "Gflops")
+_PER_GPU = re.compile(r"(?<! ) +\( *(per GPU|[0-9][0-9.e+]{0,20})\)\s*$", re.ASCII)
+
+
+class _Build(NamedTuple):
+    """What tells one build's table apart: a row's first words and how wide they usually are."""
+
+    first: re.Pattern[str]
+    width: int  # characters; a variant of more digits moves the columns
+
+
+_USUAL = _Build(re.compile(rf"W[RC]{_PANELS}", re.ASCII), 8)
+# NVIDIA's passes over most parameters, and names what is left of the variant.
+_NVIDIA = _Build(re.compile(rf"W[RC](?:0|{_PANELS})", re.ASCII), 8)
+# AMD's names storage and swapping too, such as WRC11C2R4o 002.
+_AMD = _Build(re.compile(rf"W[RC][RC]{_PANELS}[a-z] [0-9]{{3}}", re.ASCII), 14)
+_HEADING = re.compile(r"T/V(?P<swap>\s+SWP)?\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?P<gpu>\s+\(\s*per GPU\))?\s*$")
+
+
+@dataclass(slots=True)
+class Row:
+    """Matrix order, block size, process grid, time (s) and rate (Gflop/s = 10^9 flop/s)."""
+
+    line: int
+    variant: str
+    order: int
+    block: int
+    grid: tuple[int, int]
+    time: float
+    gflops: float
+    rounds: bool  # whether the build rounds orders down to whole blocks
+    passed: bool = False  # the residual check below it
+
+    @property
+    def qualifiers(self) -> dict[str, str]:
+        """What tells the row apart from others of the same call."""
+        grid = f"{self.grid[0]} x {self.grid[1]}"
+        return {"N": str(self.order), "NB": str(self.block), "grid": grid}
+
+
+def operations(order: int) -> float:
+    """Floating-point operations that HPL counts for a matrix of this order, whatever it really does."""
+    return 2 / 3 * order**3 + 3 / 2 * order**2
+
+
+def is_heading(line: str) -> bool:
+    """Whether a line is the heading of a table of results."""
+    return _HEADING.match(line) is not None
+
+
+def read_row(number: int, line: str, heading: str) -> Row:
+    """The row, checked against its heading and in itself.
+
+    Raises
+    ------
+    OutputError
+        when it is damaged, or when time and rate contradict the matrix order.
+    """
+    build = _build(heading)
+    per_gpu = _take_per_gpu(number, line) if build is _NVIDIA else ""
+    line, heading = line.removesuffix(per_gpu), _PER_GPU.sub("", heading)
+    tokens = row_tokens(line, number)
+    check_column_count(tokens, heading.split(), number)
+    variant = " ".join(tokens[: -len(_COLUMNS)])
+    if not build.first.fullmatch(variant):
+        raise OutputError(f"line {number}: {shown(variant)} is no variant of HPL: garbled")
+    _check_layout(number, line, heading, max(0, len(variant) - build.width))
+    figures = dict(zip(_COLUMNS, tokens[-len(_COLUMNS) :], strict=True))
+    order, block, rows, columns = (integer(figures[name], number, name) for name in _COLUMNS[:4])
+    _check_rate(number, order, figures)
+    if per_gpu:
+        _check_per_gpu(number, per_gpu.strip(" ()"), figures["Gflops"], rows * columns)
+    time, gflops = float(figures["Time"]), float(figures["Gflops"])
+    return Row(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
+
+
+def _build(heading: str) -> _Build:
+    found = _HEADING.match(heading)
+    if found and found["gpu"]:
+        return _NVIDIA
+    return _AMD if found and found["swap"] else _USUAL
+
+
+def _take_per_gpu(number: int, line: str) -> str:
+    found = _PER_GPU.search(line)
+    if not found:
+        raise OutputError(f"line {number}: the rate per GPU is missing: cut")
+    return found[0]
+
+
+def _check_layout(number: int, line: str, heading: str, shift: int) -> None:
+    """Each figure ends below the last letter of its heading."""
+    ends, expected = (word_ends(text)[-len(_COLUMNS) :] for text in (line, heading))
+    if [end - shift for end in ends] != expected:
+        raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
+
+
+def _check_rate(number: int, order: int, figures: dict[str, str]) -> None:
+    """Refuse a row whose time and rate contradict its matrix order."""
+    took, rate = figures["Time"], figures["Gflops"]
+    time, gflops = decimal(took, number, "Time"), scientific(rate, number, "Gflops")
+    if not agree(operations(order) / GIGA, time, half_digit(took), gflops, half_digit(rate)):
+        raise OutputError(f"line {number}: order {order} in {took} s is not {rate} Gflop/s")
+
+
+def _check_per_gpu(number: int, share: str, rate: str, ranks: int) -> None:
+    """Each process has one GPU; the rate of each is printed in brackets behind the whole one."""
+    figure = scientific(share, number, "Gflops per GPU")
+    if abs(figure - float(rate) / ranks) > half_digit(share) + half_digit(rate) / ranks:
+        raise OutputError(f"line {number}: {rate} Gflop/s of {ranks} GPUs are not {share} of each")

@@ -1,0 +1,290 @@
+"""A campaign file for a site, from what the doctor found. No I/O.
+
+Every text that a site gave goes through the YAML dumper, or is a comment of one printable line.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import Any
+
+import yaml
+
+from mpicampaign.site.facts import Group, Library, NodeClass, Site
+from mpicampaign.site.names import name_from, usable
+from mpicampaign.units import format_rate
+from mpicampaign.yaml_lines import printable, shortened
+
+WHEEL = "wheel"
+MAX_HOSTS = 64
+# What no reader of YAML takes for anything but text, apart from words such as "no", which the dumper knows.
+_PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
+_SYSTEM = {"none": "this-machine"}
+_PING_PONG = "-iter 1000 -time 1 -msglog 0:22 PingPong"
+
+
+class _Line(dict[str, Any]):
+    """A mapping that is written in one line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes whatever another reader of YAML could take for a number; lists of texts are one line."""
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    style = None if _PLAIN.fullmatch(text) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _line(dumper: _Dumper, line: _Line) -> yaml.MappingNode:
+    return dumper.represent_mapping("tag:yaml.org,2002:map", line, flow_style=True)
+
+
+def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
+    one_line = all(isinstance(item, str) for item in items)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=one_line)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(_Line, _line)
+_Dumper.add_representer(list, _list)
+
+
+def dumped(data: Any, indent: int = 0) -> str:
+    """Plain data as YAML."""
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=10**6, allow_unicode=True)
+    return textwrap.indent(text, " " * indent)
+
+
+def comment(words: str, indent: int = 0) -> str:
+    """Words as a comment of one line, whatever they hold."""
+    return f"{' ' * indent}# {shortened(printable(words), 300)}\n"
+
+
+def refusal(nodes: NodeClass, scheduler: str) -> str:
+    """Why these nodes cannot be a host group of a campaign file; empty where they can."""
+    if not usable("word", nodes.queue):
+        return f"the name {printable(nodes.queue)!r} cannot be used in a job script"
+    if scheduler == "slurm" and nodes.constraint and not usable("constraint", nodes.constraint):
+        return f"the features {printable(nodes.constraint)!r} cannot be used in a job script"
+    if scheduler == "lsf" and not all(usable("hosts", node) for node in nodes.nodes):
+        return f"a host name of {printable(nodes.queue)!r} cannot be used in a job script"
+    return ""
+
+
+def named_groups(classes: list[NodeClass]) -> list[Group]:
+    """Host groups with names made from what tells the nodes apart."""
+    groups: list[Group] = []
+    for nodes in classes:
+        taken = {group.name for group in groups}
+        groups.append(Group(name_from(nodes.constraint or nodes.queue, taken), nodes))
+    return groups
+
+
+def campaign_text(site: Site) -> str:
+    """The campaign file: it loads, and its plan holds every group whose nodes can be used.
+
+    What is not known is left out, with a comment that says how to fill it in.
+    """
+    parts = [_heading(site), _system(site), _host_groups(site), _placements(site)]
+    parts += [_benchmarks(site), _matrix(site)]
+    return "\n".join(part for part in parts if part)
+
+
+def _heading(site: Site) -> str:
+    name = name_from(site.host.split(".")[0], (), "site")
+    text = comment(
+        f"Written by mpicampaign doctor on {site.host or 'this machine'}. Edit it as you like, then:"
+    )
+    text += comment("    mpicampaign check --campaign FILE    # every mistake at once")
+    text += comment("    mpicampaign plan --campaign FILE     # the matrix, and the node-hours it may take")
+    limit = "1 min" if site.scheduler == "none" else "2 min"
+    title = {"campaign": name, "title": f"Placements of {name}", "repeats": 6, "time_limit": limit}
+    return text + dumped(title)
+
+
+def _system(site: Site) -> str:
+    chosen = site.libraries[0] if site.libraries else Library(WHEEL)
+    name = _SYSTEM.get(site.scheduler, "cluster")
+    entry: dict[str, Any] = {"scheduler": site.scheduler, **_library_keys(chosen)}
+    text = dumped({"systems": {name: entry}})
+    others = site.libraries[1:]
+    if others:
+        text += comment("Other MPI libraries that were found; these lines take the place of mpi: above.", 4)
+    for library in others:
+        text += _other_library(library)
+    for note in site.notes:
+        text += comment(note, 4)
+    return text
+
+
+def _library_keys(library: Library) -> dict[str, Any]:
+    keys = {"mpi": library.mpi, "modules": library.module, "prefix": library.prefix}
+    return {key: value for key, value in keys.items() if value}
+
+
+def _other_library(library: Library) -> str:
+    if not library.mpi:
+        name = library.module or library.words
+        return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
+    words = f"  ({library.words})" if library.words else ""
+    flow = dumped(_Line(_library_keys(library))).strip().removeprefix("{").removesuffix("}")
+    return comment(f"{flow}{words}", 4)
+
+
+def _host_groups(site: Site) -> str:
+    text = "host_groups:\n"
+    for group in site.groups:
+        for note in _group_notes(site, group):
+            text += comment(note, 2)
+        text += dumped({group.name: _group_keys(site, group)}, 2)
+        for note in _fabric_notes(group):
+            text += comment(note, 4)
+    return text
+
+
+def _group_keys(site: Site, group: Group) -> dict[str, Any]:
+    nodes = group.nodes
+    keys: dict[str, Any] = {"system": _SYSTEM.get(site.scheduler, "cluster")}
+    if site.scheduler == "slurm":
+        keys |= {"partition": nodes.queue, "constraint": nodes.constraint}
+    if site.scheduler == "lsf":
+        keys |= {"queue": nodes.queue, "hosts": list(nodes.nodes[:MAX_HOSTS])}
+    if site.scheduler != "none":
+        keys |= {"exclusive": True, "cores": group.cores}
+    return {key: value for key, value in keys.items() if value} | _fabrics(site, group)
+
+
+def _group_notes(site: Site, group: Group) -> list[str]:
+    nodes = group.nodes
+    if site.scheduler == "none":
+        return []
+    names = shortened(", ".join(nodes.nodes), 120)
+    notes = [f"{len(nodes.nodes)} nodes, {nodes.usable} of them usable: {names}", *nodes.notes]
+    if nodes.features:
+        notes.append(f"features: {', '.join(nodes.features)}")
+    if site.scheduler == "lsf" and len(nodes.nodes) > MAX_HOSTS:
+        notes.append(f"the first {MAX_HOSTS} of these hosts are named; an LSF host group is shorter")
+    notes += [note for queue in site.queues if queue.name == nodes.queue for note in queue.notes]
+    if group.sockets and group.cores:
+        notes.append(f"sockets of a node: {group.sockets}, cores: {group.cores}")
+    if not group.probe:
+        notes.append(f"not looked at by a probe job: {group.unknown}")
+    return notes
+
+
+def _fabrics(site: Site, group: Group) -> dict[str, Any]:
+    if site.scheduler == "none" or not group.probe:
+        return {}
+    fabrics: dict[str, Any] = {}
+    for interface in group.probe.fabrics:
+        known = {name.lower() for name in fabrics}
+        if (
+            usable("device", interface.name)
+            and len(interface.name) <= 40
+            and interface.name.lower() not in known
+        ):
+            fabrics[interface.name] = _Line(transport="tcp", interface=interface.name)
+            if interface.hardware and interface.megabits:
+                fabrics[interface.name]["rate"] = _rate(interface.megabits / 1000)
+    for port in group.probe.active_ports[:1]:
+        if usable("device", port.device):
+            fabrics["ib"] = _Line(transport="ibv", device=port.device)
+            if port.gigabits:
+                fabrics["ib"]["rate"] = _rate(port.gigabits)
+    return {"fabrics": fabrics} if fabrics else {}
+
+
+def _rate(gigabits: float) -> str:
+    return format_rate(gigabits * 1e9 / 8)
+
+
+def _fabric_notes(group: Group) -> list[str]:
+    if not group.probe:
+        return ["fabrics: {eth: {transport: tcp, interface: eth0, rate: 10 Gbit/s}}   # for TCP placements"]
+    notes = []
+    for interface in group.probe.fabrics:
+        if interface.megabits and not interface.hardware:
+            notes.append(
+                f"{interface.name} says {interface.megabits} Mbit/s, but is virtual: no rate is given"
+            )
+    for interface in group.probe.interfaces:
+        if not interface.usable:
+            why = "has no IPv4 route" if interface.up else "is not up"
+            notes.append(f"interface {interface.name} {why}")
+    used = group.probe.active_ports[:1]
+    for port in group.probe.ports:
+        if port not in used:
+            notes.append(
+                f"device {port.device} port {port.number}: {'active' if port.active else 'not active'}"
+            )
+    return notes
+
+
+def _tcp_names(site: Site, group: Group) -> list[str]:
+    fabrics = _fabrics(site, group).get("fabrics", {})
+    return [name for name, fabric in fabrics.items() if fabric["transport"] == "tcp"]
+
+
+def _several_networks(site: Site) -> bool:
+    return any(len(_tcp_names(site, group)) > 1 for group in _usable(site))
+
+
+def _placements(site: Site) -> str:
+    """A placement for each network, where nodes have several: a label TCP would not tell which."""
+    if not _several_networks(site):
+        return ""
+    names = dict.fromkeys(name for group in _usable(site) for name in _tcp_names(site, group))
+    base = {"nodes": 2, "ranks_per_node": 1, "transport": "tcp"}
+    words = "one rank on each of two nodes over"
+    entries = {f"TCP-{name}": {"description": f"{words} {name}", **base, "fabric": name} for name in names}
+    return dumped({"placements": entries})
+
+
+def _usable(site: Site) -> list[Group]:
+    return [group for group in site.groups if site.scheduler == "none" or group.nodes.usable]
+
+
+def placements_of(site: Site, group: Group) -> list[str]:
+    """What can be measured on these nodes, as far as is known."""
+    cores, sockets = group.cores or 1, group.sockets or 1
+    found = ["SHM-1"] if cores // sockets >= 2 else []
+    found += ["SHM-2"] if sockets >= 2 else []
+    found += ["SHM"] if cores >= 2 or not group.cores else []
+    if site.scheduler == "none":
+        return [*found, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
+    if group.nodes.usable >= 2:
+        names = _tcp_names(site, group)
+        found += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
+        found += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
+    return found or ["SHM"]
+
+
+def _benchmarks(site: Site) -> str:
+    chosen = site.libraries[0] if site.libraries else Library(WHEEL)
+    entry: dict[str, Any] = {"arguments": _PING_PONG}
+    text = ""
+    if chosen.mpi != WHEEL:
+        paths = {group.probe.programs.get("IMB-MPI1", "") for group in site.groups if group.probe} - {""}
+        entry["provider"] = {"kind": "path", "location": min(paths)} if paths else "module"
+        if not paths:
+            text = comment("No IMB-MPI1 was found: name the module that brings it, or its path.", 2)
+    return "benchmarks:\n" + text + dumped({"PingPong": entry}, 2)
+
+
+def _matrix(site: Site) -> str:
+    groups = _usable(site)
+    text = "".join(
+        comment(f"{group.name} is left out: none of its nodes can be used now")
+        for group in site.groups
+        if group not in groups
+    )
+    blocks: dict[tuple[str, ...], list[str]] = {}
+    for group in groups:
+        blocks.setdefault(tuple(placements_of(site, group)), []).append(group.name)
+    entries = [
+        {"host_groups": names, "placements": list(placements), "benchmarks": ["PingPong"]}
+        for placements, names in blocks.items()
+    ]
+    return text + dumped({"matrix": entries})

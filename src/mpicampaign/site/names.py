@@ -1,0 +1,29 @@
+"""Whether a name that a site gave can stand in a campaign file, and names made from such names. No output."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.campaign.shape import load_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+_LENGTH = 40
+
+
+def usable(kind: str, text: str) -> bool:
+    """Whether a text is what the campaign file's schema calls ``kind``: word, constraint, device, …"""
+    pattern = load_schema()["$defs"][kind]["pattern"]
+    return re.search(pattern, text) is not None and "\n" not in text and text.isprintable()
+
+
+def name_from(text: str, taken: Container[str], otherwise: str = "nodes") -> str:
+    """A name for a campaign file that resembles a text and is not among the ``taken`` (lower case)."""
+    plain = re.sub(r"[^a-z0-9._+-]+", "-", text.lower()).lstrip("._+-")[:_LENGTH].rstrip("._+-")
+    base = plain or otherwise
+    name, number = base, 2
+    while name in taken:
+        name, number = f"{base}-{number}", number + 1
+    return name

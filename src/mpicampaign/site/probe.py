@@ -1,0 +1,70 @@
+"""The output of the probe job (templates/doctor/probe.sh), as facts. No I/O."""
+
+from __future__ import annotations
+
+import re
+
+from mpicampaign.site.facts import Interface, NodeProbe, Port, UnreadableError
+from mpicampaign.yaml_lines import printable
+
+FIRST_LINE = "#mpicampaign-probe 1"
+LAST_LINE = "end of probe"
+ENVIRONMENT = "environment"  # the program that stands for the MPI of the Python environment
+# How many fields follow the word that says what a line is about.
+_FIELDS = {"host": 1, "topology": 3, "interface": 5, "port": 5, "program": 2, "version": 2}
+
+
+def read_probe(text: str) -> NodeProbe:
+    """What a node offers.
+
+    Raises
+    ------
+    UnreadableError
+        when the text is not a whole output of the probe.
+    """
+    lines = text.split("\n")
+    if lines[0] != FIRST_LINE or lines[-2:] != [LAST_LINE, ""]:
+        raise UnreadableError(f"this is no whole output of the probe: it begins {printable(lines[0])[:80]!r}")
+    rows: dict[str, list[list[str]]] = {kind: [] for kind in _FIELDS}
+    for line in lines[1:-2]:
+        kind, *fields = line.split("\t")
+        if kind in rows and len(fields) == _FIELDS[kind]:
+            rows[kind].append(fields)
+        else:
+            raise UnreadableError(f"the probe's output has a line of another kind: {printable(line)[:120]!r}")
+    sockets, cores, cpus = _topology(rows["topology"])
+    return NodeProbe(
+        host=rows["host"][0][0] if rows["host"] else "",
+        sockets=sockets,
+        cores=cores,
+        cpus=cpus,
+        interfaces=tuple(_interface(*fields) for fields in rows["interface"]),
+        ports=tuple(_port(*fields) for fields in rows["port"]),
+        programs=dict(_pair(*fields) for fields in rows["program"]),
+        versions=dict(_pair(*fields) for fields in rows["version"]),
+    )
+
+
+def _pair(name: str, value: str) -> tuple[str, str]:
+    return name, value
+
+
+def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
+    if len(rows) != 1 or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in rows[0]):
+        raise UnreadableError("the probe's output does not tell sockets and cores")
+    sockets, cores, cpus = map(int, rows[0])
+    if not 0 < sockets <= cores <= cpus:
+        raise UnreadableError(f"the probe counted {sockets} sockets, {cores} cores and {cpus} CPUs")
+    return sockets, cores, cpus
+
+
+def _interface(name: str, state: str, speed: str, hardware: str, route: str) -> Interface:
+    # Drivers that know no speed say -1, or 4294967295, which is the same read as unsigned.
+    known = re.fullmatch(r"[1-9][0-9]{0,7}", speed)
+    return Interface(name, state == "up", int(speed) if known else None, hardware == "yes", route == "yes")
+
+
+def _port(device: str, number: str, state: str, layer: str, rate: str) -> Port:
+    """``state`` is like "4: ACTIVE", ``rate`` like "100 Gb/sec (4X EDR)"."""
+    known = re.match(r"([0-9]{1,6}(?:\.[0-9]+)?) Gb/sec", rate)
+    return Port(device, number, state.endswith("ACTIVE"), layer, float(known[1]) if known else None)

@@ -1,0 +1,88 @@
+"""What the doctor found, in words: found, not found, could not look. No I/O."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.units import format_rate
+from mpicampaign.yaml_lines import printable, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.site.facts import Group, Interface, NodeProbe, Port, Site
+
+_SCHEDULERS = {"slurm": "Slurm", "lsf": "LSF", "none": "none: jobs run on this machine"}
+_MAX_QUEUES = 10
+
+
+def site_lines(site: Site) -> list[str]:
+    """One printable line for each thing that was looked for."""
+    lines = [f"scheduler: {_SCHEDULERS[site.scheduler]}", *_queues(site), *_libraries(site)]
+    for group in site.groups:
+        lines += _group(site, group)
+    return [printable(line) for line in [*lines, *site.notes]]
+
+
+def _queues(site: Site) -> Iterator[str]:
+    word = "partition" if site.scheduler == "slurm" else "queue"
+    for queue in site.queues[:_MAX_QUEUES]:
+        marks = [mark for mark, is_so in (("default", queue.default), ("not open", not queue.open)) if is_so]
+        limit = [f"at most {queue.time_limit}"] if queue.time_limit else []
+        words = ", ".join([*marks, *limit, *queue.notes])
+        yield f"{word} {queue.name}" + (f": {words}" if words else "")
+    if len(site.queues) > _MAX_QUEUES:
+        yield f"and {len(site.queues) - _MAX_QUEUES} {word}s more"
+
+
+def _libraries(site: Site) -> Iterator[str]:
+    yield f"modules: {site.modules}"
+    for number, library in enumerate(site.libraries):
+        name = library.module or library.words or library.mpi
+        yield f"MPI library: {name}" + (" (used in the campaign file)" if number == 0 else "")
+    if not site.libraries:
+        yield "MPI library: not found"
+
+
+def _group(site: Site, group: Group) -> Iterator[str]:
+    if site.scheduler == "none":
+        yield "this machine:"
+    else:
+        nodes = group.nodes
+        names = shortened(", ".join(nodes.nodes), 80)
+        where = f"{nodes.queue}, {nodes.constraint}" if nodes.constraint else nodes.queue
+        yield f"host group {group.name} ({where}): {len(nodes.nodes)} nodes, {nodes.usable} usable: {names}"
+    if group.probe:
+        for line in _probe(group.probe):
+            yield f"  {line}"
+    else:
+        if group.sockets and group.cores:
+            yield f"  sockets of a node: {group.sockets}, cores: {group.cores} (as the scheduler says)"
+        yield f"  networks, InfiniBand, programs: could not look: {group.unknown}"
+
+
+def _probe(probe: NodeProbe) -> Iterator[str]:
+    threads = f", hyper-threads: {probe.cpus}" if probe.cpus != probe.cores else ""
+    yield f"sockets of a node: {probe.sockets}, cores: {probe.cores}{threads} (seen on {probe.host})"
+    interfaces = "; ".join(_interface(interface) for interface in probe.interfaces)
+    yield f"network interfaces: {interfaces or 'not found'}"
+    yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
+    for name in ("mpirun", "mpicc", "numactl", "IMB-MPI1", "osu_latency"):
+        version = probe.versions.get(name, "")
+        words = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
+        yield f"{name} on the PATH: {words}"
+    if "numactl" not in probe.programs:
+        yield "without numactl, placements that bind ranks (SHM-1, SHM-2, TCP, IBV) fail: ask for it"
+
+
+def _interface(interface: Interface) -> str:
+    speed = format_rate(interface.megabits * 1e6 / 8) if interface.megabits else "speed unknown"
+    if interface.megabits and not interface.hardware:
+        speed += " (virtual)"
+    state = "up" if interface.up else "not up"
+    return f"{interface.name} {state}, {speed}" + ("" if interface.routed else ", no IPv4 route")
+
+
+def _port(port: Port) -> str:
+    rate = f", {format_rate(port.gigabits * 1e9 / 8)}" if port.gigabits else ""
+    return f"{port.device} port {port.number} {'active' if port.active else 'not active'}{rate}"

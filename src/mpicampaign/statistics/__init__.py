@@ -1,0 +1,1 @@
+"""Statistics of plain numbers: nothing here knows records or units."""

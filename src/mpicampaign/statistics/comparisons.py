@@ -1,0 +1,149 @@
+"""Many comparisons at once: what a probability is worth among all pairs of one ranking.
+
+The family is one ranking: all pairs of the placements of one host group (or of the host groups in one
+placement) in one figure. The chance of any false difference in it stays below the level. Which one is best
+is seen in the same data, so the pairs with the best alone would be no honest smaller family. Other
+rankings are other questions; what is said of several host groups together counts them
+(`mpicampaign.comparison.consensus`).
+
+Up to `CLOSED` groups the procedure is that of Ryan, Einot, Gabriel and Welsch with rank tests: two groups
+differ when every set of groups that holds both is shown not to be all alike (Kruskal and Wallis; two groups:
+the exact Mann-Whitney test). A set of m of the k groups is tested at 1 - (1 - level)^(m/k), sets of k and
+k - 1 groups at the level itself: sets without a group in common may be alike each for itself, and their
+errors add up to the level. Holm's steps are simpler, but with 5 repeats each, where no pair has less than
+p = 0.0079, they could not tell 5 groups apart (10 pairs, 0.079), nor the 7 host groups of the STFC report
+(21 pairs, 0.17); this gives 0.020 and 0.028. Beyond `CLOSED` there are too many sets: Holm's steps.
+
+The chance of any false difference was measured: ``tests/test_comparisons.py`` (marked full).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mpicampaign.statistics.medians import Difference
+
+CLOSED = 8  # groups up to which all sets of them are tested (256 sets)
+
+
+def corrected_differences(
+    groups: Sequence[Sequence[float]],
+    differences: Mapping[tuple[int, int], Difference],
+    level: float = 0.05,
+) -> dict[tuple[int, int], Difference]:
+    """The differences with their probabilities corrected for being so many.
+
+    Parameters
+    ----------
+    groups : the values of every group of the family
+    differences : by the positions of the two groups: of all pairs, or of those that are shown
+    level : the chance of any false difference in the family that is allowed
+    """
+    alone = {pair: found.p for pair, found in differences.items() if found.p is not None}
+    corrected = _by_sets(groups, alone) if len(groups) <= CLOSED else _by_steps(len(groups), alone)
+    return {
+        pair: _judged(found, corrected[pair], groups, pair, level) if pair in corrected else found
+        for pair, found in differences.items()
+    }
+
+
+def _by_sets(
+    groups: Sequence[Sequence[float]], alone: Mapping[tuple[int, int], float]
+) -> dict[tuple[int, int], float]:
+    """The largest probability of any set that holds the pair, each scaled to the level of its set."""
+    k = len(groups)
+    corrected = {pair: scaled(p, 2, k) for pair, p in alone.items()}
+    for m in range(3, k + 1):
+        for members in combinations(range(k), m):
+            p = scaled(kruskal_wallis([groups[index] for index in members]), m, k)
+            for pair in combinations(members, 2):
+                if pair in corrected and corrected[pair] < p:
+                    corrected[pair] = p
+    return corrected
+
+
+def _by_steps(k: int, alone: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+    """Holm's steps; where only some pairs are given, the others may come before, and no step is saved."""
+    everything = math.comb(k, 2)
+    corrected, largest = {}, 0.0
+    for step, pair in enumerate(sorted(alone, key=alone.__getitem__)):
+        left = everything - step if len(alone) == everything else everything
+        largest = max(largest, min(1.0, alone[pair] * left))
+        corrected[pair] = largest
+    return corrected
+
+
+def scaled(p: float, m: int, k: int) -> float:
+    """The level of the family at which a set of m of k groups with this probability is not all alike."""
+    return p if m >= k - 1 else 1 - (1 - p) ** (k / m)
+
+
+def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
+    """Probability that values of equal distributions are as far apart by ranks (chi-squared)."""
+    pooled = sorted(value for group in groups for value in group)
+    n = len(pooled)
+    ranks, ties = _midranks(pooled)
+    spread = 1 - ties / (n**3 - n)
+    if spread <= 0:
+        return 1.0
+    squares = math.fsum(math.fsum(ranks[value] for value in group) ** 2 / len(group) for group in groups)
+    return chi_squared_tail((12 * squares / (n * (n + 1)) - 3 * (n + 1)) / spread, len(groups) - 1)
+
+
+def chi_squared_tail(x: float, freedom: int) -> float:
+    """Probability of more than ``x``; by the finite sums for whole degrees of freedom."""
+    if x <= 0:
+        return 1.0
+    half = x / 2
+    if freedom % 2 == 0:
+        term = total = math.exp(-half)
+        for k in range(1, freedom // 2):
+            term *= half / k
+            total += term
+        return min(total, 1.0)
+    total = math.erfc(math.sqrt(half))
+    term = math.exp(-half) * math.sqrt(half) / math.gamma(1.5)
+    for k in range(1, (freedom + 1) // 2):
+        total += term
+        term *= half / (k + 0.5)
+    return min(total, 1.0)
+
+
+def _midranks(ordered: Sequence[float]) -> tuple[dict[float, float], int]:
+    """The mean rank of each value, and the sum of t³ - t over the t equal ones."""
+    places: dict[float, list[int]] = {}
+    for rank, value in enumerate(ordered, start=1):
+        places.setdefault(value, []).append(rank)
+    ranks = {value: (found[0] + found[-1]) / 2 for value, found in places.items()}
+    return ranks, sum(len(found) ** 3 - len(found) for found in places.values())
+
+
+def _judged(
+    found: Difference,
+    corrected: float,
+    groups: Sequence[Sequence[float]],
+    pair: tuple[int, int],
+    level: float,
+) -> Difference:
+    """The difference with its answer; none where as many repeats could not give one among so many pairs."""
+    pairs = math.comb(len(groups), 2)
+    judged = replace(found, corrected=corrected, comparisons=pairs, significant=corrected <= level)
+    sizes = [len(groups[index]) for index in pair]
+    if corrected <= level or found.p is None or found.p > level or _attainable(sizes, len(groups)) <= level:
+        return judged
+    how = "complete separation" if abs(found.effect) == 1 else f"p = {found.p:.2g} alone"
+    repeats = " and ".join(str(size) for size in dict.fromkeys(sizes))
+    reason = f"{how}, but {pairs} comparisons are too many for {repeats} repeats"
+    return replace(judged, significant=None, reason=reason)
+
+
+def _attainable(sizes: Sequence[int], k: int) -> float:
+    """The smallest corrected probability that a complete separation of two groups could have."""
+    least = 2 / math.comb(sum(sizes), sizes[0])
+    return scaled(least, 2, k) if k <= CLOSED else least * math.comb(k, 2)

@@ -1,0 +1,121 @@
+"""Outliers: single figures of a repeat far from those of all others. They are named, never dropped.
+
+Five repeats at one size cannot say how far is far; the sizes beside it help: a value is an outlier when its
+logarithm is further from the median of the repeats than ten times what 70 % of all values keep to, at this
+size and three on each side, further than 20 %, and nearer to no other repeat than half of that distance.
+
+False alarms per sweep of 26 sizes and 5 repeats whose values are independent: 0.1 % for a normal scatter of
+10 %, 5 % where the scatter is exponential (stragglers are then the rule); measured by
+``tests/test_outliers.py::test_false_alarms_of_sweeps`` (marked full).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.statistics.medians import median
+from mpicampaign.statistics.modes import split
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+FEWEST = 4  # repeats
+FEWEST_WITHOUT_SIZES = 5
+_SCATTERS = 10.0
+_KEEP = 0.7  # above a half: the median is a repeat's own value; below 0.8: 1 of 5 may be far off
+_FURTHER = math.log(1.2)
+_NEIGHBOURS = 3  # sizes on each side from which the scatter is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """A repeat (by its position) at neighbouring sizes (B; none for benchmarks without sizes).
+
+    ``ratio``: its value divided by the median of all repeats, where it is furthest.
+    """
+
+    position: int
+    sizes: tuple[int, ...]
+    ratio: float
+
+
+def outliers(
+    sizes: Sequence[int],
+    rows: Sequence[Sequence[float]],
+    without: Collection[int] = (),
+    resolution: float = 0.0,
+) -> tuple[Outlier, ...]:
+    """The outliers of a sweep, by repeat, then by size.
+
+    Parameters
+    ----------
+    sizes : message sizes (B), ascending
+    rows : the repeats' values at each size, in the order of the repeats
+    without : sizes not to judge, such as those at which the repeats fall into two modes
+    resolution : of the printed values
+    """
+    if not rows or len(rows[0]) < FEWEST:
+        return ()
+    distances = [_distances(values) for values in rows]
+    found: dict[int, list[tuple[int, float]]] = {}
+    for index, size in enumerate(sizes):
+        if size in without or not distances[index]:
+            continue
+        for position in _far(distances, index, resolution / median(rows[index])):
+            found.setdefault(position, []).append((index, distances[index][position]))
+    return tuple(
+        _outlier(sizes, position, group) for position in sorted(found) for group in _groups(found[position])
+    )
+
+
+def lone_value(values: Sequence[float]) -> Outlier | None:
+    """The repeat whose figure is far from all others by the gap: `mpicampaign.statistics.modes.split`."""
+    bands = split(values) if len(values) >= FEWEST_WITHOUT_SIZES else None
+    if bands is None or bands.lone is None or median(values) <= 0:
+        return None
+    return Outlier(bands.lone, (), values[bands.lone] / median(values))
+
+
+def _distances(values: Sequence[float]) -> list[float]:
+    """Logarithms of the values divided by their median; nothing where one is not positive."""
+    if min(values) <= 0:
+        return []
+    middle = math.log(median(values))
+    return [math.log(value) - middle for value in values]
+
+
+def _far(distances: Sequence[Sequence[float]], index: int, resolution: float) -> list[int]:
+    """The positions of the values at a size that are far from all others; usually none."""
+    here = distances[index]
+    candidates = [position for position, distance in enumerate(here) if abs(distance) > _FURTHER]
+    if not candidates:
+        return []
+    around = distances[max(index - _NEIGHBOURS, 0) : index + _NEIGHBOURS + 1]
+    ordered = sorted(abs(distance) for row in around for distance in row)
+    scatter = ordered[int(_KEEP * len(ordered))]
+    limit = _SCATTERS * math.hypot(scatter, resolution / math.sqrt(12))
+    return [p for p in candidates if abs(here[p]) > limit and 2 * _nearest(here, p) > abs(here[p])]
+
+
+def _nearest(distances: Sequence[float], position: int) -> float:
+    others = (value for index, value in enumerate(distances) if index != position)
+    return min(abs(distances[position] - value) for value in others)
+
+
+def _groups(found: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
+    """Neighbouring sizes at which a repeat is off to the same side."""
+    groups: list[list[tuple[int, float]]] = []
+    for index, distance in found:
+        last = groups[-1][-1] if groups else None
+        if last is not None and index == last[0] + 1 and distance * last[1] > 0:
+            groups[-1].append((index, distance))
+        else:
+            groups.append([(index, distance)])
+    return groups
+
+
+def _outlier(sizes: Sequence[int], position: int, group: Sequence[tuple[int, float]]) -> Outlier:
+    furthest = max((distance for _, distance in group), key=abs)
+    return Outlier(position, tuple(sizes[index] for index, _ in group), math.exp(furthest))

@@ -1,0 +1,300 @@
+"""Whether a run is what its label says: judged from recorded files alone.
+
+Each check holds one kind of evidence against the claim. A run is contradicted when one check
+contradicts, verified when all checks have what they need and agree, unverified otherwise. Where a
+folder stood for the node's /sys, the topology is a declared one, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import DECLARED, VERIFIED
+from mpicampaign.verdict.evidence import cpu_list
+from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.verdict.traffic import transport_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from mpicampaign.records import Series
+    from mpicampaign.verdict.evidence import Evidence
+
+MOMENTS = ("start", "end")
+HOST_KEYS = ("launch.host", "start.host", "end.host")
+
+# Without any of these lines a check would have nothing to hold the evidence against. A value may be empty.
+CLAIMS = (
+    *("system", "host_group", "placement", "benchmark", "repeat", "script_hash", "program_sha256"),
+    *("nodes", "ranks", "ranks_per_node", "sockets", "binding", "transport", "interface", "device", "mpi"),
+    *("members", "settings"),
+)
+
+
+def judge(
+    evidence: Evidence,
+    output: str,
+    series: Iterable[Series],
+    expected: Mapping[str, str] | None = None,
+    checksums: Mapping[str, str] | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """The verdict and its reasons in words.
+
+    Parameters
+    ----------
+    evidence : the run's evidence file
+    output : standard output and error of the benchmark, for what the MPI library reported
+    series : the parsed output, for the payload that must have moved
+    expected : claims that the run must have made to be the one whose folder it lies in
+    checksums : SHA-256 of the raw outputs as they are now, by file name; the run recorded its own
+    """
+    findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
+    if not findings:
+        findings = [found for check in CHECKS for found in check(evidence)]
+        findings += transport_findings(evidence, output, series)
+    verdict, words = conclude(findings)
+    declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
+    if declared and verdict == VERIFIED:
+        return DECLARED, (f"topology: declared by {', '.join(sorted(declared))}, not the node's own", *words)
+    return verdict, words
+
+
+def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
+    """The claim must be whole, and that of the run in whose folder it lies."""
+    claim = evidence.claim
+    others = [
+        f"{key} {claim[key]}, not {value}"
+        for key, value in expected.items()
+        if claim.get(key, value) != value
+    ]
+    if others:
+        return [Finding("result", CONTRADICTS, f"it is that of another run: {'; '.join(others)}")]
+    missing = [key for key in CLAIMS if key not in claim]
+    if missing:
+        return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
+    if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
+        return [Finding("claim", LACKS, f"it does not hold its {claim['settings']} settings")]
+    return []
+
+
+def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
+    """The raw outputs must be those that the run wrote."""
+    recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
+    if changed := [name for name, found in checksums.items() if recorded[name] not in (None, found)]:
+        return [
+            Finding("result", CONTRADICTS, f"{changed[0]} is not what the run wrote: its checksum differs")
+        ]
+    if missing := [name for name, found in recorded.items() if found is None]:
+        return [Finding("result", LACKS, f"the checksum of {missing[0]} was not recorded")]
+    return []
+
+
+def _end(evidence: Evidence) -> list[Finding]:
+    if not evidence.complete:
+        return [Finding("evidence", LACKS, "the evidence file has no end line")]
+    status = evidence.job.get("exit_status", "missing")
+    return [finding("exit status", status == "0", "0", f"{status}, but only 0 is success")]
+
+
+def _script(evidence: Evidence) -> list[Finding]:
+    claimed, found = evidence.claim.get("script_hash", ""), evidence.job.get("script_hash", "")
+    if not found:
+        return [Finding("job script", LACKS, "the script could not read itself to check its hash")]
+    bad = f"the script that ran has hash {found}, not {claimed}: it was changed after it was rendered"
+    bad += " (to repeat the run with the rendered one, remove its result folder)"
+    return [finding("job script", found == claimed, f"hash {found}", bad)]
+
+
+def _program(evidence: Evidence) -> list[Finding]:
+    claimed, found = evidence.claim.get("program_sha256", ""), evidence.job.get("program_sha256", "")
+    if not claimed:
+        return []
+    if not found:
+        return [Finding("program", LACKS, "its checksum was not recorded")]
+    bad = f"checksum {found[:12]}, not {claimed[:12]}: another program ran"
+    return [finding("program", found == claimed, f"checksum {found[:12]}", bad)]
+
+
+def _settings(evidence: Evidence) -> list[Finding]:
+    wanted = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
+    found = {name: evidence.job.get(f"env.{name}") for name in wanted}
+    if missing := [name for name, value in found.items() if value is None]:
+        return [Finding("settings", LACKS, f"{missing[0]} was not recorded")]
+    wrong = [
+        f"{name} was {found[name]}, not {v}" for name, v in wanted.items() if _plain(found[name]) != _plain(v)
+    ]
+    return [finding("settings", not wrong, "as rendered", "; ".join(wrong))] if wanted else []
+
+
+def _plain(value: str | None) -> str:
+    """The value as both sides can be compared: what would break a line was recorded as spaces."""
+    return re.sub(r"[\x00-\x20\x7f\x85\u2028\u2029]+", " ", value or "")
+
+
+def _ranks(evidence: Evidence) -> list[Finding]:
+    claimed = number(evidence.claim.get("ranks", ""))
+    if evidence.repeated:
+        words = (
+            f"recorded more than once: {', '.join(evidence.repeated[:3])}; several programs ran as one rank"
+        )
+        return [Finding("ranks", CONTRADICTS, words)]
+    reported = [rank for rank, seen in evidence.ranks.items() if all(f"{m}.cpu" in seen for m in MOMENTS)]
+    if not reported:
+        return [Finding("ranks", LACKS, "no rank left evidence: the evidence library was not loaded")]
+    missing = sorted(set(range(claimed or 0)) - set(reported))
+    if missing and set(evidence.ranks) <= set(range(claimed or 0)):
+        return [Finding("ranks", LACKS, f"rank {missing[0]} left no evidence at start and end")]
+    bad = f"{len(evidence.ranks)} ranks, not {claimed}"
+    return [finding("ranks", len(evidence.ranks) == claimed, f"{claimed} ranks", bad)]
+
+
+def _hosts(evidence: Evidence) -> list[Finding]:
+    if not evidence.hosts:
+        return [Finding("hosts", LACKS, "no rank recorded its host")]
+    for rank, seen in evidence.ranks.items():
+        names = {seen.get(key) for key in HOST_KEYS} - {None}
+        if len(names) > 1:
+            words = f"rank {rank} names different hosts at launch, start and end"
+            return [Finding("hosts", CONTRADICTS, words)]
+    unnamed = [rank for rank, seen in evidence.ranks.items() if not set(HOST_KEYS) <= seen.keys()]
+    if unnamed:
+        return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
+    counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
+    nodes, per_node = (number(evidence.claim.get(key, "")) for key in ("nodes", "ranks_per_node"))
+    found = ", ".join(f"{host} ({count} ranks)" for host, count in counts.items())
+    holds = len(counts) == nodes and set(counts.values()) == {per_node}
+    findings = [finding("hosts", holds, found, f"{found}; claimed {nodes} node(s) of {per_node} rank(s)")]
+    return findings + _members(evidence)
+
+
+def _members(evidence: Evidence) -> list[Finding]:
+    patterns = evidence.claim.get("members", "").split()
+    strangers = [host for host in evidence.hosts if not any(_is_member(host, p) for p in patterns)]
+    if not patterns:
+        return []
+    group = evidence.claim.get("host_group", "")
+    bad = f"{', '.join(strangers)} is no member of {group} ({' '.join(patterns)})"
+    return [finding("host group", not strangers, f"members of {group}", bad)]
+
+
+def _is_member(host: str, pattern: str) -> bool:
+    """A node may call itself n1 or n1.site.org, and so may the pattern."""
+    one_is_short = ("." in host) != ("." in pattern)
+    return fnmatch(host, pattern) or (one_is_short and fnmatch(_short(host), _short(pattern)))
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _binding(evidence: Evidence) -> list[Finding]:
+    binding = evidence.claim.get("binding", "")
+    if binding == "library" or not evidence.ranks:
+        return []
+    for rank, seen in sorted(evidence.ranks.items()):
+        for moment in MOMENTS:
+            wrong = _rank_binding(evidence, rank, seen, moment, binding)
+            if wrong:
+                return [wrong]
+    if binding == "core" and (shared := _shared_core(evidence)):
+        return [Finding("binding", CONTRADICTS, shared)]
+    return [Finding("binding", SUPPORTS, "one core a rank" if binding == "core" else "no rank is bound")]
+
+
+def _rank_binding(
+    evidence: Evidence, rank: int, seen: dict[str, str], moment: str, binding: str
+) -> Finding | None:
+    """What is wrong with one rank at one moment; None where nothing is."""
+    try:
+        allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
+    except (KeyError, ValueError):
+        return Finding("binding", LACKS, f"rank {rank} recorded no CPU or allowed set at {moment}")
+    if cpu not in allowed:
+        words = f"rank {rank} was on CPU {cpu} at {moment}, outside its allowed set"
+        return Finding("binding", CONTRADICTS, words)
+    cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
+    if binding == "core" and len(allowed) != 1:
+        words = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not one"
+        return Finding("binding", CONTRADICTS, words)
+    if binding == "none" and len(allowed) == 1 and cores != 1:
+        return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
+    return None
+
+
+def _shared_core(evidence: Evidence) -> str:
+    places: dict[tuple[str, str], int] = {}
+    for rank, seen in sorted(evidence.ranks.items()):
+        core = (
+            f"core {seen['start.core']} of socket {seen['start.socket']}"
+            if {"start.core", "start.socket"} <= seen.keys()
+            else ""
+        )
+        place = (evidence.host_of(rank), core or f"CPU {seen['start.allowed']}")
+        if place in places:
+            return f"ranks {places[place]} and {rank} share {place[1]} of {place[0]}"
+        places[place] = rank
+    return ""
+
+
+def _sockets(evidence: Evidence) -> list[Finding]:
+    claimed = number(evidence.claim.get("sockets", ""))
+    if claimed is None or not evidence.ranks:
+        return []
+    for moment in MOMENTS:
+        used: dict[str, set[str]] = {}
+        for rank, seen in evidence.ranks.items():
+            if f"{moment}.socket" not in seen:
+                return [Finding("sockets", LACKS, f"rank {rank} recorded no socket at {moment}")]
+            used.setdefault(evidence.host_of(rank), set()).add(seen[f"{moment}.socket"])
+        for host, sockets in used.items():
+            if len(sockets) != claimed:
+                names = ", ".join(sorted(sockets))
+                words = f"ranks of {host} sat on socket(s) {names} at {moment}, claimed: {claimed} socket(s)"
+                return [Finding("sockets", CONTRADICTS, words)]
+    return [Finding("sockets", SUPPORTS, f"{claimed} socket(s)")]
+
+
+def _memory(evidence: Evidence) -> list[Finding]:
+    """Bound ranks must have most of their memory on their own NUMA node, where the kernel tells."""
+    if evidence.claim.get("binding") != "core" or not evidence.ranks:
+        return []
+    told = {node.get("numa_maps") for node in evidence.nodes.values()}
+    if told == {"no"}:
+        return []
+    shares = {
+        rank: _local_share(seen.get("end.memory", ""), seen.get("end.numa", ""))
+        for rank, seen in sorted(evidence.ranks.items())
+    }
+    for rank, share in shares.items():
+        if share is None:
+            return [Finding("memory", LACKS, f"rank {rank} did not record where its memory is")]
+        if share < 0.5:
+            words = f"rank {rank} has {share:.0%} of its memory on its own NUMA node"
+            return [Finding("memory", CONTRADICTS, words)]
+    lowest = min(share for share in shares.values() if share is not None)
+    return [Finding("memory", SUPPORTS, f"at least {lowest:.0%} local")]
+
+
+def _local_share(memory: str, numa: str) -> float | None:
+    pages = {}
+    for part in filter(None, memory.split(",")):
+        node, _, count = part.partition("=")
+        pages[node.removeprefix("N")] = number(count) or 0
+    total = sum(pages.values())
+    return pages.get(numa, 0) / total if total and numa else None
+
+
+CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
+    _end,
+    _script,
+    _program,
+    _settings,
+    _ranks,
+    _hosts,
+    _binding,
+    _sockets,
+    _memory,
+)

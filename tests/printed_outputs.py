@@ -1,0 +1,227 @@
+"""Outputs as the programs lay them out, from figures that a test chooses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+IMB_MEBIBYTE_VERSION, IMB_MEGABYTE_VERSION = "2017 update 2", "2019 Update 1"
+
+
+def imb_line(*values: object) -> str:
+    """One line of an IMB table."""
+    return "".join(f"{value:>13}" for value in values)
+
+
+def imb_pingpong(version: str, times: list[float], unit: float) -> str:
+    """IMB-MPI1 PingPong: 0 B, then 1 B doubling; ``times`` in µs, ``unit``: B of a printed megabyte."""
+    sizes = [0, *(2**k for k in range(len(times) - 1))]
+    rows = [
+        imb_line(size, 1000, f"{time:.2f}", f"{size / time * 1e6 / unit:.2f}")
+        for size, time in zip(sizes, times, strict=True)
+    ]
+    lines = [
+        "#------------------------------------------------------------",
+        f"#    Intel (R) MPI Benchmarks {version}, MPI-1 part    ",
+        "#------------------------------------------------------------",
+        "# Date                  : Thu Jan  1 00:00:00 2026",
+        "# Machine               : x86_64",
+        "# MPI Version           : 3.1",
+        "",
+        "# Calling sequence was: ",
+        "",
+        "# IMB-MPI1 PingPong",
+        "",
+        "# Minimum message length in bytes:   0",
+        f"# Maximum message length in bytes:   {sizes[-1]}",
+        "#",
+        "# MPI_Datatype                   :   MPI_BYTE ",
+        "",
+        "# List of Benchmarks to run:",
+        "",
+        "# PingPong",
+        "",
+        "#---------------------------------------------------",
+        "# Benchmarking PingPong ",
+        "# #processes = 2 ",
+        "#---------------------------------------------------",
+        imb_line("#bytes", "#repetitions", "t[usec]", "Mbytes/sec"),
+        *rows,
+    ]
+    return "\n".join([*lines, "", "", "# All processes entering MPI_Finalize", "", ""])
+
+
+def osu_table(title: str, heading: str, rows: list[tuple[int, float]], version: str = "5.6.2") -> str:
+    """An OSU table of two columns, sizes and figures with two decimals."""
+    head = f"# OSU {title} Test v{version}\n# {'Size':<8}{heading:>20}\n"
+    return head + "".join(f"{size:<10}{value:>18.2f}\n" for size, value in rows)
+
+
+class HplRow(NamedTuple):
+    """One result: time in s, variant such as WR11R2C4."""
+
+    order: int
+    block: int
+    rows: int
+    columns: int
+    time: float
+    variant: str = "WR11R2C4"
+
+    @property
+    def gflops(self) -> float:
+        """The rate as HPL calculates it."""
+        return (self.order / 1e9) * (self.order / self.time) * (2 / 3 * self.order + 3 / 2)
+
+
+HPL_RULE = "=" * 80
+
+
+def hpl_output(rows: list[HplRow], version: str = "2.2", decimals: int = 3, progress: int = 0) -> str:
+    """An output of HPL; 2.2 prints the rate with 3 decimals, 2.3 with 4, Intel's builds with 5."""
+    lines = [
+        HPL_RULE,
+        f"HPLinpack {version}  --  High-Performance Linpack benchmark  --   February 24, 2016",
+        "Written by A. Petitet and R. Clint Whaley,  Innovative Computing Laboratory, UTK",
+        HPL_RULE,
+        "",
+        "An explanation of the input/output parameters follows:",
+        "N      : The order of the coefficient matrix A.",
+        "",
+        "The following parameter values will be used:",
+        "",
+        *_hpl_list("N", [row.order for row in rows]),
+        *_hpl_list("NB", [row.block for row in rows]),
+        "PMAP   : Row-major process mapping",
+        *_hpl_list("P", [row.rows for row in rows]),
+        *_hpl_list("Q", [row.columns for row in rows]),
+        "PFACT  :   Crout ",
+        "ALIGN  : 8 double precision words",
+        "",
+        "-" * 80,
+        "",
+    ]
+    for row in rows:
+        lines += _hpl_table(row, decimals, progress)
+    lines += [
+        HPL_RULE,
+        "",
+        f"Finished {len(rows):6d} tests with the following results:",
+        f"         {len(rows):6d} tests completed and passed residual checks,",
+        f"         {0:6d} tests completed and failed residual checks,",
+        f"         {0:6d} tests skipped because of illegal input values.",
+        "-" * 80,
+        "",
+        "End of Tests.",
+        HPL_RULE,
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _hpl_list(name: str, values: list[int]) -> list[str]:
+    lines = []
+    for number, some in enumerate(_eights(values)):
+        head = f"{name:<7}:" if number == 0 else " " * 8
+        lines.append(head + "".join(f"{value:8d} " for value in some))
+    return lines
+
+
+def _eights(values: list[int]) -> list[list[int]]:
+    return [values[k : k + 8] for k in range(0, len(values), 8)]
+
+
+def _hpl_table(row: HplRow, decimals: int, progress: int) -> list[str]:
+    steps = range(1, progress + 1)
+    return [
+        *(f"Column={k * row.block:09d} Fraction={k:4.1f}% Gflops={row.gflops * 3:9.3e}" for k in steps),
+        HPL_RULE,
+        "T/V                N    NB     P     Q               Time                 Gflops",
+        "-" * 80,
+        f"{row.variant}{row.order:12d} {row.block:5d} {row.rows:5d} {row.columns:5d} {row.time:18.2f} "
+        f"{row.gflops:22.{decimals}e}",
+        "HPL_pdgesv() start time Thu Jan  1 00:00:00 2026",
+        "",
+        "HPL_pdgesv() end time   Thu Jan  1 00:00:01 2026",
+        "",
+        "-" * 80,
+        "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0022140 ...... PASSED",
+    ]
+
+
+def hpl_of_nvidia(row: HplRow, asked: int | None = None) -> str:
+    """An output of NVIDIA's build; ``asked``: the order before it was rounded down to whole blocks."""
+    share = row.gflops / (row.rows * row.columns)
+    return _hpl_of_build(
+        row._replace(order=asked or row.order),
+        "T/V                N    NB     P     Q         Time          Gflops (   per GPU)",
+        f"{row.variant:<8}{row.order:12d} {row.block:5d} {row.rows:5d} {row.columns:5d} {row.time:12.2f} "
+        f"{row.gflops:15.3e} ({share:10.3e})",
+    )
+
+
+def hpl_of_amd(row: HplRow, swapping: str = "002") -> str:
+    """An output of AMD's build, which names the swapping in a column of its own."""
+    return _hpl_of_build(
+        row,
+        "T/V         SWP           N    NB     P     Q            Time             Gflops",
+        f"{row.variant} {swapping}{row.order:13d} {row.block:5d} {row.rows:5d} {row.columns:5d} "
+        f"{row.time:15.2f} {row.gflops:18.4e}",
+    )
+
+
+def _hpl_of_build(row: HplRow, heading: str, printed: str) -> str:
+    lines = hpl_output([row]).split("\n")
+    at = next(k for k, line in enumerate(lines) if line.startswith("T/V  "))
+    lines[at], lines[at + 2] = heading, printed
+    return "\n".join(lines)
+
+
+LSF_REPORT = """Sender: LSF System <lsfadmin@node1>
+Subject: Job 1: <job> in cluster <cluster> {subject}
+
+Job <job> was submitted from host <login> by user <user> in cluster <cluster>.
+Job was executed on host(s) <1*node1>, in queue <queue>, as user <user> in cluster <cluster>.
+                            <1*node2>
+Started at Thu Jan  1 00:00:00 2026
+Results reported at Thu Jan  1 00:01:00 2026
+
+Your job looked like:
+
+------------------------------------------------------------
+# LSBATCH: User input
+#BSUB -n 2
+#BSUB -m "group1"
+mpirun -lsf -prot -TCP program
+
+------------------------------------------------------------
+
+{result}
+
+Resource usage summary:
+
+    CPU time :               1.00 sec.
+    Max Processes :          4
+
+The output (if any) follows:
+
+Host 0 -- ip 10.0.0.1 -- ranks 0
+Host 1 -- ip 10.0.0.2 -- ranks 1
+
+ host | 0    1
+======|===========
+    0 : SHM  TCP
+    1 : TCP  SHM
+
+ Prot -  All Intra-node communication is: SHM
+ Prot -  All Inter-node communication is: TCP
+
+"""
+LSF_TRAILER = "\n\nPS:\n\nRead file <1.err> for stderr output of this job.\n\n"
+
+
+def in_lsf_report(output: str, trailer: str = LSF_TRAILER) -> str:
+    """The output as LSF reports a job that succeeded."""
+    return LSF_REPORT.format(subject="Done", result="Successfully completed.") + output + trailer
+
+
+def in_failed_lsf_report(output: str, result: str) -> str:
+    """The output as LSF reports a job that failed, with the words that say why."""
+    return LSF_REPORT.format(subject="Exited", result=result) + output + LSF_TRAILER

@@ -1,0 +1,362 @@
+"""Bundles: what is in them, and that all that is damaged or hostile is refused with its exact reason."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundles import campaign_folder, rewritten, with_manifest
+
+from mpicampaign.bundle import archive as form
+from mpicampaign.bundle import read
+from mpicampaign.bundle.archive import BundleError
+from mpicampaign.bundle.read import verify
+from mpicampaign.bundle.write import Bundled, write_bundle
+from mpicampaign.cli import main
+from mpicampaign.collect.campaign import collect_own, plan_of
+from mpicampaign.errors import UserError
+
+FILES = {"campaign.yaml": b"campaign: c\n"}
+
+
+def bundled(folder: Path, path: Path) -> Bundled:
+    return write_bundle(path, folder, "c", collect_own(plan_of(folder), folder), FILES)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    return bundled(campaign_folder(tmp_path / "site"), tmp_path / "good.tar.gz").path
+
+
+# --- writing
+
+
+def test_what_is_in_a_bundle(tmp_path: Path) -> None:
+    folder = campaign_folder(tmp_path)
+    made = bundled(folder, tmp_path / "c.tar.gz")
+    names = [member.path for member in made.manifest.members]
+    run = "runs/blue/SHM-1/tree_gather/r01-abc121"
+    kept = ("job.sh", "result/evidence.txt", "result/output.txt", "result/stderr.txt")
+    assert names[:2] == ["campaign/campaign.yaml", "plan.json"]
+    assert names[2:6] == [f"{run}/{name}" for name in kept]
+    assert not any("tables" in name for name in names)
+    facts = made.manifest.systems["here"]
+    assert (facts.hosts, facts.cpu_models, facts.mpi, facts.runs) == (
+        ("blue1",),
+        ("Invented CPU",),
+        ("intelmpi",),
+        2,
+    )
+    assert set(made.manifest.systems) == {"here"}  # the other has no runs
+    assert made.manifest.date == "2026-01-02T03:04:02Z"
+    assert verify(made.path) == made.manifest
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = campaign_folder(tmp_path)
+    one = bundled(folder, tmp_path / "one.tar.gz").path.read_bytes()
+    for path in folder.rglob("*"):
+        os.utime(path, (1, 1))
+        path.chmod(0o700)
+    monkeypatch.setattr("time.time", lambda: 1e9)
+    assert bundled(folder, tmp_path / "two.tar.gz").path.read_bytes() == one
+
+
+def test_any_tar_reads_it_and_nothing_tells_of_this_machine(good: Path) -> None:
+    with tarfile.open(good) as archive:
+        members = archive.getmembers()
+    assert {(m.uid, m.uname, m.mtime, m.mode) for m in members} == {(0, "", 0, 0o644)}
+
+
+def test_links_and_pipes_are_left_out_and_named(tmp_path: Path) -> None:
+    folder = campaign_folder(tmp_path)
+    (tmp_path / "secret").write_text("secret")
+    (folder / "runs" / "link.txt").symlink_to(tmp_path / "secret")
+    (folder / "runs" / "folder").symlink_to(tmp_path)
+    os.mkfifo(folder / "runs" / "pipe")
+    made = bundled(folder, tmp_path / "c.tar.gz")
+    link = "a link; only files themselves are bundled"
+    assert sorted(made.left_out) == [
+        f"runs/folder: {link}",
+        f"runs/link.txt: {link}",
+        "runs/pipe: no regular file",
+    ]
+    assert b"secret" not in gzip.decompress(made.path.read_bytes())
+
+
+def test_long_and_foreign_names_come_through(tmp_path: Path) -> None:
+    folder = campaign_folder(tmp_path)
+    deep = folder / "runs" / "a b" / ("ö" * 100) / ("x" * 200)
+    deep.mkdir(parents=True)
+    (deep / "job é.out").write_text("1")
+    manifest = bundled(folder, tmp_path / "c.tar.gz").manifest
+    assert any(member.path.endswith("job é.out") for member in manifest.members)
+    assert verify(tmp_path / "c.tar.gz") == manifest
+
+
+def test_nothing_to_bundle(tmp_path: Path) -> None:
+    (tmp_path / "c").mkdir()
+    with pytest.raises(UserError, match="no results to bundle"):
+        write_bundle(tmp_path / "x.tar.gz", tmp_path / "c", "c", [], {})
+
+
+def test_a_full_disk_leaves_no_half_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = campaign_folder(tmp_path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(UserError, match="cannot be written: No space left on device"):
+        bundled(folder, tmp_path / "c.tar.gz")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c"]
+
+
+def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = campaign_folder(tmp_path)
+
+    def changes(text: str) -> Any:
+        (folder / "plan.json").write_text("{}")
+        return text
+
+    monkeypatch.setattr("mpicampaign.bundle.write.manifest_text", changes_before(changes))
+    with pytest.raises(UserError, match=r"plan\.json changed while it was bundled"):
+        bundled(folder, tmp_path / "c.tar.gz")
+    assert not (tmp_path / "c.tar.gz").exists()
+
+
+def changes_before(change: Any) -> Any:
+    return lambda manifest: change(form.manifest_text(manifest))
+
+
+# --- refusing
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(BundleError) as error:
+        verify(path)
+    return str(error.value)
+
+
+def test_every_cut_is_noticed(good: Path) -> None:
+    whole = good.read_bytes()
+    for length in (0, 1, 10, 100, len(whole) // 2, len(whole) - 9, len(whole) - 8, len(whole) - 1):
+        good.write_bytes(whole[:length])
+        assert "cut off" in refused(good) or "damaged" in refused(good)
+
+
+def test_a_missing_end_and_a_missing_member_are_noticed(good: Path) -> None:
+    whole = gzip.decompress(good.read_bytes())
+    used = len(whole.rstrip(b"\0")) // 512 * 512 + 512
+    for length, reason in ((used, "cut off at its end"), (used - 1024, "cut off in or before 'runs/")):
+        good.write_bytes(gzip.compress(whole[:length]))
+        assert reason in refused(good)
+
+
+def test_every_changed_byte_is_noticed(good: Path) -> None:
+    whole = good.read_bytes()
+    for place in range(10, len(whole), 37):
+        good.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
+        refused(good)
+
+
+def test_a_changed_content_is_named(good: Path, tmp_path: Path) -> None:
+    def change(members: Any) -> None:
+        members[-2] = (members[-2][0], members[-2][1].replace(b"0", b"1", 1))
+
+    said = refused(rewritten(good, tmp_path / "bad.tar.gz", change))
+    assert said.endswith("r02-abc122/result/output.txt: damaged: its SHA-256 is not that of the manifest")
+
+
+def test_another_length_is_named(good: Path, tmp_path: Path) -> None:
+    said = refused(rewritten(good, tmp_path / "b.tar.gz", lambda m: m.__setitem__(-2, (m[-2][0], b"x"))))
+    assert "output.txt: 1 bytes, " in said and "in the manifest" in said
+
+
+def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info, b"x" if kind == tarfile.REGTYPE else b""
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        (member("runs/zzz"), "'runs/zzz' is in it, but not in the manifest"),
+        (member("../evil"), "'../evil' is in it"),
+        (member("runs/l", tarfile.SYMTYPE, "/etc/passwd"), "'runs/l' is in it"),
+    ],
+)
+def test_members_beyond_the_manifest(good: Path, tmp_path: Path, extra: Any, reason: str) -> None:
+    assert reason in refused(rewritten(good, tmp_path / "b.tar.gz", lambda members: members.append(extra)))
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        (member("runs/l", tarfile.SYMTYPE, "/etc/passwd"), "'runs/l': a link; a bundle holds regular files"),
+        (member("runs/l", tarfile.LNKTYPE, "plan.json"), "a link"),
+        (member("runs/d", tarfile.CHRTYPE), "a device"),
+        (member("runs/p", tarfile.FIFOTYPE), "a pipe"),
+        (member("runs/d", tarfile.DIRTYPE), "a folder"),
+        (member("/etc/cron.d/x"), "'/etc/cron.d/x': a path that leads out"),
+        (member("runs/../../x"), "a path that leads out"),
+        (member("tables/x"), "no part of a bundle"),
+        (member("runs/x\x1b[2J"), "control characters in a path"),
+        (member("runs/other"), "'runs/other' is in the place of 'campaign/campaign.yaml'"),
+    ],
+)
+def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, reason: str) -> None:
+    bad = rewritten(good, tmp_path / "b.tar.gz", lambda members: members.insert(1, extra))
+    assert reason in refused(bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data["members"].pop(), "is in it, but not in the manifest"),
+        (lambda data: data["members"][0].update(path="../../x"), "leads out of the bundle's folder"),
+        (lambda data: data["members"][0].update(path="/x"), "leads out of the bundle's folder"),
+        (lambda data: data["members"][0].update(path="runs//x"), "leads out"),
+        (lambda data: data["members"][0].update(path="merge.json"), "no part of a bundle"),
+        (lambda data: data["members"][0].update(size=-1), "larger than 2 GiB"),
+        (lambda data: data["members"][0].update(size=10**12), "larger than 2 GiB"),
+        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is no text"),
+        (lambda data: data["members"].append(data["members"][0]), "names a file twice"),
+        (lambda data: data["members"][0].update(path="plan.json/x"), "is a file and a folder"),
+        (lambda data: data.update(campaign="../c"), "'../c' is no name of a campaign or system"),
+        (lambda data: data["systems"].update({"a/b": data["systems"]["here"]}), "'a/b' is no name"),
+        (lambda data: data.update(version=2), "not that of a bundle of version 1"),
+        (lambda data: data.pop("systems"), "is damaged: KeyError"),
+    ],
+)
+def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str) -> None:
+    bad = rewritten(good, tmp_path / "b.tar.gz", lambda members: with_manifest(members, change))
+    assert reason in refused(bad)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            lambda plan: plan["cases"][0]["runs"][0].update(folder="../../x"),
+            "'../../x' is no folder of a run",
+        ),
+        (lambda plan: plan["cases"][0]["runs"][0].update(folder="runs/../.."), "leads out"),
+        (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that no campaign has"),
+        (lambda plan: plan["cases"][0].update(repeats=10**12), "names or numbers that no campaign has"),
+        (lambda plan: plan.update(campaign="d"), "of another campaign"),
+        (lambda plan: plan.pop("cases"), "plan.json: damaged: KeyError"),
+    ],
+)
+def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path, change: Any, reason: str) -> None:
+    def both(members: Any) -> None:
+        number = next(n for n, (info, _) in enumerate(members) if info.name == "plan.json")
+        plan = json.loads(members[number][1])
+        change(plan)
+        text = json.dumps(plan).encode()
+        members[number] = (members[number][0], text)
+        facts = {"size": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+        with_manifest(members, lambda data: data["members"][number - 1].update(facts))
+
+    assert reason in refused(rewritten(good, tmp_path / "b.tar.gz", both))
+
+
+def test_a_bomb_is_refused_before_it_unfolds(good: Path, tmp_path: Path) -> None:
+    """Neither the manifest, nor a header, nor what follows the end may grow without bound."""
+    zeros = io.BytesIO()
+    with gzip.GzipFile(fileobj=zeros, mode="wb") as packed:
+        packed.write(gzip.decompress(good.read_bytes()) + b"\0" * 50_000_000)
+    (tmp_path / "tail.tar.gz").write_bytes(zeros.getvalue())
+    assert "more follows its end" in refused(tmp_path / "tail.tar.gz")
+    for kind, reason in ((tarfile.REGTYPE, "MANIFEST.json is larger than"), (tarfile.XHDTYPE, "a header of")):
+        info = tarfile.TarInfo("MANIFEST.json")
+        info.size, info.type = 8 * 2**30 - 1, kind
+        (tmp_path / "bomb.tar.gz").write_bytes(gzip.compress(info.tobuf() + b"\0" * 10_000_000))
+        assert reason in refused(tmp_path / "bomb.tar.gz")
+
+
+def test_a_bundle_that_holds_too_much(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form, "MAX_TOTAL", 1000)
+    assert "more than" in refused(good)
+    monkeypatch.setattr(form, "MAX_MEMBERS", 2)
+    assert "names more than 2 files" in refused(good)
+
+
+def test_what_is_no_bundle_at_all(tmp_path: Path) -> None:
+    for content in (b"", b"hello", gzip.compress(b"hello" * 1000), gzip.compress(b"")):
+        (tmp_path / "x").write_bytes(content)
+        refused(tmp_path / "x")
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
+        archive.addfile(*[member("runs/a")[0]], io.BytesIO())
+    assert "no bundle of this program: it begins with 'runs/a'" in refused(tmp_path / "x.tar.gz")
+    assert read.MAX_MANIFEST == form.MAX_MANIFEST
+
+
+# --- the command
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = campaign_folder(tmp_path)
+    target = tmp_path / "c.tar.gz"
+    assert main(["bundle", "--results", str(folder), "-o", str(target)]) == 0
+    said = capsys.readouterr().out
+    assert f"{target}: 9 files" in said
+    assert "here: 2 runs; hosts blue1; CPU Invented CPU; MPI intelmpi" in said
+    assert main(["bundle", "--results", str(tmp_path / "nothing"), "-o", str(target)]) == 2
+    assert "no results are there" in capsys.readouterr().err
+    assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "no" / "x.tar.gz")]) == 2
+    assert "the bundle cannot be written: No such file" in capsys.readouterr().err
+
+
+def test_runs_that_cannot_be_carried_are_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = campaign_folder(tmp_path)
+    output = folder / "runs/blue/SHM-1/tree_gather/r01-abc121/result/output.txt"
+    output.rename(tmp_path / "elsewhere.txt")
+    output.symlink_to(tmp_path / "elsewhere.txt")
+    assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "c.tar.gz")]) == 1
+    out, err = capsys.readouterr()
+    assert "here: 1 runs; hosts" in out and "output.txt: a link" in out
+    assert "1 run is not in the bundle" in err
+
+
+def test_a_bundle_replaces_bundles_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, target = campaign_folder(tmp_path), tmp_path / "map.yaml"
+    target.write_text("campaign: c\n")
+    command = ["bundle", "--results", str(folder), "-o", str(target)]
+    assert main(command) == 2
+    assert "this file is there and is no bundle" in capsys.readouterr().err
+    assert target.read_text() == "campaign: c\n"
+    target.write_bytes(bundled(folder, tmp_path / "c.tar.gz").path.read_bytes()[:-20])
+    assert main(command) == 0
+    assert verify(target)
+
+
+def test_the_campaign_file_is_in_it_with_what_it_includes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign_folder(tmp_path)
+    monkeypatch.setattr("mpicampaign.jobs.software.RESULTS", tmp_path)
+    (tmp_path / "site.yaml").write_text("systems: {here: {scheduler: none, mpi: wheel}}\n")
+    text = "campaign: c\ninclude: site.yaml\nhost_groups: {blue: {system: here}}\n"
+    text += "matrix: [{host_groups: blue, placements: SHM-1, benchmarks: tree_gather}]\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    target = tmp_path / "c.tar.gz"
+    assert main(["bundle", "--campaign", str(tmp_path / "mine.yaml"), "-o", str(target)]) == 0
+    names = [member.path for member in verify(target).members]
+    assert names[:2] == ["campaign/mine.yaml", "campaign/site.yaml"]
+
+
+def test_the_folder_of_all_results_is_no_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results" / "c" / "imports").mkdir(parents=True)
+    assert main(["bundle", "--results", str(tmp_path / "results")]) == 2
+    assert "name the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err

@@ -1,0 +1,176 @@
+"""Maps of imports: every mistake is told with its line, key and remedy; what rules do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.errors import UserError
+from mpicampaign.host_lists import expand
+from mpicampaign.imports.facts import FACTS, FAMILIES
+from mpicampaign.imports.labels import Label, label_of
+from mpicampaign.imports.map_file import ImportMap, load_map
+
+CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
+GOOD = """\
+import: raw
+campaign: c
+table_sizes: [1KiB, 4096]
+host_groups:
+  blue: {system: s, hosts: ["cn[08-11,20]", login1.site.org]}
+placements:
+  TCP: {nodes: 2, transport: tcp}
+rules:
+  - when: {directive.m: '^(?P<group>\\w+)$'}
+    label: {host_group: '{group}', system: s}
+  - label: {placement: TCP, benchmark: '{benchmark}'}
+"""
+
+
+def load(tmp_path: Path, text: str) -> ImportMap:
+    path = tmp_path / "map.yaml"
+    path.write_text(text)
+    return load_map(path)
+
+
+def test_a_map_is_typed(tmp_path: Path) -> None:
+    found = load(tmp_path, GOOD)
+    assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
+    assert found.presentation.table_sizes == (1024, 4096)
+    assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
+    assert found.claims["TCP"].nodes == 2
+
+
+@pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
+def test_shipped_maps_have_no_mistakes(path: Path) -> None:
+    assert load_map(path).campaign == path.parent.name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("import: raw\n", "", r"map\.yaml:1: import: this key is missing"),
+        ("import: raw", "import: ../raw", r"map\.yaml:1: import: not usable as a name"),
+        ("rules:", "rule:", r"map\.yaml:8: rule: unknown key 'rule'.*\n.*did you mean 'rules'"),
+        ("directive.m", "directve.m", r"map\.yaml:9: .*unknown fact 'directve\.m'\n +did you mean"),
+        ("(?P<group>", "(?P<group", r"map\.yaml:9: .*not a regular expression"),
+        ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is no group.*\n +did you mean 'group'"),
+        ("nodes: 2", "nodes: two", r"map\.yaml:7: placements\.TCP\.nodes: must be a whole number"),
+        ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp or ibv"),
+        ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is no range of numbers"),
+        ("cn[08-11,20]", "cn[1-999999999]", r"map\.yaml:5: .*more than 100000 hosts"),
+        ("1KiB", "1Kib", r"map\.yaml:3: table_sizes\[0\]: "),
+        (
+            "placements:",
+            "  green: {system: s, hosts: [cn09]}\nplacements:",
+            r"map\.yaml:6: .*in host group blue, too",
+        ),
+        ("system: s}", "sistem: s}", r"map\.yaml:10: .*unknown key 'sistem'\n +did you mean 'system'"),
+    ],
+)
+def test_mistakes_are_told_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, words: str) -> None:
+    assert old in GOOD
+    with pytest.raises(UserError, match=words):
+        load(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_several_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    text = GOOD.replace("nodes: 2", "nodes: 0").replace("{group}", "{x}").replace("directive.m", "queu")
+    with pytest.raises(UserError) as raised:
+        load(tmp_path, text)
+    assert [problem.line for problem in raised.value.problems] == [7, 9]
+
+
+@pytest.mark.parametrize("text", ["", "- a\n", "text\n", "import: [\n"])
+def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match=r"map\.yaml"):
+        load(tmp_path, text)
+
+
+def label(tmp_path: Path, rules: str, **facts: str) -> Any:
+    head = GOOD[: GOOD.index("rules:")]
+    named = {name.replace("__", "."): value for name, value in facts.items()}
+    return label_of(named, load(tmp_path, f"{head}rules:\n{rules}"))
+
+
+REST = "  - label: {system: s, host_group: g, placement: p, benchmark: b}\n"
+
+
+def test_the_first_rule_that_holds_gives_a_label(tmp_path: Path) -> None:
+    rule = "  - when: {queue: %s}\n    label: {placement: %s}\n"
+    rules = rule % ("a", "one") + rule % (".", "two")
+    assert label(tmp_path, rules + REST, queue="ab").placement == "one"
+    assert label(tmp_path, rules + REST, queue="b").placement == "two"
+    assert label(tmp_path, rules + REST).placement == "p"
+
+
+def test_all_conditions_must_hold(tmp_path: Path) -> None:
+    rules = "  - when: {queue: a, directive.n: '^2$'}\n    label: {placement: one}\n"
+    assert label(tmp_path, rules + REST, queue="a", directive__n="2").placement == "one"
+    assert label(tmp_path, rules + REST, queue="a", directive__n="22").placement == "p"
+
+
+def test_a_template_without_its_fact_gives_no_label(tmp_path: Path) -> None:
+    rules = "  - label: {placement: '{queue}'}\n"
+    assert label(tmp_path, rules + REST, queue="long").placement == "long"
+    assert label(tmp_path, rules + REST).placement == "p"
+
+
+@pytest.mark.parametrize("value", ["a/b", "../x", "a\nb", "", " ", "<b>"])
+def test_names_from_foreign_files_are_checked(tmp_path: Path, value: str) -> None:
+    found = label(
+        tmp_path, "  - label: {system: s, host_group: g, placement: '{queue}', benchmark: b}\n", queue=value
+    )
+    assert isinstance(found, str)
+    assert "placement" in found
+
+
+def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
+    found = label(tmp_path, REST.replace("system: s", "system: other"), hosts="cn09.a.org cn20.b.org")
+    assert isinstance(found, Label)
+    assert (found.system, found.host_group, found.requested, found.actual) == ("s", "blue", "g", True)
+    found = label(tmp_path, REST, hosts="cn99")
+    assert (found.host_group, found.requested, found.actual) == ("g", "", False)
+
+
+def test_every_fact_is_documented() -> None:
+    text = (CAMPAIGNS.parent / "docs" / "import.md").read_text()
+    rows = [f"| `{name}` | {words} |" for name, words in FACTS.items()]
+    rows += [f"| `{name}.NAME` | {words} |" for name, words in FAMILIES.items()]
+    assert [row for row in rows if row not in text.splitlines()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("CN[08-09].Site.org", ["cn08", "cn09"]),
+        ("10.0.0.5", ["10.0.0.5"]),
+        ("10.0.0.[5-6]", ["10.0.0.5", "10.0.0.6"]),
+        ("n1.site.org", ["n1"]),
+    ],
+)
+def test_names_and_addresses_of_hosts(text: str, names: list[str]) -> None:
+    assert expand(text) == names
+
+
+def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
+    groups = {"cn049": "blue", "10.0.0.5": "blue", "10.0.0.6": "red"}
+    text = "import: i\ncampaign: c\nrules: [{label: {system: s, placement: p, benchmark: b}}]\n"
+    chosen = replace(load(tmp_path, text), group_of=groups)
+    for hosts, group in (("CN049.Site.org", "blue"), ("10.0.0.6", "red")):
+        found = label_of({"hosts": hosts}, chosen)
+        assert isinstance(found, Label) and found.host_group == group
+
+
+def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
+    load(tmp_path, GOOD)
+    with pytest.raises(
+        UserError, match=r"map\.yaml: this is the map of an import, no campaign file\n +report takes it"
+    ):
+        load_campaign(tmp_path / "map.yaml")
+    with pytest.raises(UserError, match=r"this is a campaign file, not the map of an import"):
+        load_map(CAMPAIGNS.parent / "campaign.yaml")

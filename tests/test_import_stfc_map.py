@@ -1,0 +1,158 @@
+"""The shipped STFC map on invented outputs of the kinds that its report speaks of: LOTUS, Cloud, odd jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from foreign_outputs import directives, hpl, imb, lsf, prot
+
+from mpicampaign.collect.imports import collect_imports
+from mpicampaign.comparison.compare import compare
+from mpicampaign.imports.account import Account, account_text
+from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.map_file import load_map
+from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Record
+
+MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
+IMB = "/home/someone/imb/src/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
+
+
+def take(tmp_path: Path, files: dict[str, str], folder: str = "") -> tuple[Account, list[Record]]:
+    for name, text in files.items():
+        path = tmp_path / "raw" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    campaign = tmp_path / "results"
+    account = import_folders([tmp_path / "raw" / folder], load_map(MAP), campaign)
+    return account, collect_imports(campaign)
+
+
+def lotus(host: str, *options: str, ptile: int = 1, ranks: int = 2, launch: str = IMB) -> list[str]:
+    return [*directives(ranks, ptile, "#BSUB -q par-multi", *options), f"mpirun.lotus -prot {launch}"]
+
+
+def case(record: Record) -> tuple[str, str, str, str]:
+    return (record.case.system, record.case.host_group, record.case.placement, record.case.benchmark)
+
+
+@pytest.mark.parametrize("option", ['#BSUB -m "ivybridge512G"', "#BSUB -U reserved_ivybridge512G"])
+def test_lotus_over_two_hosts_is_tcp_in_the_group_asked_for(tmp_path: Path, option: str) -> None:
+    hosts = ["1*host101.jc.example.org", "1*host102.jc.example.org"]
+    text = lsf(prot("TCP", 2) + imb(10.9, 1100), hosts, lotus("", option))
+    _, (record,) = take(tmp_path, {"LOTUS/7.out": text})
+    assert case(record) == ("lotus", "ivybridge512G", "TCP", "PingPong")
+    assert (record.status, record.verdict) == (OK, UNVERIFIED)
+    assert any("by the rules of the map alone" in reason for reason in record.verdict_reasons)
+
+
+def test_lotus_hpl_with_a_continued_command_line(tmp_path: Path) -> None:
+    launch = ["mpirun.lotus -e LD_LIBRARY_PATH=\\$LD_LIBRARY_PATH -prot \\", "    /apps/bin/xhpl"]
+    script = [*directives(4, 4, "#BSUB -q par-multi", '#BSUB -m "haswell256G"'), *launch]
+    text = lsf(prot("SHM", 1) + hpl("1.305e+02"), ["4*host9"], script, name="HPL")
+    _, (record,) = take(tmp_path, {"LOTUS/8.out": text})
+    assert case(record) == ("lotus", "haswell256G", "SHM", "HPL")
+    assert record.status == OK
+    assert record.metadata["command"].endswith("-prot /apps/bin/xhpl")
+
+
+def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
+    files = {}
+    for number, bind in enumerate(("numactl --cpunodebind=0 -- ", "-cpu_bind=MAP_CPU:0,15 ")):
+        script = lotus("", '#BSUB -m "broadwell256G"', ptile=2, launch=bind + IMB)
+        files[f"{number}.out"] = lsf(prot("SHM", 1) + imb(second=number), ["2*host1"], script)
+    _, records = take(tmp_path, files)
+    assert [record.case.placement for record in records] == ["SHM-1", "SHM-2"]
+    assert all("was not recorded" in " ".join(record.verdict_reasons) for record in records)
+
+
+def test_cloud_runs_by_their_header_line(tmp_path: Path) -> None:
+    files = {}
+    for repeat in range(1, 61):
+        header = f"#HOSTS={1 if repeat <= 30 else 2}\n"
+        files[f"outputs/20170322_1105{repeat:02d}.out"] = header + imb(0.3, second=repeat % 60)
+    account, records = take(tmp_path, files)
+    assert account.cases == {("Cloud", "SHM", "PingPong"): 30, ("Cloud", "TCP", "PingPong"): 30}
+    assert {record.verdict for record in records} == {UNVERIFIED}
+    assert sorted({record.repeat for record in records}) == list(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("folder", "placement"),
+    [("Cloud_HPL_2Nodes/outputs", "TCP"), ("Cloud_HPL/1_node", "SHM"), ("cloud/two hosts", "TCP")],
+)
+def test_cloud_hpl_by_its_folder(tmp_path: Path, folder: str, placement: str) -> None:
+    _, (record,) = take(tmp_path, {f"{folder}/20170327_005001.out": hpl()}, folder)
+    assert case(record) == ("cloud", "Cloud", placement, "HPL")
+
+
+def test_an_output_without_any_hint_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+    account, records = take(tmp_path, {"outputs/20170327_005001.out": hpl()})
+    assert records == []
+    (entry,) = account.entries
+    assert "no rule gives its system and host group and placement" in entry.reason
+    assert "path: 'test_" in entry.reason
+
+
+def scarf(group: str, *options: str, ptile: int = 1) -> list[str]:
+    return [*directives(2, ptile, f'#BSUB -m "{group}"'), " ".join(["mpirun -lsf -prot", *options, IMB])]
+
+
+def test_the_group_of_the_actual_hosts_wins_and_is_reported(tmp_path: Path) -> None:
+    hosts = ["1*cn352.elsewhere.org", "1*cn353"]
+    text = lsf(prot("IBV", 2) + imb(2), hosts, scarf("scarf10", "-IBV"))
+    account, (record,) = take(tmp_path, {"1.out": text})
+    assert record.case.host_group == "scarf11"
+    assert record.verdict == VERIFIED
+    assert "asked for scarf10, ran on hosts of scarf11" in account_text(account)
+    (row,) = compare([record]).tables[0].rows
+    assert any("scarf10 was asked for" in str(note) for note in row.notes)
+
+
+def test_hosts_of_two_groups_are_refused(tmp_path: Path) -> None:
+    text = lsf(prot("IBV", 2) + imb(2), ["1*cn052", "1*cn352"], scarf("scarf10", "-IBV"))
+    account, records = take(tmp_path, {"1.out": text})
+    assert records == []
+    assert "several host groups: cn052 (scarf10), cn352 (scarf11)" in account.entries[0].reason
+
+
+@pytest.mark.parametrize(
+    ("hosts", "transport", "words"),
+    [
+        (["1*cn052", "1*cn053"], "TCP", "it used tcp, claimed: ibv"),
+        (["2*cn052"], "IBV", "1 by the job, 1 by the MPI library; claimed: 2"),
+    ],
+)
+def test_evidence_against_the_placement_contradicts(
+    tmp_path: Path, hosts: list[str], transport: str, words: str
+) -> None:
+    text = lsf(prot(transport, len(hosts)) + imb(2), hosts, scarf("scarf10", "-IBV"))
+    _, (record,) = take(tmp_path, {"1.out": text})
+    assert (record.case.placement, record.verdict) == ("IBV", CONTRADICTED)
+    assert words in " ".join(record.verdict_reasons)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("Exited with exit code 139.", "exit code 139"),
+        (
+            "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140.",
+            "TERM_RUNLIMIT",
+        ),
+    ],
+)
+@pytest.mark.parametrize("output", [imb(), imb()[:700], ""])
+def test_a_job_that_did_not_end_well_failed(tmp_path: Path, end: str, words: str, output: str) -> None:
+    text = lsf(output, ["1*cn052", "1*cn053"], scarf("scarf10", "-TCP"), state="Exited", end=end)
+    _, (record,) = take(tmp_path, {"1.out": text})
+    assert case(record) == ("scarf", "scarf10", "TCP", "PingPong")
+    assert record.status == FAILED
+    assert record.reason.startswith("the scheduler says: ")
+    assert words in record.reason
+
+
+def test_shm_unbound_is_a_placement_of_its_own(tmp_path: Path) -> None:
+    text = lsf(prot("SHM", 1) + imb(), ["2*cn052"], scarf("scarf10", ptile=2))
+    _, (record,) = take(tmp_path, {"1.out": text})
+    assert (record.case.placement, record.verdict) == ("SHM", VERIFIED)

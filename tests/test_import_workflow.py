@@ -1,0 +1,138 @@
+"""The import as people call it: the command line, and Snakemake itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy
+from foreign_outputs import imb
+
+from mpicampaign.cli import EXIT_UNREAD, main
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "stackhpc" / "alaska"
+ALASKA = Path(__file__).parents[1] / "campaigns" / "alaska" / "import.yaml"
+MAP = """\
+import: cron
+campaign: two-hosts
+rules:
+  - label: {system: cloud, host_group: g, benchmark: '{benchmark}'}
+  - when: {header.HOSTS: '^2$'}
+    label: {placement: TCP}
+"""
+
+
+def raw(folder: Path) -> Path:
+    outputs = folder / "raw outputs {1}"
+    outputs.mkdir()
+    (outputs / "one.out").write_text("#HOSTS=2\n" + imb())
+    (outputs / "other.out").write_text("#HOSTS=1\n" + imb(second=1))
+    (folder / "map.yaml").write_text(MAP)
+    return outputs
+
+
+@pytest.mark.slow
+def test_snakemake_import_takes_in_and_reports(project: ProjectCopy, tmp_path: Path) -> None:
+    outputs = raw(tmp_path)
+    config = ["--config", f"map={tmp_path / 'map.yaml'}", f'folders=["{outputs}"]']
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "import", "-c1", *config],
+        cwd=project.folder,
+        env=project.environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = project.folder / "results" / "two-hosts"
+    assert (results / "report.html").is_file()
+    assert "n/a" not in (results / "tables" / "comparison.txt").read_text()
+    assert "other.out: no rule gives its placement" in done.stdout + done.stderr
+
+
+def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: ProjectCopy, tmp_path: Path) -> None:
+    done = project.call("import", raw(tmp_path), "--map", tmp_path / "map.yaml")
+    assert "2 files: 1 runs, 0 job scripts and standard errors beside them, 1 refused; 2 new" in done.stdout
+    assert "1 runs: 1 ok" in done.stdout
+    results = project.folder / "results" / "two-hosts"
+    assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
+
+
+def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
+    """Call the command with a standard output that nobody reads; exit status and standard error."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        project.command(*map(str, arguments)),
+        cwd=project.folder,
+        env=project.environment,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCopy, tmp_path: Path) -> None:
+    assert unread(project, "import", raw(tmp_path), "--map", tmp_path / "map.yaml") == (0, "")
+    results = project.folder / "results" / "two-hosts"
+    assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
+    status, said = unread(project, "tables", "--results", results)
+    assert status in (0, EXIT_UNREAD) and not said  # nothing but its words was to be done
+
+
+def test_failed_and_contradicted_runs_are_told_apart(project: ProjectCopy, tmp_path: Path) -> None:
+    outputs = raw(tmp_path)
+    for number in range(2, 9):
+        text = "#HOSTS=2\n" + imb(second=number)
+        (outputs / f"cut{number}.out").write_text(text[: text.index("#bytes") + 100 + 50 * number])
+    done = project.call("import", outputs, "--map", tmp_path / "map.yaml")
+    assert done.stdout.count("  failed: ") == 6 and "  failed: 2 more: output: line " in done.stdout
+    assert "raw outputs {1}/cut2.out: output: line " in done.stdout
+    assert "8 runs: 7 failed, 1 ok" in done.stdout
+    copy = next((project.folder / "results" / "two-hosts" / "imports").rglob("one.out"))
+    copy.write_text(copy.read_text() + "\n")
+    assert "8 runs: 1 contradicted, 7 failed" in project.call("import", "--map", tmp_path / "map.yaml").stdout
+
+
+def test_a_map_and_a_campaign_file_are_not_reported_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw(tmp_path)
+    for option in ("--campaign=other.yaml", "--system=here"):
+        assert main(["report", "--map", str(tmp_path / "map.yaml"), option]) == 2
+        said = capsys.readouterr().err
+        assert option.partition("=")[0] in said and "--map reports an import" in said
+
+
+def test_the_import_loads_no_plotting_library() -> None:
+    modules = "sys, mpicampaign.imports.importing, mpicampaign.analyse_tables"
+    code = f"import {modules}; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not there")
+def test_the_outputs_of_alaska_are_accounted_for(tmp_path: Path) -> None:
+    from mpicampaign.collect.imports import collect_imports
+    from mpicampaign.imports.importing import import_folders
+    from mpicampaign.imports.map_file import load_map
+
+    account = import_folders([DATA], load_map(ALASKA), tmp_path)
+    roles = {role: len(account.of_role(role)) for role in ("output", "job script", "refused")}
+    assert roles == {"output": 176, "job script": 176, "refused": 8}
+    assert all("Sysinfo" in entry.path for entry in account.of_role("refused"))
+    records = collect_imports(tmp_path)
+    assert {(record.status, record.verdict) for record in records} == {("ok", "unverified")}
+    assert not [record for record in records if "closing line" in str(record.verdict_reasons)]
+    ranks: dict[object, set[tuple[int | None, ...]]] = {}
+    for record in records:
+        ranks.setdefault(record.case, set()).add(tuple(series.ranks for series in record.series))
+    assert all(len(found) == 1 for found in ranks.values())

@@ -1,0 +1,497 @@
+"""Import: every file is accounted for, raw files are written once, and a killed import goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from foreign_outputs import directives, imb, lsf
+
+from mpicampaign.collect import imports as collecting
+from mpicampaign.collect.imports import collect_imports
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.errors import UserError
+from mpicampaign.imports import importing
+from mpicampaign.imports.account import Account, account_text
+from mpicampaign.imports.files import MAX_BYTES
+from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.map_file import ImportMap, load_map
+from mpicampaign.records import CONTRADICTED, MISSING, OK
+
+MAP = """\
+import: foreign
+campaign: c
+rules:
+  - label: {system: s, host_group: g, benchmark: '{benchmark}'}
+  - when: {path: '/(?P<name>[A-Z]+)[^/]*/[^/]*$'}
+    label: {placement: '{name}'}
+"""
+
+
+def chosen(tmp_path: Path, text: str = MAP) -> ImportMap:
+    path = tmp_path / "map.yaml"
+    path.write_text(text)
+    return load_map(path)
+
+
+def write(tmp_path: Path, **files: str) -> Path:
+    for number, (name, text) in enumerate(files.items()):
+        path = tmp_path / "raw" / "TCP" / name.replace("__", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text or imb(second=number))
+    return tmp_path / "raw"
+
+
+def take(tmp_path: Path, *folders: Path, text: str = MAP) -> Account:
+    return import_folders(folders, chosen(tmp_path, text), tmp_path / "results")
+
+
+def reasons(account: Account) -> dict[str, str]:
+    return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
+
+
+def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", b__out="")
+    first = take(tmp_path, raw)
+    ledger = first.folder / "import.json"
+    before = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*") if path.is_file()}
+    again = take(tmp_path, raw)
+    assert (first.new, again.new) == (2, 0)
+    assert again.entries == first.entries
+    after = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*") if path.is_file()}
+    assert {path: after[path] for path in before if path.name != "lock"} == {
+        path: time for path, time in before.items() if path.name != "lock"
+    }
+    assert json.loads(ledger.read_text())["format"] == "mpicampaign-import"
+
+
+def test_another_file_under_an_imported_name_is_refused_and_the_first_is_kept(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    kept = imb()
+    take(tmp_path, raw)
+    (raw / "TCP" / "a.out").write_text(imb(latency=9))
+    account = take(tmp_path, raw)
+    assert any("another file was imported under this name" in reason for reason in reasons(account).values())
+    (record,) = collect_imports(tmp_path / "results")
+    assert Path(record.files["output"]).read_text() == kept
+    (raw / "TCP" / "a.out").write_text(kept)
+    assert reasons(take(tmp_path, raw)) == {}
+
+
+def test_companions_are_accounted_for(tmp_path: Path) -> None:
+    files = {
+        "a__out": "",
+        "a__sh": "#SBATCH -n 2\n",
+        "a__err": "",
+        "lonely__sh": "echo\n",
+        "lonely__err": "x\n",
+    }
+    account = take(tmp_path, write(tmp_path, **files))
+    roles = {Path(entry.path).name: entry.role for entry in account.entries}
+    assert roles["a.sh"] == "job script"
+    assert roles["a.err"] == "standard error"
+    assert reasons(account) == {
+        "lonely.sh": "job script of no imported output",
+        "lonely.err": "standard error of no imported output",
+    }
+    (record,) = collect_imports(tmp_path / "results")
+    assert {name: Path(path).name for name, path in record.files.items()} == {
+        "output": "a.out",
+        "script": "a.sh",
+        "stderr": "a.err",
+    }
+
+
+def test_hostile_folders(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    folder = raw / "TCP"
+    (folder / "new\nline \x1b[31m.out").write_text(imb(second=9))
+    (folder / ".. .out").write_text(imb(second=10))
+    (folder / "binary.out").write_bytes(b"\0" + imb().encode())
+    (folder / "notes.txt").write_text("nothing that a benchmark printed\n")
+    (folder / "empty.out").write_text("")
+    (folder / "copy.out").write_text((folder / "a.out").read_text())
+    with (folder / "huge.out").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    (tmp_path / "secret.out").write_text(imb(second=11))
+    (folder / "link.out").symlink_to(tmp_path / "secret.out")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.out")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "s"))
+    Path(os.fsdecode(os.fsencode(folder) + b"/latin\xe9.out")).write_text(imb())
+    account = take(tmp_path, raw)
+    found = reasons(account)
+    assert {name: words[:20] for name, words in found.items()} == {
+        "binary.out": "a binary file",
+        "copy.out": "the same content as "[:20],
+        "empty.out": "no output of IMB, OS",
+        "huge.out": "larger than 64 MiB",
+        "link.out": "a symbolic link: the",
+        "linked": "a symbolic link: the",
+        "notes.txt": "no output of IMB, OS",
+        "pipe.out": "not a regular file",
+        "s": "not a regular file",
+        "latin\udce9.out": "its name is not UTF-",
+    }
+    assert len(account.of_role("output")) == 3
+    assert len(account.entries) == 13
+    text = account_text(account)
+    assert "\x1b" not in text
+    text.encode()
+    assert len(collect_imports(tmp_path / "results")) == 3
+
+
+def test_unreadable_files_are_accounted_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = write(tmp_path, a__out="", b__out="")
+    opened = Path.open
+
+    def refuses(self: Path, *arguments: Any, **options: Any) -> Any:
+        if self.name == "b.out":  # root may read everything
+            raise PermissionError(13, "Permission denied", str(self))
+        return opened(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuses)
+    assert reasons(take(tmp_path, raw)) == {"b.out": "it cannot be read: Permission denied"}
+
+
+def test_a_corrected_map_labels_anew_without_the_raw_folders(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out=""), text=MAP.replace("placement:", "repeat:"))
+    assert "no rule gives its placement" in account.entries[0].reason
+    assert collect_imports(tmp_path / "results") == []
+    account = take(tmp_path)
+    assert account.cases == {("g", "TCP", "PingPong"): 1}
+    assert [record.status for record in collect_imports(tmp_path / "results")] == [OK]
+
+
+def test_repeats_are_numbered_by_start_and_job(tmp_path: Path) -> None:
+    def report(job: int, second: int) -> str:
+        return lsf(imb(second=second), ["1*n1", "1*n2"], directives(2, 1, "mpirun IMB-MPI1"), job=job)
+
+    raw = write(tmp_path, z__out=report(9, 1), y__out=report(10, 1), x__out=report(1, 2))
+    account = take(tmp_path, raw)
+    repeats = {Path(e.path).name: e.label["repeat"] for e in account.entries}
+    assert repeats == {"z.out": 1, "y.out": 2, "x.out": 3}
+
+
+def test_repeats_that_a_rule_gives_stay_and_collide_loudly(tmp_path: Path) -> None:
+    rule = "  - when: {path: '/r(?P<n>\\d+)[^/]*$'}\n    label: {repeat: '{n}'}\n"
+    account = take(
+        tmp_path, write(tmp_path, r2__out="", r2b__out="", r0__out="", other__out=""), text=MAP + rule
+    )
+    repeats = {Path(e.path).name: e.label["repeat"] for e in account.of_role("output")}
+    assert repeats == {"r2.out": 2, "other.out": 1}
+    assert "repeat 2 of its case is" in reasons(account)["r2b.out"]
+    assert "no number from 1 on" in reasons(account)["r0.out"]
+
+
+def test_a_killed_import_is_said_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = write(tmp_path, a__out="", b__out="", c__out="")
+    write_one = importing._Import._write
+
+    def dies(self: importing._Import, target: Path, content: bytes) -> None:
+        if target.name == "b.out":
+            (self.folder / "parts" / "half").write_bytes(content[:10])
+            raise KeyboardInterrupt
+        write_one(self, target, content)
+
+    monkeypatch.setattr(importing._Import, "_write", dies)
+    with pytest.raises(KeyboardInterrupt):
+        take(tmp_path, raw)
+    with pytest.raises(UserError, match="was not finished"):
+        collect_imports(tmp_path / "results")
+    monkeypatch.undo()
+    account = take(tmp_path, raw)
+    assert account.new == 2
+    assert len(collect_imports(tmp_path / "results")) == 3
+    assert not (account.folder / "parts").exists()
+
+
+def test_what_is_changed_or_lost_after_the_import_is_said(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out="", b__out=""))
+    files = sorted((account.folder / "files").rglob("*.out"))
+    files[0].write_text(imb(latency=7))
+    files[1].unlink()
+    first, second = collect_imports(tmp_path / "results")
+    assert (first.verdict, second.status) == (CONTRADICTED, MISSING)
+    assert "its checksum differs" in first.verdict_reasons[0]
+
+
+def test_mistakes_are_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="this folder is not there"):
+        take(tmp_path, tmp_path / "nowhere")
+    with pytest.raises(UserError, match="nothing was imported before"):
+        take(tmp_path)
+
+
+def test_two_imports_at_once_do_not_meet(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    folder = tmp_path / "results" / "imports" / "foreign"
+    with importing._locked(folder), pytest.raises(UserError, match="another call is importing"):
+        take(tmp_path, raw)
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "[]", '{"format": "mpicampaign-import", "version": 2}', '{"files": 1']
+)
+def test_a_damaged_ledger_is_refused(tmp_path: Path, damage: str) -> None:
+    account = take(tmp_path, write(tmp_path, a__out=""))
+    (account.folder / "import.json").write_text(damage)
+    with pytest.raises(UserError, match=r"import\.json"):
+        collect_imports(tmp_path / "results")
+    with pytest.raises(UserError, match=r"import\.json"):
+        take(tmp_path)
+
+
+def test_a_ledger_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out=""))
+    ledger = account.folder / "import.json"
+    data = json.loads(ledger.read_text())
+    data["files"][0]["path"] = "../../../secret.out"
+    ledger.write_text(json.dumps(data))
+    with pytest.raises(UserError, match="not inside its folder"):
+        collect_imports(tmp_path / "results")
+
+
+def test_many_outputs_are_read_by_several_processes_to_the_same_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out="", c__out=""))
+    alone = collect_imports(tmp_path / "results")
+    monkeypatch.setattr(collecting, "_MANY", 2)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    assert collect_imports(tmp_path / "results") == alone
+
+
+def test_what_another_import_of_the_campaign_holds_is_no_second_run(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", b__out="")
+    take(tmp_path, raw)
+    (raw / "TCP" / "c.out").write_text(imb(second=9))
+    second = MAP.replace("import: foreign", "import: again")  # by name before the other
+    account = take(tmp_path, raw, text=second)
+    assert reasons(account)["a.out"].endswith("raw/TCP/a.out of import foreign: one run, not two")
+    assert [Path(entry.path).name for entry in account.of_role("output")] == ["c.out"]
+    assert len(collect_imports(tmp_path / "results")) == 3
+    assert len(take(tmp_path, raw).of_role("output")) == 2
+
+
+def test_a_run_that_two_ledgers_hold_counts_once(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", b__out="")
+    first = take(tmp_path, raw).folder
+    shutil.copytree(first, first.with_name("copied"))
+    assert len(collect_imports(tmp_path / "results")) == 2
+
+
+def test_a_run_that_another_import_could_not_label_is_taken(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    take(tmp_path, raw, text=MAP.replace("[A-Z]+", "nowhere"))
+    account = take(tmp_path, raw, text=MAP.replace("import: foreign", "import: second"))
+    assert len(account.of_role("output")) == len(collect_imports(tmp_path / "results")) == 1
+
+
+def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
+    take(tmp_path, write(tmp_path, a__out=""))
+    wrong = tmp_path / "wrong"
+    wrong.mkdir()
+    assert account_text(take(tmp_path, wrong)).endswith("is it the right folder, and the map for it?")
+    (wrong / "notes.out").write_text("nothing\n")
+    assert take(tmp_path, wrong).in_vain
+    assert not take(tmp_path).in_vain  # labels anew
+    assert not take(tmp_path, tmp_path / "raw", wrong).in_vain
+
+
+def test_a_condition_that_no_file_can_meet_is_told_with_the_fact_that_is_there(tmp_path: Path) -> None:
+    """The name of a directive or variable is anybody's: a slip of the pen in it is no error of the map."""
+    rule = "  - when: {header.HOST: '^2$', header.OTHER: x, mpi: platform}\n    label: {placement: TWO}\n"
+    outputs = write(tmp_path, a__out="#HOSTS=2\n" + imb())
+    text = account_text(take(tmp_path, outputs, text=MAP + rule))
+    assert "  rule 3: no file has the fact header.HOST; did you mean 'header.HOSTS'?" in text
+    assert "header.OTHER" not in text and "fact mpi" not in text
+    right = MAP + rule.replace("header.HOST:", "header.HOSTS:")
+    assert "no file has the fact" not in account_text(take(tmp_path, outputs, text=right))
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    with pytest.raises(UserError, match=r"this is a file, not a folder\n +name the folder that holds it"):
+        take(tmp_path, raw / "TCP" / "a.out")
+
+
+def test_many_files_of_one_reason_are_told_in_short(tmp_path: Path) -> None:
+    raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
+    text = account_text(take(tmp_path, raw))
+    assert text.count("  refused: ") == 6
+    assert "refused: 3 more: no output of IMB" in text and "(named in import.json)" in text
+
+
+def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    copy = next((take(tmp_path, raw).folder / "files").rglob("a.out"))
+    copy.write_text(imb(second=5))
+    assert "its copy here was changed since" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
+    copy.unlink()
+    assert reasons(take(tmp_path, raw)) == {}
+    (raw / "TCP" / "a.out").write_text(imb(second=7))
+    assert "another file was imported" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
+
+
+def test_a_placement_that_the_map_does_not_declare_is_told(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    assert "placement TCP:" not in account_text(take(tmp_path, raw))
+    text = account_text(take(tmp_path, raw, text=MAP + "placements: {TPC: {nodes: 2}}\n"))
+    assert "placement TCP: not among the map's placements:" in text
+
+
+def test_two_scripts_of_one_name_are_both_accounted_for(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", a__sh="#SBATCH -N 1\n", a__slurm="#SBATCH -N 2\n")
+    account = take(tmp_path, raw)
+    assert sorted(Path(entry.path).name for entry in account.entries) == ["a.out", "a.sh", "a.slurm"]
+    (output,) = account.of_role("output")
+    (script,) = account.of_role("job script")
+    assert output.facts["directive.N"] == "2" and Path(script.path).name == "a.slurm"
+
+
+def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
+    title = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0                       1.00\n"
+    raw = write(
+        tmp_path, a__out="\ufeff" + title, b__out="\ufeff#HOSTS=2\n" + imb(), b__sh="\ufeff#SBATCH -N 2\n"
+    )
+    account = take(tmp_path, raw)
+    facts = {Path(entry.path).name: entry.facts for entry in account.of_role("output")}
+    assert facts["a.out"]["benchmark"] == "osu_latency"
+    assert facts["b.out"]["header.HOSTS"] == facts["b.out"]["directive.N"] == "2"
+    assert [record.status for record in collect_imports(tmp_path / "results")] == [OK, OK]
+
+
+def test_the_only_script_of_a_folder_belongs_to_its_outputs_where_it_starts_them(tmp_path: Path) -> None:
+    script = "#SBATCH -N 2\nsrun IMB-MPI1 PingPong\n"
+    raw = write(tmp_path, slurm_1__out="", slurm_2__out="", run__sbatch=script)
+    account = take(tmp_path, raw)
+    assert [entry.facts["directive.N"] for entry in account.of_role("output")] == ["2", "2"]
+    records = collect_imports(tmp_path / "results")
+    assert [Path(record.files["script"]).name for record in records] == ["run.sbatch", "run.sbatch"]
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        {"helper__sh": "module load python\n./to_csv.py\n"},
+        {"run__sh": "#SBATCH -N 2\nsrun xhpl\n"},
+        {"b__sh": "#SBATCH -N 2\nsrun IMB-MPI1\n", "c__sh": "#SBATCH -N 4\nsrun IMB-MPI1\n"},
+    ],
+)
+def test_a_script_that_may_be_of_something_else_is_refused(tmp_path: Path, scripts: dict[str, str]) -> None:
+    account = take(tmp_path, write(tmp_path, a__out="", **scripts))
+    assert sorted(reasons(account)) == sorted(name.replace("__", ".") for name in scripts)
+    (record,) = collect_imports(tmp_path / "results")
+    assert "script" not in record.files
+    assert "modules" not in record.metadata
+
+
+def test_the_script_of_another_output_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
+    script = "#SBATCH -N 2\nsrun IMB-MPI1 PingPong\n"
+    take(tmp_path, write(tmp_path, a__out="", b__out="", a__sh=script))
+    records = collect_imports(tmp_path / "results")
+    assert ["script" in record.files for record in records] == [True, False]
+
+
+def test_imported_repeats_with_other_options_are_named_and_counted(tmp_path: Path) -> None:
+    other = imb(second=3).replace("-iter 1000", "-iter 500").replace("/some/where", "/some/where/else")
+    take(tmp_path, write(tmp_path, a__out=imb(second=1), b__out=imb(second=2), c__out=other))
+    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
+    assert row.counted == 3
+    (found,) = [str(note) for note in row.notes if note.kind == UNLIKE]
+    assert found == "unlike repeats: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
+
+
+OSU = "# OSU MPI Bandwidth Test v5.6.2\n# Size      Bandwidth (MB/s)\n"
+ASKS = "#SBATCH -N 2\nsrun -m cyclic osu_bw"
+
+
+def osu_bw(largest: int = 4 * 2**20, rate: float = 1000.0) -> str:
+    sizes = [2**power for power in range(largest.bit_length())]
+    return OSU + "".join(f"{size:<10}{rate * size / (size + 8192):>18.2f}\n" for size in sizes)
+
+
+@pytest.mark.parametrize(
+    ("largest", "script", "said"),
+    [
+        (2**22, f"{ASKS}\n", ""),
+        (2**22, "", ""),
+        (4096, f"{ASKS} -m 4096\n", ""),
+        (4096, f"{ASKS} -m $LARGEST\n", ""),
+        (4096, f"{ASKS}\n", "the table ends at 4 KiB, where osu_bw usually ends at 4 MiB: it may be cut"),
+        (4096, f"{ASKS} -m 1:65536 > out\n", "ends at 4 KiB, where 64 KiB was asked for: it may be cut"),
+        (4096, "", "ends at 4 MiB: without its job script nothing tells whether -m asked for that"),
+        (4096, "#SBATCH -N 2\nsrun osu_latency -m 4096\n", "without its job script"),
+    ],
+)
+def test_an_osu_output_that_ends_early_may_be_cut(
+    tmp_path: Path, largest: int, script: str, said: str
+) -> None:
+    files = {"a__out": osu_bw(largest)} | ({"a__sh": script} if script else {})
+    take(tmp_path, write(tmp_path, **files))
+    records = collect_imports(tmp_path / "results")
+    (row,) = compare(records).tables[0].rows
+    assert records[0].status == OK
+    assert [said in str(note) for note in row.notes] == [True]
+    assert any("OSU prints no closing line" in str(note) for note in row.notes) == bool(said)
+
+
+def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
+    texts = {f"n{number}__out": osu_bw(rate=1000.0 + number) for number in range(1, 5)}
+    take(tmp_path, write(tmp_path, **texts, n9__out=osu_bw(4096)))
+    (table,) = compare(collect_imports(tmp_path / "results")).tables
+    (row,) = table.rows
+    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
+    assert maximum.repeats == (1, 2, 3, 4) and min(maximum.values) > 9e8
+    small = next(cell for cell in row.cells if cell.metric.name == "bandwidth at 1 KiB")
+    assert small.repeats == (1, 2, 3, 4, 5)
+    said = "not printed: sizes above 4 KiB: it may be cut, and gives no maximum (repeat 5)"
+    assert said in [str(note) for note in row.notes]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["0: ", "[0] ", "[1,0]<stdout>:", "2026-01-02T03:04:05 ", "Jan 02 03:04:05 "]
+)
+def test_lines_with_a_prefix_are_told_as_that(tmp_path: Path, prefix: str) -> None:
+    files = {"a__out": imb(), "b__out": osu_bw()}
+    files = {name: "".join(prefix + line + "\n" for line in files[name].splitlines()) for name in files}
+    files["c__out"] = "as written: # OSU MPI Bandwidth Test v5.6.2\n"
+    found = reasons(take(tmp_path, write(tmp_path, **files)))
+    said = f"its lines have a prefix, such as {prefix!r}: have it printed without (mpirun -l"
+    assert found["a.out"] == found["b.out"] and found["a.out"].startswith(said)
+    assert found["c.out"].startswith("no output of IMB")
+
+
+def test_text_in_utf_16_is_told_as_that(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="")
+    (raw / "TCP" / "b.out").write_bytes(imb(second=2).encode("utf-16"))
+    assert reasons(take(tmp_path, raw)) == {"b.out": "text in UTF-16: convert it to UTF-8"}
+
+
+def test_a_condition_that_differs_in_capitals_alone_is_told(tmp_path: Path) -> None:
+    rule = "  - when: {directive.M: g}\n    label: {placement: TWO}\n"
+    raw = write(tmp_path, a__out="", a__sh="#BSUB -m g\nmpirun IMB-MPI1\n")
+    text = account_text(take(tmp_path, raw, text=MAP + rule))
+    assert "no file has the fact directive.M; did you mean 'directive.m'?" in text
+
+
+def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out=""))
+    before = {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()}
+    (tmp_path / "wrong" / "deep").mkdir(parents=True)
+    for number in range(3):
+        (tmp_path / "wrong" / "deep" / f"{number}.out").write_text(imb(second=number + 5))
+    again = take(tmp_path, tmp_path / "wrong")
+    assert again.in_vain and again.new == 0
+    assert "the import was left as it was" in account_text(again)
+    assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
+    assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
+    assert len(take(tmp_path).entries) == 1

@@ -1,0 +1,394 @@
+"""Merging bundles: the same tables afterwards, no system mixed with another, nothing half visible."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bundles import campaign_folder, case
+
+from mpicampaign.bundle import merge as merging
+from mpicampaign.bundle.merge import Outcome, Wishes, merge
+from mpicampaign.bundle.write import write_bundle
+from mpicampaign.cli import main
+from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
+from mpicampaign.collect.merged import with_merged
+from mpicampaign.comparison.compare import compare
+from mpicampaign.errors import UserError
+from mpicampaign.records import MISSING, OK, Record, write_records
+from mpicampaign.tables.make import to_csv
+
+
+def bundle(tmp_path: Path, name: str, **facts: Any) -> Path:
+    """A bundle of a site that has its own results folder."""
+    folder = campaign_folder(tmp_path / name, **facts)
+    path = tmp_path / f"{name}.tar.gz"
+    write_bundle(path, folder, "c", collect_own(plan_of(folder), folder), {})
+    return path
+
+
+def records(results: Path) -> list[Record]:
+    return collect_all(results / "c")
+
+
+def merged(results: Path, *bundles: Path, **wishes: Any) -> Outcome:
+    return merge(bundles, results, Wishes(**wishes))
+
+
+def said(outcome: Outcome) -> str:
+    return "\n".join(map(str, outcome.refused))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -> None:
+    path = bundle(tmp_path, "site")
+    outcome = merged(tmp_path / "here", path)
+    assert outcome.refused == []
+    assert outcome.lines == ["site.tar.gz: merged into campaign c: 2 runs, systems: here"]
+    own, taken = records(tmp_path / "site"), records(tmp_path / "here")
+    assert to_csv(compare(taken)) == to_csv(compare(own)) and "tree_gather" in to_csv(compare(own))
+    assert [record.verdict for record in taken] == [record.verdict for record in own]
+    (folder,) = (tmp_path / "here" / "c" / "merged").iterdir()
+    copy = files(folder)
+    original = files(tmp_path / "site" / "c")
+    assert {name: copy[name] for name in original if "tables" not in name} == {
+        name: content for name, content in original.items() if "tables" not in name
+    }
+    assert taken[0].metadata["merged from bundle"] == folder.name
+
+
+def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
+    """The usual case: both sites have one campaign file, each has run its own system's part."""
+    folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
+    plan = plan_of(folder)
+    plan["cases"] += [case("here", [], 3)]
+    plan["cases"][0]["host_group"] = "blue"
+    (folder / "plan.json").write_text(json.dumps(plan))
+    for path in (folder / "runs").rglob("evidence.txt"):
+        path.write_text(path.read_text().replace("claim recipe=r1", "claim recipe=r2"))
+    path = bundle(tmp_path, "site")
+    before = [record for record in records(tmp_path / "here") if record.case.system == "here"]
+    assert [record.status for record in before] == [MISSING] * 3
+    merged(tmp_path / "here", path)
+    after = [record for record in records(tmp_path / "here") if record.case.system == "here"]
+    assert [(record.repeat, record.status) for record in after] == [(1, OK), (2, OK), (3, MISSING)]
+
+
+def test_runs_of_another_campaign_file_are_not_mixed_in(tmp_path: Path) -> None:
+    folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
+    plan = plan_of(folder)
+    plan["cases"] = [case("here", [], 2) | {"recipe": "r9"}]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    merged(tmp_path / "here", bundle(tmp_path, "site"))
+    assert {(record.status, record.reason) for record in records(tmp_path / "here")} <= {
+        (MISSING, "only results of another campaign file were merged"),
+        (MISSING, "only results of an older campaign file are there"),
+        (MISSING, "not run yet"),
+    }
+
+
+def test_twice_the_same_bundle_and_ones_own_results(tmp_path: Path) -> None:
+    path = bundle(tmp_path, "site")
+    merged(tmp_path / "here", path)
+    before = files(tmp_path / "here")
+    again = merged(tmp_path / "here", path)
+    assert "is there already" in again.lines[0] and again.refused == []
+    assert files(tmp_path / "here") == before
+    merged(tmp_path / "site", path)
+    assert len([record for record in records(tmp_path / "site") if record.status == OK]) == 2
+
+
+def test_a_later_bundle_adds_its_new_runs_only(tmp_path: Path) -> None:
+    first = bundle(tmp_path, "early", repeats=2)
+    later = bundle(tmp_path, "late", repeats=4)
+    outcome = merged(tmp_path / "here", first, later)
+    assert len(outcome.lines) == 2
+    found = [record for record in records(tmp_path / "here") if record.status == OK]
+    assert [record.repeat for record in found] == [1, 2, 3, 4]
+
+
+def test_other_runs_of_the_same_number_get_the_next_free_one(tmp_path: Path) -> None:
+    first = bundle(tmp_path, "one")
+    folder = campaign_folder(tmp_path / "two")
+    for path in folder.rglob("evidence.txt"):
+        path.write_text(path.read_text().replace("ended=2026-01-02", "ended=2026-01-03"))
+    second = tmp_path / "two.tar.gz"
+    write_bundle(second, folder, "c", collect_own(plan_of(folder), folder), {})
+    merged(tmp_path / "here", first, second)
+    found = [record for record in records(tmp_path / "here") if record.status == OK]
+    assert [record.repeat for record in found] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"host": "red1"}, "no host is common to both"),
+        ({"cpu": "Another CPU"}, "the CPU models differ"),
+    ],
+)
+def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, str], reason: str) -> None:
+    campaign_folder(tmp_path / "here")
+    path = bundle(tmp_path, "site", **facts)
+    outcome = merged(tmp_path / "here", path)
+    assert outcome.lines == [] and not list((tmp_path / "here" / "c").glob("merged/*"))
+    text = said(outcome)
+    assert f"refused: its system 'here' is not known to be the 'here' that is here: {reason}" in text
+    assert (
+        f"in the bundle: hosts {facts.get('host', 'blue1')}; CPU {facts.get('cpu', 'Invented CPU')}" in text
+    )
+    assert "here: hosts blue1; CPU Invented CPU; MPI intelmpi" in text
+    assert "--rename here=NEW" in text and "--same here" in text
+
+
+def test_two_bundles_of_one_name_in_one_call(tmp_path: Path) -> None:
+    one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
+    outcome = merged(tmp_path / "here", one, two)
+    assert len(outcome.lines) == 1 and "two.tar.gz" in said(outcome)
+    assert {record.hosts for record in records(tmp_path / "here") if record.status == OK} == {("blue1",)}
+
+
+def test_a_renamed_system_says_so(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    path = bundle(tmp_path, "site", host="red1")
+    outcome = merged(tmp_path / "here", path, renamed={"here": "there"})
+    assert outcome.lines == ["site.tar.gz: merged into campaign c: 2 runs, systems: there"]
+    found = [record for record in records(tmp_path / "here") if record.status == OK]
+    assert {record.case.system: record.hosts for record in found} == {"here": ("blue1",), "there": ("red1",)}
+    (old,) = {r.metadata.get("system named in its bundle") for r in found if r.case.system == "there"}
+    assert old == "here"
+    assert all(record.verdict == found[0].verdict for record in found)
+    other = merged(tmp_path / "here", path, renamed={"here": "yonder"})
+    assert "merged before with other names of systems (here=there)" in said(other)
+
+
+def test_a_new_name_for_a_system_that_is_not_in_it(tmp_path: Path) -> None:
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), renamed={"hree": "there"})
+    assert "--rename hree: it has runs of no such system, but of here" in said(outcome)
+    assert outcome.lines == []
+
+
+def test_a_new_name_that_is_taken_is_refused_too(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    path = bundle(tmp_path, "site", system="b", host="red1")
+    assert "its system 'here' is not known" in said(merged(tmp_path / "here", path, renamed={"b": "here"}))
+
+
+def test_the_user_may_say_that_it_is_one_system(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "site", host="blue7"), same=("here",))
+    assert outcome.refused == []
+    (note,) = (tmp_path / "here").rglob("merge.json")
+    assert json.loads(note.read_text())["same"] == ["here"]
+
+
+def test_a_name_for_same_that_is_in_no_doubt_is_refused(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    doubted = bundle(tmp_path, "doubted", host="blue7")
+    outcome = merged(tmp_path / "here", doubted, same=("hree",))
+    assert "refused: --same hree: in doubt is here" in said(outcome) and outcome.lines == []
+    outcome = merged(tmp_path / "here", doubted, same=("here", "there"))
+    assert "refused: --same there: in doubt is here" in said(outcome) and outcome.lines == []
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "known"), same=("here",))
+    assert "refused: --same here: none of its systems is in doubt; it holds here" in said(outcome)
+    assert outcome.lines == []
+
+
+def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    path = bundle(tmp_path, "site", system="b", host="blue7")
+    outcome = merged(tmp_path / "here", path, renamed={"b": "here"}, same=("b",))
+    assert "--same b: in doubt is here" in said(outcome)
+    assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
+
+
+def test_the_same_again_is_said_of_a_bundle_that_is_there_already(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    path = bundle(tmp_path, "site", host="blue7")
+    merged(tmp_path / "here", path, same=("here",))
+    for same in ((), ("here",)):
+        assert "is there already" in merged(tmp_path / "here", path, same=same).lines[0]
+    outcome = merged(tmp_path / "here", path, same=("here", "hree"))
+    assert "merged before, and --same hree was not said then, but here" in said(outcome)
+
+
+@pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
+def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
+    """One name is another system in each of them."""
+    one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
+    with pytest.raises(UserError, match="are about the systems of one bundle, and 2 are given"):
+        merged(tmp_path / "here", one, two, **wishes)
+    assert not list((tmp_path / "here").rglob("merge.json"))
+
+
+def test_the_folder_of_one_campaign_is_not_that_of_results(tmp_path: Path) -> None:
+    folder = campaign_folder(tmp_path / "here")
+    with pytest.raises(
+        UserError, match=r"this is the folder of one campaign\n +name the one that it lies in"
+    ):
+        merged(folder, bundle(tmp_path, "site"))
+    assert not (folder / "c").exists()
+
+
+def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
+    good, bad, cut = (bundle(tmp_path, name, system=name, host=name) for name in ("good", "bad", "cut"))
+    content = bytearray(bad.read_bytes())
+    content[len(content) // 2] ^= 1
+    bad.write_bytes(content)
+    cut.write_bytes(cut.read_bytes()[:-20])
+    outcome = merged(tmp_path / "here", bad, tmp_path / "absent.tar.gz", good, cut)
+    assert [line.split(":")[0] for line in outcome.lines] == ["good.tar.gz"]
+    named = [problem.file for problem in outcome.refused]
+    assert named == [str(bad), str(tmp_path / "absent.tar.gz"), str(cut)]
+    assert "No such file" in said(outcome) and "refused: damaged or cut off" in said(outcome)
+    assert len(list((tmp_path / "here" / "c" / "merged").iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            lambda plan: plan.update(version=9),
+            "its results cannot be read: …/plan.json is no plan of version 1",
+        ),
+        (lambda plan: plan["cases"][0].pop("suite"), "its plan is damaged: KeyError 'suite'"),
+    ],
+)
+def test_results_that_would_stop_every_report_are_refused(tmp_path: Path, change: Any, reason: str) -> None:
+    folder = campaign_folder(tmp_path / "site")
+    plan = plan_of(folder)
+    change(plan)
+    (folder / "plan.json").write_text(json.dumps(plan))
+    path = tmp_path / "site.tar.gz"
+    write_bundle(path, folder, "c", [], {})
+    assert reason in said(merged(tmp_path / "here", path))
+    assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
+
+
+def test_a_manifest_that_lies_about_hosts_is_not_believed(tmp_path: Path) -> None:
+    campaign_folder(tmp_path / "here")
+    folder = campaign_folder(tmp_path / "site", host="red1")
+    path = tmp_path / "site.tar.gz"
+    write_bundle(path, folder, "c", [], {})  # names no system at all
+    assert "no host is common to both" in said(merged(tmp_path / "here", path))
+
+
+def test_what_was_changed_after_a_merge_is_not_overwritten(tmp_path: Path) -> None:
+    path = bundle(tmp_path, "site")
+    merged(tmp_path / "here", path)
+    (output, *_) = (tmp_path / "here").rglob("output.txt")
+    output.write_text("mine")
+    assert "output.txt was changed or removed since; it is not overwritten" in said(
+        merged(tmp_path / "here", path)
+    )
+    assert output.read_text() == "mine"
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = bundle(tmp_path, "site")
+    opened = Path.open
+
+    class Full:
+        def __enter__(self) -> Full:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def write(self, _: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+    def full(self: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        return Full() if mode == "xb" and self.name == "output.txt" else opened(self, mode, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", full)
+    outcome = merged(tmp_path / "here", path)
+    assert "refused: No space left on device" in said(outcome)
+    assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
+
+
+def test_too_little_space_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = bundle(tmp_path, "site")
+    usage = merging.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(merging.shutil, "disk_usage", lambda _: usage._replace(free=10))
+    assert "0 MB are free in" in said(merged(tmp_path / "here", path))
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from mpicampaign.bundle import merge
+def slow(path, manifest, part, unpack=merge._unpack):
+    unpack(path, manifest, part)
+    print("unpacked", flush=True)
+    time.sleep(60)
+merge._unpack = slow
+merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), merge.Wishes())
+"""
+
+
+def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
+    path, results = bundle(tmp_path, "site"), tmp_path / "here"
+    command = [sys.executable, "-c", KILLED, str(path), str(results)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "unpacked\n"
+        with pytest.raises(UserError, match="another merge is under way"):
+            merged(results, path)
+        process.send_signal(signal.SIGKILL)
+    with pytest.raises(UserError, match=r"plan\.json is not there"):
+        records(results)
+    left = [entry.name for entry in (results / "c" / "merged").iterdir()]
+    assert len(left) == 1 and left[0].startswith(".")
+    assert merged(results, path).refused == []
+    assert len(list((results / "c" / "merged").iterdir())) == 1
+    assert len([record for record in records(results) if record.status == OK]) == 2
+
+
+def test_without_merged_bundles_records_stay_as_they_are(tmp_path: Path) -> None:
+    found = collect_all(campaign_folder(tmp_path / "x"))
+    assert with_merged(found, {"cases": []}, tmp_path, collect_own, plan_of) is found
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, other = bundle(tmp_path, "good"), bundle(tmp_path, "other", host="red1")
+    results = ["--results", str(tmp_path / "here")]
+    assert main(["merge", str(good), str(other), *results]) == 2
+    said = capsys.readouterr()
+    assert "good.tar.gz: merged into campaign c" in said.out and f"{other}: refused: its system" in said.err
+    assert main(["merge", str(other), "--rename", "here=red", *results]) == 0
+    for text in ("here", "here=", "=x", "here=a/b", "here=.."):
+        assert main(["merge", str(other), "--rename", text, *results]) == 2
+        assert "--rename cannot be read" in capsys.readouterr().err
+
+
+def test_the_command_that_comes_next_is_named_and_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, folder = str(bundle(tmp_path, "good")), tmp_path / "here" / "c"
+    assert main(["merge", good, "--results", str(folder.parent)]) == 0
+    assert f"next: mpicampaign tables --results {folder}\n" in capsys.readouterr().out
+    assert main(["tables", "--results", str(folder)]) == 0
+    assert "tree_gather" in capsys.readouterr().out
+    monkeypatch.setattr("mpicampaign.jobs.software.RESULTS", folder.parent)
+    main(["merge", good])
+    assert "next: mpicampaign report --campaign FILE" in capsys.readouterr().out
+
+
+def test_tables_know_what_was_merged_since_the_last_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "here" / "c"
+    folder.mkdir(parents=True)
+    write_records(folder / "records.jsonl", "c", [])
+    os.utime(folder / "records.jsonl", (1, 1))
+    main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
+    assert main(["tables", "--results", str(folder), "--list"]) == 0
+    assert "  tree_gather" in capsys.readouterr().out

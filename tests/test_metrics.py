@@ -1,0 +1,76 @@
+"""Rates of calculations and of memory updates as they are chosen, ranked and written."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+import synthetic
+from printed_outputs import HplRow, hpl_output
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.parsers import parse
+from mpicampaign.records import Case, Record, Series
+from mpicampaign.tables.make import to_csv, to_terminal
+from mpicampaign.wording import DURATION, FLOPS, SI_UNITS, UPDATE_RATE, number, quantity, unit_of
+
+
+def hpl_runs(placement: str, seconds: float) -> list[Record]:
+    case = Case("cluster", "nodes", placement, "HPL")
+    outputs = (hpl_output([HplRow(44640, 180, 2, 2, seconds + k)]) for k in range(6))
+    return [
+        synthetic.run(case, k, *parse("hpl", output).series, suite="hpl")
+        for k, output in enumerate(outputs, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dimension", "value", "text"),
+    [
+        (FLOPS, 34.17e9, "34.17 Gflop/s"),
+        (FLOPS, 1.2933e12, "1293 Gflop/s"),
+        (UPDATE_RATE, 5.20032e6, "5.200 Mupdate/s"),
+        (DURATION, 1735.76, "1736 s"),
+    ],
+)
+def test_rates_in_words(dimension: str, value: float, text: str) -> None:
+    assert quantity(value, dimension) == text
+    assert f"{number(value, dimension)} {unit_of(dimension)}" == text
+    assert SI_UNITS[dimension] in ("flop/s", "1/s", "s")
+
+
+def test_the_rate_is_ranked_and_the_time_shown() -> None:
+    series = Series("HPL", 4, {"flops": [34.17e9], "time": [1735.76]})
+    rate, time = choose_metrics("hpl", [series], ())
+    assert (rate.column, rate.dimension, rate.headline, rate.lower_is_better) == ("flops", FLOPS, True, False)
+    assert (time.column, time.dimension, time.headline, time.lower_is_better) == (
+        "time",
+        DURATION,
+        False,
+        True,
+    )
+    assert rate.group != time.group
+
+
+def test_the_time_of_a_message_is_still_ranked() -> None:
+    (time,) = choose_metrics("imb", [Series("Barrier", 4, {"time": [1e-6]})], ())
+    assert time.headline
+    assert quantity(1e-6, time.dimension) == "1.00 µs"
+
+
+def test_tables_of_hpl() -> None:
+    comparison = compare(hpl_runs("SHM", 1735.0) + hpl_runs("TCP", 1800.0))
+    text = to_terminal(comparison)
+    assert "  flop rate (Gflop/s)" in text
+    assert "  time (s)" in text
+    assert "SHM 34.13 Gflop/s is 3.7 % higher than TCP 32.90 Gflop/s" in text
+    assert "time, placements" not in text
+    rows = list(csv.DictReader(io.StringIO(to_csv(comparison))))
+    rates = [row for row in rows if row["metric"] == "flop rate"]
+    assert [(row["placement"], row["unit"], row["ranks"]) for row in rates] == [
+        ("SHM", "flop/s", "4"),
+        ("TCP", "flop/s", "4"),
+    ]
+    assert float(rates[0]["median [unit]"]) == pytest.approx(34.13e9, rel=1e-3)

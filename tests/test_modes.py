@@ -1,0 +1,289 @@
+"""Two bands of repeats: at one size, over a sweep, in the data of the STFC report, and where none are."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import stfc_runs
+import synthetic
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.hockney import fit
+from mpicampaign.records import Case
+from mpicampaign.statistics.modes import Stay, split, stretches
+from mpicampaign.statistics.outliers import outliers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mpicampaign.comparison.rows import Row
+
+KIB = 1024
+SIZES = [0] + [2**power for power in range(25)]
+
+
+def test_two_bands_are_found_with_their_members() -> None:
+    bands = split([0.41, 0.23, 0.40, 0.23, 0.24])
+    assert bands is not None
+    assert (bands.low, bands.high, bands.lone) == ((1, 3, 4), (0, 2), None)
+    assert (bands.low_median, bands.high_median) == (0.23, pytest.approx(0.405))
+
+
+def test_a_lone_value_must_be_further_away_than_two() -> None:
+    values = [1.0, 1.01, 1.02, 1.03, 1.2]
+    assert split(values) is None
+    assert split([*values[:3], 1.2, 1.21]) is not None
+    bands = split([*values[:4], 1.5])
+    assert bands is not None and bands.lone == 4
+    assert split([*values[:4], 1.5], lone=False) is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.0],
+        [1.0, 2.0, 2.0],  # fewer than four
+        [5.0] * 6,
+        [1.00, 1.01, 1.04, 1.05],  # within minimum_gap
+        [1.0, 1.3, 1.7, 2.2, 2.4, 3.0],
+        [0.17, 0.18, 0.20, 0.24, 0.30],  # bound ranks whose clocks differ
+    ],
+)
+def test_a_single_band_stays_whole(values: list[float]) -> None:
+    assert split(values) is None
+
+
+def test_neighbouring_printed_values_are_no_bands() -> None:
+    values = [0.11, 0.11, 0.12, 0.12, 0.12]
+    assert split(values, resolution=0.01) is None
+    assert split(values) is not None
+    assert split([0.11] * 5 + [0.13] * 5, resolution=0.01) is None
+
+
+def test_rounding_is_no_exactness() -> None:
+    """Four equal printed values differ, too: the fifth is not infinitely far away."""
+    assert split([0.34, 0.34, 0.34, 0.34, 0.37], resolution=0.01) is None
+
+
+def sweep(levels: list[list[float]], seed: int = 1) -> list[list[float]]:
+    """Times at each size: that of a message times the level of each repeat there, with 1 % of scatter."""
+    source = random.Random(seed)
+    return [
+        [(1 + size / 4096) * level * source.uniform(0.995, 1.005) for level in row]
+        for size, row in zip(SIZES, levels, strict=True)
+    ]
+
+
+def levels(slow: dict[int, tuple[int, int]], repeats: int = 5, factor: float = 1.7) -> list[list[float]]:
+    """Factor for the repeats that are slow from one index of the sizes to another."""
+    return [
+        [factor if r in slow and slow[r][0] <= index <= slow[r][1] else 1.0 for r in range(repeats)]
+        for index in range(len(SIZES))
+    ]
+
+
+def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
+    [found] = stretches(SIZES, sweep(levels({1: (10, 20), 3: (10, 20)})))
+    assert found.sizes == tuple(SIZES[10:21])
+    assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
+
+
+def test_a_switch_in_mid_sweep_is_told_for_each_repeat() -> None:
+    rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
+    [found] = stretches(SIZES, rows)
+    low, high = SIZES[14], SIZES[15]
+    assert found.stays(0) == (Stay("low", None, low), Stay("high", high, None))
+    assert found.stays(2) == (Stay("low", None, SIZES[17]), Stay("high", SIZES[18], None))
+    assert found.stays(4) == (Stay("low", None, SIZES[20]), Stay("high", SIZES[21], None))
+
+
+def test_a_lone_repeat_on_the_other_band_over_many_sizes_is_a_mode_and_at_two_is_not() -> None:
+    [found] = stretches(SIZES, sweep(levels({2: (0, 12)})))
+    assert found.splits[1].lone == 2
+    assert found.stays(2) == (Stay("high", None, SIZES[12]), Stay("low", SIZES[13], None))
+    assert found.stays(0) == (Stay("low", None, None),)
+    assert stretches(SIZES, sweep(levels({2: (6, 7)}))) == ()
+    assert stretches(SIZES, sweep(levels({2: (6, 6), 3: (6, 6)}))) == ()
+
+
+def test_one_size_without_bands_does_not_end_a_stretch() -> None:
+    rows = sweep(levels({1: (5, 12), 3: (5, 12)}))
+    rows[9] = [1.0, 1.1, 1.2, 1.3, 1.4]
+    [found] = stretches(SIZES, rows)
+    assert found.sizes == (*SIZES[5:9], *SIZES[10:13])
+
+
+def test_bands_that_merge_slowly_do_not_say_which_was_left() -> None:
+    """Bands whose distance shrinks with size merge; that is no jump of either."""
+    rows = [[t + 0.4 * (r in (1, 3)) for r in range(5)] for t in (1 + size / 4096 for size in SIZES)]
+    [found] = stretches(SIZES, rows)
+    assert found.after is None
+    assert found.stays(1)[0].first is None and found.stays(1)[0].last is not None
+
+
+def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> None:
+    assert len(stretches([1], [[1.0, 2.0, 1.01, 2.01, 1.02, 2.02]])) == 1
+    assert stretches([1], [[1.0, 1.01, 1.02, 1.03, 5.0]]) == ()
+    assert stretches([1, 2], [[1.0, 2.0, 1.01, 2.01, 1.0], [1.0, 1.0, 1.0, 1.01, 1.02]]) == ()
+    assert stretches([], []) == ()
+
+
+def test_zero_times_are_no_obstacle() -> None:
+    assert stretches([1, 2, 4], [[0.0] * 5, [0.0, 0.0, 0.0, 1.0, 1.0], [1.0] * 5]) == ()
+    assert stretches([1, 2, 4], [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3)[0].splits[1].ratio == float("inf")
+
+
+def test_times_of_zero_beside_equal_ones_are_no_obstacle() -> None:
+    rows = [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3 + [[2.0] * 5]
+    assert stretches([1, 2, 4, 8], rows)[0].after is None
+
+
+@given(st.lists(st.lists(st.floats(0, 1e150), min_size=5, max_size=5), min_size=1, max_size=8))
+def test_no_values_crash_what_judges_them(rows: list[list[float]]) -> None:
+    sizes = [2**index for index in range(len(rows))]
+    for found in stretches(sizes, rows):
+        assert all(found.stays(position) for position in range(5))
+    outliers(sizes, rows)
+    fit(sizes, [row[0] for row in rows])
+
+
+def test_the_note_names_bands_repeats_sizes_jobs_and_switches() -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    slow_from = {1: 2**15, 2: 2**15, 3: 2**17, 4: 2**15, 5: 2**19}
+    records = []
+    for repeat, start in slow_from.items():
+        series = synthetic.pingpong(1e-6, 4e9)
+        times = [
+            time * (1.7 if size is not None and size >= start else 1.0) * (1 + repeat / 1000)
+            for size, time in zip(series.columns["size"], series.columns["time"], strict=True)
+            if time is not None
+        ]
+        series.columns["time"][:] = times
+        records.append(synthetic.run(case, repeat, series))
+    [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
+    assert note.reason.startswith("two bands at 32-256 KiB (4 of 24 sizes), widest at ")
+    assert "repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on" in note.reason
+    assert "repeats 1-2, 4 in the faster band up to 16 KiB, in the slower from 32 KiB on" in note.reason
+    assert "repeat 5 1005 on node1" in note.reason
+
+
+def test_a_higher_bandwidth_is_the_faster_band() -> None:
+    case = Case("s", "g", "SHM", "tree_gather")
+    records = []
+    for n in range(1, 7):
+        table = synthetic.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
+        records.append(synthetic.run(case, n, table, suite="kernel"))
+    [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
+    assert "repeats 1, 3, 5 in the faster band throughout" in note.reason
+
+
+FAMILIES: dict[str, Callable[[random.Random], float]] = {
+    "normal": lambda source: source.gauss(100, 1),
+    "uniform": lambda source: 1 + source.random(),
+    "exponential": lambda source: 1 + source.expovariate(1),
+    "log-normal 0.5": lambda source: source.lognormvariate(0, 0.5),
+    "log-normal 1": lambda source: source.lognormvariate(0, 1),
+}
+
+
+def false_alarms(draw: Callable[[random.Random], float], n: int, sizes_alike: int, sweeps: int) -> float:
+    """The share of sweeps of one mode with a stretch; a repeat's factor holds for so many sizes."""
+    source = random.Random(n)
+    found = 0
+    for _ in range(sweeps):
+        rows: list[list[float]] = []
+        while len(rows) < len(SIZES):
+            factors = [draw(source) for _ in range(n)]
+            rows += [[f * source.gauss(1, 0.001) for f in factors] for _ in range(sizes_alike)]
+        found += bool(stretches(SIZES, rows[: len(SIZES)], minimum_gap=0))
+    return found / sweeps
+
+
+@pytest.mark.parametrize("sizes_alike", [1, 26])
+def test_false_alarms_of_sweeps_briefly(sizes_alike: int) -> None:
+    assert false_alarms(FAMILIES["normal"], 5, sizes_alike, 150) <= 0.05
+
+
+LIMITS = {"normal": 0.04, "uniform": 0.05, "exponential": 0.06, "log-normal 0.5": 0.05, "log-normal 1": 0.11}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n", [4, 5, 6, 8, 10, 20])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_false_alarms_of_sweeps(family: str, n: int) -> None:
+    whole = false_alarms(FAMILIES[family], n, 26, 1000)
+    four = false_alarms(FAMILIES[family], n, 7, 300)
+    each = false_alarms(FAMILIES[family], n, 1, 300)
+    print(f"{family}, {n} repeats: {whole:.1%} whole sweep, {four:.1%} four segments, {each:.1%} each size")
+    assert whole <= LIMITS[family]
+    assert four <= 4 * LIMITS[family]
+    assert each <= 0.01
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n", [5, 6, 10])
+@pytest.mark.parametrize(("scatter", "limit"), [(0.03, 0.015), (0.1, 0.06)])
+def test_false_alarms_with_the_gap(scatter: float, limit: float, n: int) -> None:
+    for family in ("normal", "exponential"):
+        source = random.Random(n)
+        found = 0
+        for _ in range(1000):
+            draws = (source.gauss(0, 1) if family == "normal" else source.expovariate(1) for _ in range(n))
+            factors = [1 + scatter * draw for draw in draws]
+            found += bool(stretches(SIZES, [[f * source.gauss(1, 0.01) for f in factors] for _ in SIZES]))
+        print(f"{family} scatter of {scatter:.0%}, {n} repeats, gap of 5 %: {found / 1000:.1%}")
+        assert found / 1000 <= limit
+
+
+def scarf_rows() -> dict[tuple[str, str], Row]:
+    rows = compare(stfc_runs.scarf_records()).tables[0].rows
+    return {(row.case.host_group, row.case.placement): row for row in rows}
+
+
+# What the plots of the 35 unbound runs show: by host group, sizes (KiB) at which bands are beyond doubt, and
+# the repeats in the faster one. On scarf16 the repeats differ, by steps of like size: no bands.
+TRUTH: dict[str, dict[float, set[int]]] = {
+    "scarf10": {16: {1, 3, 4, 5}, 32: {1, 3, 4, 5}, 64: {1}},
+    "scarf11": {64: {3, 5}, 128: {3, 5}, 256: {3, 5}, 512: {3, 5}},
+    "scarf12": {0.125: {2, 3, 4, 5}, 1: {2, 3, 4, 5}, 8: {2, 3, 4, 5}, 64: {2}, 128: {2}, 1024: {2}},
+    "scarf13": {32: {1, 2, 4}, 64: {1, 4}, 128: {1, 4}, 256: {1, 4}, 512: {4}},
+    "scarf14": {32: {3, 5}, 64: {5}, 128: {5}, 256: {5}},
+    "scarf15": {0.125: {1, 4, 5}, 1: {1, 4, 5}, 4: {1, 4, 5}},
+    "scarf16": {},
+}
+TOGETHER = {"scarf10": 128, "scarf11": 2048, "scarf12": 4096, "scarf13": 1024, "scarf14": 512, "scarf15": 16}
+
+
+@stfc_runs.needed
+def test_unbound_runs_of_the_report_are_in_two_modes_where_they_are() -> None:
+    rows = scarf_rows()
+    for group, truth in TRUTH.items():
+        row = rows[group, "SHM"]
+        splits = {size: bands for stretch in row.stretches for size, bands in stretch.splits.items()}
+        for size, fast in truth.items():
+            assert {p + 1 for p in splits[int(size * KIB)].low} == fast, (group, size)
+        assert not [size for size in splits if size >= TOGETHER.get(group, 0) * KIB], group
+        assert bool(row.stretches) == bool(truth)
+
+
+@stfc_runs.needed
+def test_switches_in_mid_sweep_of_the_report_are_told() -> None:
+    [note] = [note for note in scarf_rows()["scarf14", "SHM"].notes if note.kind == "modes"]
+    paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", note.reason)
+    assert paths == [
+        ("repeats 1-2, 4", "in the faster band up to 8 KiB, in the slower from 32 KiB on"),
+        ("repeat 3", "in the faster band up to 32 KiB, in the slower from 64 KiB on"),
+        ("repeat 5", "in the faster band up to 256 KiB, in the slower from 512 KiB on"),
+    ]
+
+
+@stfc_runs.needed
+def test_bound_runs_of_the_report_have_one_mode() -> None:
+    bound = [row for (_, placement), row in scarf_rows().items() if placement in ("SHM-1", "SHM-2")]
+    assert len(bound) == 14
+    assert [row.case for row in bound if row.stretches] == []

@@ -1,0 +1,130 @@
+"""Single figures far from the others: found over neighbouring sizes, named with repeat, job and host."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+import stfc_runs
+import synthetic
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.records import Case, Series
+from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZES = [2**power for power in range(26)]
+
+
+def quiet(seed: int = 1, repeats: int = 5) -> list[list[float]]:
+    source = random.Random(seed)
+    return [[size + 100 * source.uniform(0.98, 1.02) for _ in range(repeats)] for size in SIZES]
+
+
+def test_a_straggler_is_found_with_its_sizes_and_distance() -> None:
+    rows = quiet()
+    rows[8][3] *= 2
+    rows[9][3] *= 1.7
+    rows[20][0] *= 0.5
+    first, second = outliers(SIZES, rows)
+    assert (first.position, first.sizes) == (0, (SIZES[20],)) and first.ratio == pytest.approx(0.5, rel=0.05)
+    assert (second.position, second.sizes) == (3, tuple(SIZES[8:10]))
+    assert second.ratio == pytest.approx(2, rel=0.05)
+
+
+def test_quiet_and_near_values_are_none() -> None:
+    rows = quiet()
+    assert outliers(SIZES, rows) == ()
+    rows[8][3] *= 1.15  # further than the scatter, but not by 20 %
+    assert outliers(SIZES, rows) == ()
+
+
+def test_what_scatters_around_it_counts() -> None:
+    rows = quiet()
+    for index in range(5, 12):
+        rows[index] = [100.0, 120.0, 90.0, 140.0, 80.0]
+    rows[8][3] = 200.0
+    assert outliers(SIZES, rows) == ()
+
+
+def test_two_repeats_that_are_off_together_are_no_outliers() -> None:
+    rows = quiet()
+    rows[8][3] *= 2
+    rows[8][1] *= 2.1
+    assert outliers(SIZES, rows) == ()
+
+
+def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
+    rows = quiet()
+    rows[8][3] *= 2
+    assert outliers(SIZES, rows, without=(SIZES[8],)) == ()
+    assert outliers(SIZES, [row[:3] for row in rows]) == ()
+    rows[8][0] = 0.0
+    assert outliers(SIZES, rows) == ()
+    assert outliers([], []) == ()
+
+
+def test_single_figures_are_judged_by_the_gap() -> None:
+    assert lone_value([10.0, 10.1, 10.05, 10.02, 6.0]) == Outlier(4, (), pytest.approx(0.6, rel=0.01))
+    assert lone_value([10.0, 10.1, 10.05, 6.0]) is None  # four say too little
+    assert lone_value([10.0, 10.5, 9.5, 10.2, 8.0]) is None
+
+
+def test_the_note_names_repeat_job_host_size_and_distance_and_the_run_counts() -> None:
+    case = Case("s", "g", "TCP", "PingPong")
+    records = synthetic.case_runs(case, 1e-5, 1e8, repeats=5)
+    times = records[2].series[0].columns["time"]
+    assert times[9] is not None
+    times[9] *= 2
+    row = compare(records).tables[0].rows[0]
+    [note] = [note for note in row.notes if note.kind == "outlier"]
+    assert note.repeats == (3,)
+    assert "time at 256 B" in note.reason and "job 1003 on node1" in note.reason
+    assert "outlier: " in note.words
+    assert row.counted == 5
+
+
+def test_benchmarks_without_sizes_have_outliers_too() -> None:
+    case = Case("s", "g", "SHM", "Barrier")
+    times = [1e-6, 1.01e-6, 1.02e-6, 1.0e-6, 9e-6, 1.01e-6]
+    records = [synthetic.run(case, n, Series("Barrier", 2, {"time": [t]})) for n, t in enumerate(times, 1)]
+    [note] = compare(records).tables[0].rows[0].notes
+    assert (note.kind, note.repeats) == ("outlier", (5,))
+
+
+@stfc_runs.needed
+def test_spikes_of_the_report_are_named() -> None:
+    """The spikes that the plots show: 2.03, 2.26, 1.74 and 1.80 times."""
+    found = {
+        (row.case.host_group, row.case.placement, o.position + 1, *o.sizes): o.ratio
+        for row in compare(stfc_runs.scarf_records()).tables[0].rows
+        for o in row.outliers
+    }
+    assert found["scarf10", "TCP", 4, 256] == pytest.approx(2.03, abs=0.01)
+    assert found["scarf11", "TCP", 3, 2] == pytest.approx(2.26, abs=0.01)
+    assert found["scarf12", "TCP", 2, 2048] == pytest.approx(1.74, abs=0.01)
+    assert found["scarf12", "TCP", 2, 16384] == pytest.approx(1.80, abs=0.01)
+    assert len(found) <= 8
+
+
+FAMILIES: dict[str, tuple[Callable[[random.Random], float], float]] = {
+    "normal, 10 %": (lambda source: source.gauss(1, 0.1), 0.01),
+    "uniform": (lambda source: 1 + source.random(), 0.01),
+    "log-normal 0.5": (lambda source: source.lognormvariate(0, 0.5), 0.01),
+    "1 + exponential of 10 %": (lambda source: 1 + source.expovariate(10), 0.15),
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n", [4, 5, 6, 10])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_false_alarms_of_sweeps(family: str, n: int) -> None:
+    draw, limit = FAMILIES[family]
+    source = random.Random(n)
+    sweeps = ([[draw(source) for _ in range(n)] for _ in SIZES] for _ in range(2000))
+    rate = sum(bool(outliers(SIZES, rows)) for rows in sweeps) / 2000
+    print(f"{family}, {n} repeats: {rate:.2%} of sweeps of 26 sizes")
+    assert rate <= limit

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.parsers import OutputError, detect_suite, parse
+from mpicampaign.parsers.hpcc import _COLUMNS
+
+# Real runs of HPCC 1.5.0, small on purpose.
+FIXTURES = Path(__file__).parent / "fixtures" / "hpcc"
+TEXT = (FIXTURES / "two_ranks.out").read_text(encoding="utf-8")
+ONE_RANK = (FIXTURES / "one_rank.out").read_text(encoding="utf-8")
+
+
+def change(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def with_value(key: str, value: str) -> str:
+    """The output with another value in its summary."""
+    changed, count = re.subn(rf"^{key}=.*$", f"{key}={value}", TEXT, flags=re.MULTILINE)
+    assert count == 1
+    return changed
+
+
+def refused(text: str) -> str:
+    with pytest.raises(OutputError) as caught:
+        parse("hpcc", text)
+    return str(caught.value)
+
+
+def test_figures_in_si_units() -> None:
+    parsed = parse("hpcc", TEXT)
+    (series,) = parsed.series
+    assert (parsed.suite, parsed.version) == ("hpcc", "1.5.0f")
+    assert (series.label, series.ranks) == ("HPCC", 2)
+    expected = {
+        "hpl_flops": 2.46661e9,
+        "hpl_time": 0.017395,
+        "ptrans_bandwidth": 1.44378e9,
+        "random_access_rate": 5.20032e6,
+        "stream_triad_star": 55.4675e9,
+        "stream_copy_single": 93.2174e9,
+        "fft_flops": 2.48686e9,
+        "dgemm_star_flops": 0.603999e9,
+        "random_ring_latency": 0.284938e-6,
+        "natural_ring_latency": 0.274067e-6,
+        "ping_pong_latency": 0.408944e-6,
+        "ping_pong_latency_best": 0.407278e-6,
+        "random_ring_bandwidth": 11.5561e9,
+        "ping_pong_bandwidth": 10.0923e9,
+        "ping_pong_bandwidth_best": 11.8198e9,
+    }
+    for column, value in expected.items():
+        assert series.columns[column] == [pytest.approx(value)], column
+    assert parsed.metadata["hpl_n"] == "400"
+
+
+def test_every_figure_can_be_shown() -> None:
+    """Each column is one that tables know; none of the two ranks' figures is missing."""
+    (series,) = parse("hpcc", TEXT).series
+    shown = {metric.column for metric in choose_metrics("hpcc", [series], ())}
+    assert shown == set(series.columns)
+    assert all(value is not None for (value,) in series.columns.values())
+
+
+def test_what_was_not_run_is_missing() -> None:
+    """One process has no partner: HPCC prints -1 for its latencies."""
+    (series,) = parse("hpcc", ONE_RANK).series
+    missing = {column for column, (value,) in series.columns.items() if value is None}
+    assert missing == {column for column in series.columns if "ring" in column or "ping_pong" in column}
+    for value in ("-1", "0", "-1.000000e+00"):
+        (series,) = parse("hpcc", with_value("PTRANS_GBs", value)).series
+        assert series.columns["ptrans_bandwidth"] == [None]
+
+
+def test_a_summary_without_a_single_figure() -> None:
+    text = TEXT
+    for key in _COLUMNS:
+        text = re.sub(rf"^{key}=.*$", f"{key}=-1", text, flags=re.MULTILINE)
+    assert "no figures: none of the benchmarks was run" in refused(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Success=1", "Success=0", r"line \d+: HPCC reports Success=0"),
+        ("Success=1", "Success=", r"line \d+: HPCC reports Success="),
+        ("Success=1\n", "", "the summary lacks Success"),
+        ("PTRANS_GBs=", "PTRANS_GB=", "the summary lacks PTRANS_GBs"),
+        ("CommWorldProcs=2", "CommWorldProcs=two", r"CommWorldProcs is 'two', not a whole number"),
+        ("End of HPC Challenge tests.", "", "it did not end"),
+        ("End of Summary section.", "", "it did not end"),
+        ("Begin of Summary section.", "", "it did not end"),
+        ("This is the DARPA", "This is a", "the header of HPCC is missing"),
+        ("PASSED    1.444", "FAILED    1.444", r"line \d+: a check failed: WALL"),
+        ("...... PASSED", "...... FAILED", r"line \d+: a check failed: \|\|Ax-b"),
+        ("131072 locations (passed)", "131072 locations (failed)", r"line \d+: a check failed: Found 0"),
+        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=nan", "StarSTREAM_Copy is 'nan', not a figure"),
+        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=-nan", "StarSTREAM_Copy is 'nan', not a figure"),
+        ("HPL_time=0.017395", "HPL_time=0.018395", r"line \d+: HPL_Tflops=0.00246661 contradicts HPL_N"),
+        ("MPIRandomAccess_time=0.1", "MPIRandomAccess_time=0.2", "MPIRandomAccess_GUPs=0.00520032 contra"),
+        ("AvgPingPongLatency_usec=0.408", "AvgPingPongLatency_usec=0.508", "contradict each other"),
+        ("HPL_N=400\n", "HPL_N=400\nHPL_N=400\n", "HPL_N a second time: two outputs in one file"),
+        ("Begin of PTRANS", "\nSegmentation fault\nBegin of PTRANS", "the program was aborted"),
+    ],
+)
+def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:
+    assert re.search(reason, refused(change(TEXT, old, new)))
+
+
+def test_a_second_run_in_the_same_folder() -> None:
+    assert "HPCC appends to hpccoutf.txt" in refused(TEXT + TEXT)
+    assert "HPCC appends to hpccoutf.txt" in refused(TEXT[: len(TEXT) // 2] + "\n" + TEXT)
+    assert "HPCC appends to hpccoutf.txt" in refused(TEXT + TEXT[TEXT.index("Begin of Summary") :])
+
+
+def test_its_own_hpl_is_no_second_suite() -> None:
+    assert detect_suite(TEXT) == "hpcc"
+    assert detect_suite(TEXT[: TEXT.index("Begin of Summary")]) == "hpcc"
+    with pytest.raises(OutputError, match=r"outputs of hpl .* and of hpcc"):
+        detect_suite(TEXT + "HPLinpack 2.2  --  High-Performance Linpack benchmark\n")
+    assert "a second header" in _refused_as_hpl(TEXT)
+
+
+def _refused_as_hpl(text: str) -> str:
+    with pytest.raises(OutputError) as caught:
+        parse("hpl", text)
+    return str(caught.value)
+
+
+def test_wrapped_and_with_windows_line_ends() -> None:
+    assert parse("hpcc", "Job 1 <b>\n\n" + TEXT.replace("\n", "\r\n") + "\nPS:\n") == parse("hpcc", TEXT)
+
+
+FREE = [
+    key for key in _COLUMNS if "PingPong" not in key and key not in ("HPL_Tflops", "HPL_time")
+]  # those that no other line contradicts
+FREE.remove("MPIRandomAccess_GUPs")
+
+
+@given(st.dictionaries(st.sampled_from(FREE), st.floats(1e-6, 1e9), min_size=1))
+def test_what_is_printed_is_what_is_parsed(figures: dict[str, float]) -> None:
+    text = TEXT
+    for key, value in figures.items():
+        text = re.sub(rf"^{key}=.*$", f"{key}={value:g}", text, flags=re.MULTILINE)
+    (series,) = parse("hpcc", text).series
+    for key, value in figures.items():
+        column, factor = _COLUMNS[key]
+        assert series.columns[column] == [pytest.approx(value * factor, rel=1e-5)]

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from printed_outputs import (
+    HplRow,
+    hpl_of_amd,
+    hpl_of_nvidia,
+    hpl_output,
+    in_failed_lsf_report,
+    in_lsf_report,
+)
+
+from mpicampaign.parsers import OutputError, parse
+
+# A real run of the HPL 2.0 that HPCC holds, on two ranks.
+FIXTURE = Path(__file__).parent / "fixtures" / "hpl" / "eight_rows.out"
+
+ONE = HplRow(44640, 180, 2, 2, 1735.76)
+TWO = [ONE, HplRow(44640, 180, 1, 4, 1700.0)]
+
+
+def change(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def refused(text: str) -> str:
+    with pytest.raises(OutputError) as caught:
+        parse("hpl", text)
+    return str(caught.value)
+
+
+def test_one_row_in_si_units() -> None:
+    parsed = parse("hpl", hpl_output([ONE]))
+    (series,) = parsed.series
+    assert (parsed.suite, parsed.version, series.benchmark, series.ranks) == ("hpl", "2.2", "HPL", 4)
+    assert series.columns == {"flops": [34.17e9], "time": [1735.76]}
+    assert series.qualifiers == {"N": "44640", "NB": "180", "grid": "2 x 2"}
+    assert parsed.metadata == {
+        "pmap": "Row-major process mapping",
+        "pfact": "Crout",
+        "align": "8 double precision words",
+    }
+
+
+def test_every_row_of_a_real_output() -> None:
+    text = FIXTURE.read_text(encoding="utf-8")
+    parsed = parse("hpl", text)
+    printed = [line.split() for line in text.splitlines() if line.startswith("WR")]
+    assert len(parsed.series) == len(printed) == 8
+    for series, (_, order, block, rows, columns, time, rate) in zip(parsed.series, printed, strict=True):
+        assert series.qualifiers == {"N": order, "NB": block, "grid": f"{rows} x {columns}"}
+        assert series.ranks == 2
+        assert series.columns == {"flops": [pytest.approx(float(rate) * 1e9)], "time": [float(time)]}
+
+
+def test_progress_is_no_result() -> None:
+    """Its rates are higher than the result's; they say nothing of the whole."""
+    assert parse("hpl", hpl_output([ONE], progress=20)).series == parse("hpl", hpl_output([ONE])).series
+
+
+@pytest.mark.parametrize(("version", "decimals", "flops"), [("2.2", 3, 34.17e9), ("2.3", 4, 34.168e9)])
+def test_precision_of_versions(version: str, decimals: int, flops: float) -> None:
+    (series,) = parse("hpl", hpl_output([ONE], version, decimals)).series
+    assert series.columns["flops"] == [pytest.approx(flops, rel=1e-12)]
+
+
+def test_rows_that_differ_in_the_variant_only() -> None:
+    rows = [ONE, ONE._replace(variant="WC11R2C4"), ONE._replace(block=90)]
+    parsed = parse("hpl", hpl_output(rows))
+    assert [series.qualifiers.get("variant") for series in parsed.series] == ["WR11R2C4", "WC11R2C4", None]
+    twice = parse("hpl", hpl_output([ONE, ONE]))
+    assert [series.qualifiers.get("table") for series in twice.series] == [None, "2"]
+
+
+def test_more_than_eight_orders() -> None:
+    rows = [HplRow(1000 * k, 64, 1, 2, 5.0 * k**2) for k in range(1, 20)]
+    assert [s.qualifiers["N"] for s in parse("hpl", hpl_output(rows)).series] == [
+        str(1000 * k) for k in range(1, 20)
+    ]
+
+
+def test_a_time_too_short_to_be_printed_is_missing() -> None:
+    (series,) = parse("hpl", hpl_output([HplRow(100, 32, 1, 2, 0.002)])).series
+    assert series.columns["time"] == [None]
+    assert series.columns["flops"][0] is not None
+
+
+def test_skipped_tests_are_said() -> None:
+    text = hpl_output([ONE])
+    text = change(text, "Finished      1", "Finished      2")
+    text = change(text, "0 tests skipped", "1 tests skipped")
+    failure = (
+        "HPL ERROR from process # 0, on line 170 of function HPL_pdtest:\n>>> [0,0] Memory allocation failed"
+    )
+    text = change(text, "=" * 80 + "\nT/V", f"{failure} for A, x and b. Skip. <<<\n\n" + "=" * 80 + "\nT/V")
+    assert re.fullmatch(
+        r"1 tests skipped: line \d+: \[0,0\] Memory allocation failed for A, x and b. Skip.",
+        parse("hpl", text).metadata["not_measured"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("PASSED", "FAILED", r"line \d+: the solution did not pass: .* FAILED"),
+        ("PASSED", "PASED", r"line \d+: the solution did not pass"),
+        ("||Ax-b||_oo/(", "|Ax-b||_oo/(", r"line 24: no check of the solution below the row"),
+        ("End of Tests.", "", "ends after 2 rows; the closing line is missing"),
+        ("Finished", "Finishes", "the count of the tests is missing"),
+        ("2 tests completed and passed", "1 tests completed and passed", "rows are missing"),
+        ("2 tests completed and passed", "3 tests completed and passed", "rows are missing"),
+        ("Finished      2", "Finished      3", "rows are missing"),
+        ("0 tests completed and failed", "1 tests completed and failed", "1 tests failed"),
+        ("HPLinpack", "Hpinpack", "the header of HPL is missing"),
+        ("WR11R2C4", "WR11X2C4", "line 24: 'WR11X2C4' is no variant"),
+        ("WR11R2C4", "R11R2C4", "rows are missing"),
+        ("1735.76", "1935.76", r"line 24: order 44640 in 1935.76 s is not 3.417e\+01 Gflop/s"),
+        ("3.417e+01", "3.497e+01", r"line 24: order 44640 in 1735.76 s is not 3.497e\+01 Gflop/s"),
+        ("3.417e+01", "      nan", "Gflops is 'nan', not a figure"),
+        ("1735.76 ", "-735.76 ", "Time is '-735.76', not a figure"),
+        ("1735.76", "1735.6", "the row's columns are not where the header's are"),
+        (" 1735.76 ", "         ", "row has 6 columns, the header names 7"),
+        ("T/V    ", "T/X    ", "line 24: a row above the table's header"),
+    ],
+)
+def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> None:
+    assert re.search(reason, refused(change(hpl_output(TWO), old, new)))
+
+
+@pytest.mark.parametrize("parameter", ["N      :   44640", "NB     :     180", "P      :       2"])
+def test_a_row_that_was_not_to_run(parameter: str) -> None:
+    name, value = parameter.split()[0], parameter.split()[-1]
+    text = change(hpl_output([ONE]), f"{parameter} ", f"{parameter[:-1]}9 ")
+    assert f"line 24: {name} = {value} is not among the parameters to run" in refused(text)
+
+
+def test_a_row_without_its_check() -> None:
+    lines = hpl_output(TWO).split("\n")
+    checks = [k for k, line in enumerate(lines) if line.startswith("||Ax-b||")]
+    for k in checks:
+        assert "no check of the solution" in refused("\n".join(lines[:k] + lines[k + 1 :]))
+
+
+def test_unchecked_solutions() -> None:
+    text = change(hpl_output([ONE]), "passed residual checks", "without checking")
+    text = change(text, "completed and without", "completed without")
+    assert "were not checked" in refused(text)
+
+
+def test_two_outputs_in_one_file() -> None:
+    whole = hpl_output([ONE])
+    assert "a second header: two outputs in one file" in refused(whole + whole)
+    headless = whole[whole.index("T/V ") :]
+    assert "a row after the closing line: two outputs in one file" in refused(whole + headless)
+    assert "a second closing line" in refused(whole + whole[whole.index("Finished") :])
+
+
+def test_in_a_job_report() -> None:
+    assert parse("hpl", in_lsf_report(hpl_output([ONE]))).series == parse("hpl", hpl_output([ONE])).series
+    cut = hpl_output([ONE], progress=5).partition("T/V   ")[0]
+    stopped = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
+    assert "aborted: TERM_RUNLIMIT" in refused(in_failed_lsf_report(cut, stopped))
+    assert "aborted: Exited with exit code 1" in refused(
+        in_failed_lsf_report(hpl_output([ONE]), "Exited with exit code 1.")
+    )
+
+
+@pytest.mark.parametrize("variant", ["WC0", "WC03R2R2"])
+def test_the_build_of_nvidia(variant: str) -> None:
+    """It rounds the order down to whole blocks, and prints the rate of each GPU behind that of all."""
+    row = HplRow(92160, 1024, 2, 2, 20.5, variant)
+    (series,) = parse("hpl", hpl_of_nvidia(row, asked=92800)).series
+    assert (series.ranks, series.qualifiers) == (4, {"N": "92160", "NB": "1024", "grid": "2 x 2"})
+    assert series.columns == {"flops": [pytest.approx(row.gflops * 1e9, rel=1e-3)], "time": [20.5]}
+
+
+@pytest.mark.parametrize(("variant", "swapping"), [("WRC11C2R4o", "002"), ("WRC17R8C48c", "211")])
+def test_the_build_of_amd(variant: str, swapping: str) -> None:
+    row = HplRow(184900, 384, 1, 2, 480.5, variant)
+    (series,) = parse("hpl", hpl_of_amd(row, swapping)).series
+    assert (series.ranks, series.qualifiers) == (2, {"N": "184900", "NB": "384", "grid": "1 x 2"})
+    assert series.columns == {"flops": [pytest.approx(row.gflops * 1e9, rel=1e-4)], "time": [480.5]}
+
+
+NVIDIA = hpl_of_nvidia(HplRow(92160, 1024, 2, 2, 20.5, "WC0"))
+AMD = hpl_of_amd(HplRow(184900, 384, 1, 2, 480.5, "WRC11C2R4o"))
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "reason"),
+    [
+        (NVIDIA, "( 6.364e+03)", "", "the rate per GPU is missing: cut"),
+        (NVIDIA, "( 6.364e+03)", "( 6.364e+0", "the rate per GPU is missing: cut"),
+        (NVIDIA, "( 6.364e+03)", "( 6.369e+03)", r"2.546e\+04 Gflop/s of 4 GPUs are not 6.369e\+03 of each"),
+        (NVIDIA, "20.50", "22.50", "order 92160 in 22.50 s is not"),
+        (NVIDIA, "WC0 ", " WC0", "no rows"),
+        (NVIDIA, "20.50 ", "20.5  ", "the row's columns are not where the header's are"),
+        (NVIDIA, " (   per GPU)", "", "row has 9 columns, the header names 7"),
+        (NVIDIA, "N      :   92160", "N      :   99160", "N = 92160 is not among the parameters to run"),
+        (AMD, "480.50", "490.50", "order 184900 in 490.50 s is not"),
+        (AMD, "C11C2R4o", "C11X2R4o", "'WRC11X2R4o 002' is no variant"),
+        (AMD, " 002 ", "     ", "row has 7 columns, the header names 8"),
+        (AMD, " 002 ", " 02  ", "'WRC11C2R4o 02' is no variant"),
+        (hpl_output([ONE]), "WR11R2C4", "WC0     ", "'WC0' is no variant"),
+        (hpl_output([ONE]), "N      :   44640", "N      :   44641", "N = 44640 is not among the parameters"),
+    ],
+)
+def test_damage_to_other_builds_is_refused(text: str, old: str, new: str, reason: str) -> None:
+    assert re.search(reason, refused(change(text, old, new)))
+
+
+def test_wrong_number_of_processes_is_named() -> None:
+    text = (
+        "HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:\n"
+        ">>> Need at least 4 processes for these tests <<<\n"
+    )
+    assert "line 2: Need at least 4 processes for these tests" in refused(text)
+
+
+def test_windows_line_ends() -> None:
+    text = hpl_output(TWO)
+    assert parse("hpl", text.replace("\n", "\r\n")) == parse("hpl", text)
+
+
+orders = st.integers(100, 10**6)
+rows = st.builds(
+    HplRow,
+    orders,
+    st.integers(1, 999),
+    st.integers(1, 99),
+    st.integers(1, 99),
+    st.floats(0.01, 10**6),
+    st.from_regex(r"W[RC][0-9][0-9][LCR][0-9][LCR][0-9]", fullmatch=True),
+)
+
+
+@given(st.lists(rows, min_size=1, max_size=20), st.sampled_from([3, 4, 5]), st.integers(0, 3))
+def test_what_is_printed_is_what_is_parsed(rows: list[HplRow], decimals: int, progress: int) -> None:
+    text = hpl_output(rows, decimals=decimals, progress=progress)
+    parsed = parse("hpl", text)
+    assert len(parsed.series) == len(rows)
+    for series, row in zip(parsed.series, rows, strict=True):
+        assert series.ranks == row.rows * row.columns
+        assert series.qualifiers["N"] == str(row.order)
+        assert series.columns["flops"] == [pytest.approx(row.gflops * 1e9, rel=10**-decimals)]
+        assert series.columns["time"] == [pytest.approx(row.time, abs=0.0051)]
+    assert len({str(series.qualifiers) for series in parsed.series}) == len(rows)

@@ -1,0 +1,128 @@
+"""Published rows beside own rows: only figures of equal meaning, in equal units, marked."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.comparison.published import against, published_for, with_published
+from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.records import Case, Record, Series
+from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
+
+STFC = ReferenceChoice("stfc-2017")
+SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
+
+
+def own(placement: str = "TCP", latency: float = 12.3e-6, **keywords: str) -> list[Record]:
+    case = Case("s", "local", placement, "PingPong")
+    series = synthetic.pingpong(latency, 1e9)
+    return [synthetic.run(case, repeat, series, **keywords) for repeat in range(1, 4)]
+
+
+def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
+    return with_published(compare(records), choices)
+
+
+def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
+    return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
+
+
+def test_figures_of_one_host_group_in_si_units() -> None:
+    comparison = beside(own(), SCARF15)
+    (row,) = comparison.tables[0].published
+    assert (row.system, row.host_group, row.placement, row.statistic, row.n) == (
+        "SCARF",
+        "scarf15",
+        "TCP",
+        "mean",
+        5,
+    )
+    assert values(comparison) == {
+        "latency at 0 B": pytest.approx(9.70e-6),
+        "bandwidth at 1 KiB": pytest.approx(83.44 * 2**20),
+        "bandwidth at 8 KiB": pytest.approx(318.38 * 2**20),
+        "bandwidth at 32 KiB": pytest.approx(463.96 * 2**20),
+        "maximum bandwidth": pytest.approx(825.88 * 2**20),
+    }
+    assert "C. Iddon" in row.source
+
+
+def test_own_figures_do_not_change() -> None:
+    plain, published = compare(own()), beside(own(), STFC)
+    assert to_csv(published) == to_csv(plain)
+    assert published.tables[0].rows == plain.tables[0].rows
+    assert published.tables[0].rankings == plain.tables[0].rankings
+
+
+def test_placements_of_the_table_unless_others_are_chosen() -> None:
+    table = compare(own())
+    assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
+    assert len(published_for(table.tables[0], [STFC])) == 13
+    chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
+    assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
+    loop = compare(own("TCP-loopback")).tables[0]
+    assert {row.placement for row in published_for(loop, [SCARF15])} == {"SHM-1", "SHM-2", "TCP", "IBV"}
+
+
+@pytest.mark.parametrize(
+    ("suite", "series", "expected"),
+    [
+        ("kernel", Series("latency_bandwidth", 8, {"random_ring_latency": [1e-6]}), 24),
+        ("hpcc", Series("HPCC", 8, {"random_ring_latency": [1e-6]}), 24),
+        ("hpcc", Series("HPCC", 8, {"natural_ring_latency": [1e-6]}), 0),
+        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}), 17),
+        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 0),
+        ("osu", Series("PingPong", 2, {"size": [0.0], "time": [1e-6]}), 0),
+        ("imb", Series("PingPong", 2, {"size": [1.0], "time": [1e-6]}), 0),
+        ("imb", Series("PingPing", 2, {"size": [0.0], "time": [1e-6]}), 0),
+    ],
+)
+def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
+    runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
+    table = compare(runs).tables[0]
+    choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
+    assert len(published_for(table, choices)) == expected
+
+
+def test_own_latency_in_words_against_a_chosen_host_group() -> None:
+    comparison = beside(own(), SCARF15)
+    sentences = against(comparison, comparison.tables[0])
+    assert sentences[0] == (
+        "local TCP: latency at 0 B: mean 12.3 µs (n = 3) is 1.27 × scarf15's published mean 9.70 µs "
+        "(published, stfc-2017, n = 5; no single repeats published, so no test)"
+    )
+    assert len(sentences) == 2 and "maximum bandwidth" in sentences[1]
+
+
+def test_against_all_host_groups_the_place_among_them() -> None:
+    comparison = beside(own(), STFC)
+    assert against(comparison, comparison.tables[0])[0] == (
+        "local TCP: latency at 0 B: mean 12.3 µs (n = 3); 5 of 13 published host groups are better "
+        "(published, stfc-2017: 7.17 µs to 89.5 µs)"
+    )
+
+
+def test_other_placements_and_absent_figures_are_not_held_against_each_other() -> None:
+    comparison = beside(own("TCP-loopback"), SCARF15)
+    assert comparison.tables[0].published and against(comparison, comparison.tables[0]) == []
+    missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
+    assert not any("IBV" in sentence for sentence in against(missing, missing.tables[0]))
+
+
+def test_published_lines_are_marked_in_every_table() -> None:
+    comparison = beside(own(), SCARF15)
+    terminal, markdown = to_terminal(comparison), to_markdown(comparison)
+    lines = [line for line in terminal.splitlines() if line.strip().startswith("scarf15")]
+    assert len(lines) == 5 and all("published, stfc-2017" in line for line in lines)
+    assert "825.9" not in terminal and "866.0" in terminal  # MB/s by default
+    assert "825.9" in to_terminal(comparison, unit="MiB/s")
+    assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
+    assert max(len(line) for line in terminal.splitlines()) <= 100
+
+
+def test_without_references_nothing_is_said() -> None:
+    assert to_terminal(beside(own())) == to_terminal(compare(own()))
+    assert to_markdown(beside(own())) == to_markdown(compare(own()))

@@ -1,0 +1,223 @@
+"""Published figures: the shipped data against its sources, what is refused, what a campaign may ask for."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.errors import UserError
+from mpicampaign.reference import COLUMNS, REFERENCE, Figure, load_reference, reference_names
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not beside the project")
+STFC_TABLES = {
+    "table1_latency_us": ("PingPong", "time", 0, "us"),
+    "table2_bandwidth_1024B": ("PingPong", "bandwidth", 1024, "MiB/s"),
+    "table3_bandwidth_8192B": ("PingPong", "bandwidth", 8192, "MiB/s"),
+    "table4_bandwidth_32768B": ("PingPong", "bandwidth", 32768, "MiB/s"),
+    "table5_bandwidth_max": ("PingPong", "bandwidth", None, "MiB/s"),
+    "table6_hpl_gflops": ("HPL (N 44640, NB 180, grid 2 x 2)", "flops", None, "Gflop/s"),
+}
+HPCC_COLUMNS = {
+    "random_ring_gb_s": ("random_ring_bandwidth", "GB/s"),
+    "ping_pong_gb_s": ("ping_pong_bandwidth", "GB/s"),
+    "random_ring_latency_us": ("random_ring_latency", "us"),
+    "ping_pong_latency_us": ("ping_pong_latency", "us"),
+    "hpl_accumulated_gflops": ("hpl_flops", "Gflop/s"),
+    "hpl_per_process_gflops": ("hpl_flops_per_process", "Gflop/s"),
+    "balance_byte_per_kflop": ("balance", "byte/kflop"),
+}
+
+
+def table(path: str) -> list[dict[str, str]]:
+    with (SHARED / path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def figure_of(name: str, **wanted: Any) -> Figure:
+    """The one figure with these properties."""
+    figures = load_reference(name).figures
+    (found,) = (f for f in figures if all(getattr(f, key) == value for key, value in wanted.items()))
+    return found
+
+
+# --- the shipped data
+
+
+def test_each_publication_has_its_source_and_licence() -> None:
+    assert reference_names() == ("b_eff-t3e", "hpcc-2005", "stfc-2017")
+    for name in reference_names():
+        reference = load_reference(name)
+        assert reference.source and reference.licence and reference.note
+    assert "CC BY 3.0" in load_reference("stfc-2017").licence
+    assert "C. Iddon" in load_reference("stfc-2017").source
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "total"),
+    [("stfc-2017", 258, 442875.43), ("hpcc-2005", 168, 18079.7006), ("b_eff-t3e", 51, 163185.8)],
+)
+def test_nothing_is_lost_or_changed(name: str, count: int, total: float) -> None:
+    figures = load_reference(name).figures
+    assert len(figures) == count
+    assert math.fsum(float(figure.printed) for figure in figures) == pytest.approx(total, abs=1e-6)
+
+
+def test_known_figures_in_si_units() -> None:
+    latency = figure_of("stfc-2017", host_group="scarf15", placement="TCP", quantity="time")
+    assert (latency.value, latency.n, latency.statistic) == (pytest.approx(9.70e-6), 5, "mean")
+    largest = figure_of(
+        "stfc-2017", host_group="scarf10", placement="IBV", quantity="bandwidth", printed="1270.66"
+    )
+    assert largest.value == pytest.approx(1270.66 * 2**20)
+    ring = figure_of("hpcc-2005", placement="484x1", quantity="random_ring_bandwidth")
+    assert ring.value == pytest.approx(23e6)
+    assert figure_of("b_eff-t3e", ranks=52, quantity="b_eff").value == pytest.approx(2949.705e6)
+
+
+def test_the_cloud_has_no_known_mapping() -> None:
+    rows = [figure for figure in load_reference("stfc-2017").figures if figure.host_group == "Cloud"]
+    assert {figure.placement for figure in rows} == {"SHM", "TCP"}
+    assert {figure.n for figure in rows} == {30}
+
+
+@shared
+def test_stfc_cell_by_cell() -> None:
+    seen = 0
+    for name, (benchmark, quantity, size, unit) in STFC_TABLES.items():
+        for row in table(f"stfc-2017/published/{name}.csv"):
+            host_group = row.pop("host_group")
+            for placement, printed in row.items():
+                known = "SHM" if host_group == "Cloud" and placement == "SHM-1" else placement
+                found = [
+                    (figure.printed, figure.unit)
+                    for figure in load_reference("stfc-2017").figures
+                    if (figure.host_group, figure.placement, figure.benchmark, figure.quantity, figure.size)
+                    == (host_group, known, benchmark, quantity, size)
+                ]
+                assert found == ([(printed, unit)] if printed else []), (name, host_group, placement)
+                seen += bool(printed)
+    assert seen == len(load_reference("stfc-2017").figures)
+
+
+@shared
+def test_hpcc_cell_by_cell() -> None:
+    for row in table("hpcc-2005/table1.csv"):
+        host_group = f"{row['cpu']} {row['proc_ghz']} GHz"
+        place = {"system": row["switch"], "host_group": host_group, "placement": row["processes_x_threads"]}
+        for column, (quantity, unit) in HPCC_COLUMNS.items():
+            found = figure_of("hpcc-2005", quantity=quantity, **place)
+            assert (found.printed, found.unit) == (row[column], unit)
+            assert found.ranks == int(row["processes_x_threads"].split("x")[0])
+
+
+@shared
+def test_b_eff_cell_by_cell() -> None:
+    for row in table("beff/t3e.csv"):
+        for column, quantity in (("ring", "b_eff_rings"), ("random", "b_eff_random"), ("beff", "b_eff")):
+            found = figure_of("b_eff-t3e", ranks=int(row["processes"]), quantity=quantity)
+            assert (found.printed, found.unit) == (row[f"{column}_mb_s"], "MB/s")
+
+
+# --- damaged data
+
+WORDS = "title: t\nsource: s\nlicence: l\nnote: n\n"
+LINE = "S,g,TCP,2,PingPong,time,0,mean,5,9.70,us"
+
+
+def damaged(folder: Path, *lines: str, words: str = WORDS, header: str = ",".join(COLUMNS)) -> str:
+    (folder / "x.csv").write_text("\n".join([header, *lines, ""]))
+    (folder / "x.yaml").write_text(words)
+    with pytest.raises(UserError) as error:
+        load_reference("x", folder)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("9.70", "nan", "value must be a positive number (found 'nan')"),
+        ("9.70", "0", "value must be a positive number"),
+        (",us", ",kB/s", "unit must be one of us, s, MB/s"),
+        (",0,mean", ",-1,mean", "size must be a number of bytes, 'max' or empty"),
+        ("mean", "mode", "statistic must be one of mean, median"),
+        (",5,", ",,", "n must be a whole number from 1 on"),
+        (",2,", ",two,", "ranks must be a whole number from 1 on, or empty (found 'two')"),
+        ("S,", ",", "system is missing"),
+        (",us", "", "must have 11 columns (found '10')"),
+    ],
+)
+def test_damage_is_refused_with_file_and_line(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    said = damaged(tmp_path, LINE.replace("TCP", "IBV"), LINE.replace(old, new, 1))
+    assert said.startswith(f"{tmp_path}/x.csv:3: ") and reason in said
+
+
+def test_a_figure_that_is_there_twice_and_all_mistakes_at_once(tmp_path: Path) -> None:
+    said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), words="title: t\nsource: ''\nlicense: l\n")
+    assert "x.csv:3: the same figure as in line 2" in said and "x.csv:4: unit" in said
+    assert "x.yaml:1: note: this key is missing" in said or "note: this key is missing" in said
+    assert "x.yaml:2: source: must be a text" in said
+    assert "unknown key" in said and "did you mean 'licence'?" in said
+
+
+def test_another_header_and_no_figures(tmp_path: Path) -> None:
+    assert "x.csv:1: the first line must be system,host_group" in damaged(tmp_path, LINE, header="a,b")
+    assert "no figures are in it" in damaged(tmp_path)
+
+
+def test_an_unknown_publication(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no reference 'stfc-2071' is shipped[^\0]*did you mean 'stfc-2017'"):
+        load_reference("stfc-2071")
+    assert REFERENCE.is_dir() and reference_names(tmp_path) == ()
+
+
+# --- in a campaign file
+
+CAMPAIGN = """\
+campaign: c
+systems: {here: {scheduler: none, mpi: wheel, login_hosts: "*"}}
+host_groups: {local: {system: here}}
+matrix: [{host_groups: local, placements: SHM-1, benchmarks: PingPong}]
+reference: """
+
+
+def campaign_with(folder: Path, reference: str) -> Any:
+    (folder / "campaign.yaml").write_text(CAMPAIGN + reference + "\n")
+    return load_campaign(folder / "campaign.yaml").reference
+
+
+def test_references_of_a_campaign(tmp_path: Path) -> None:
+    (whole, some) = campaign_with(
+        tmp_path, "[hpcc-2005, {name: stfc-2017, host_groups: scarf15, placements: [TCP, IBV]}]"
+    )
+    assert (whole.name, whole.host_groups, whole.placements) == ("hpcc-2005", (), ())
+    assert (some.name, some.host_groups, some.placements) == ("stfc-2017", ("scarf15",), ("TCP", "IBV"))
+    (single,) = campaign_with(tmp_path, "b_eff-t3e")
+    assert single.name == "b_eff-t3e"
+
+
+@pytest.mark.parametrize(
+    ("reference", "reason"),
+    [
+        ("stfc2017", "reference: no reference 'stfc2017' is shipped\n    did you mean 'stfc-2017'?"),
+        ("[{name: hpcc}]", "reference[0].name: no reference 'hpcc' is shipped"),
+        ("[b_eff-t3e, b_eff-t3e]", "reference[1]: this reference is there twice"),
+        (
+            "[{name: stfc-2017, host_groups: [scarf15, scraf16]}]",
+            "reference[0].host_groups[1]: stfc-2017 has no figures of 'scraf16'\n    did you mean 'scarf16'?",
+        ),
+        ("[{name: stfc-2017, placements: SHM-3}]", "reference[0].placements: stfc-2017 has no figures of"),
+        ("[{host_groups: scarf15}]", "reference[0].name: this key is missing"),
+        ("[{name: stfc-2017, hosts: x}]", "reference[0].hosts: unknown key 'hosts'"),
+        ("[3]", "reference[0]: must be a text or a mapping"),
+    ],
+)
+def test_mistakes_in_references(tmp_path: Path, reference: str, reason: str) -> None:
+    with pytest.raises(UserError) as error:
+        campaign_with(tmp_path, reference)
+    assert f"campaign.yaml:5: {reason}" in str(error.value) and len(error.value.problems) == 1

@@ -1,0 +1,355 @@
+"""The report in a real browser: what it shows, what can be done with it, and that it asks no server."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import synthetic
+from browser import CHROMIUM, Browser, browser
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.figures.draw import draw_all
+from mpicampaign.records import Case
+from mpicampaign.report.write import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")]
+
+TABLE = "document.querySelector('#tables table')"
+CHART = "document.querySelector('#curve-1')"
+# All text of a node, with that in the shadow trees of its parts, where Bokeh writes.
+DEEP = """
+window.deep = (node) => node.nodeType === Node.TEXT_NODE ? node.textContent + " "
+  : ["STYLE", "SCRIPT"].includes(node.tagName) ? ""
+  : [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes].map(deep).join("");
+"""
+# Where the window has the point of a data source with these places in it.
+PLACE = """(() => {
+  const [view] = [...Bokeh.index];
+  const renderer = view.owner.find_one(view.model.renderers[%d]);
+  const data = renderer.model.data_source.data;
+  const { x_scale, y_scale } = renderer.coordinates;
+  const { x, y } = view.canvas_view.el.getBoundingClientRect();
+  return [x + x_scale.compute(%s), y + y_scale.compute(%s)];
+})()"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("report")
+    groups = [synthetic.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 5)]
+    records = [record for group in groups for record in group]
+    figures = draw_all(compare(synthetic.campaign()), folder / "figures")
+    return written(folder, records, figures)
+
+
+def written(folder: Path, records: Any, figures: Any = ()) -> str:
+    text = "campaign: seen\ntitle: " + "wide " * 100
+    texts = {"campaign_title": "Looked at", "campaign_text": text}
+    write_report(folder / "report.html", compare(records), records, figures, **texts)
+    return (folder / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def page(chromium: Browser, report: str) -> Browser:
+    return opened(chromium, report)
+
+
+def opened(chromium: Browser, address: str) -> Browser:
+    chromium.complaints.clear()
+    chromium.requests.clear()
+    chromium.resize(1280, 900)
+    chromium.open("about:blank")
+    chromium.open(address)
+    return chromium
+
+
+def texts(page: Browser, column: int) -> list[str]:
+    """The first words of the column's cells, in the order in which they are shown."""
+    rows = f"[...{TABLE}.tBodies[0].rows].filter((row) => !row.hidden)"
+    found = page.value(f"{rows}.map((row) => row.cells[{column}]?.innerText.split('\\n')[0] ?? '')")
+    return [str(text) for text in found]
+
+
+def draw(page: Browser) -> None:
+    page.value(f"void {CHART}.scrollIntoView()")
+    page.wait(f"{CHART}.dataset.drawn === 'yes'")
+
+
+def hover(page: Browser, renderer: int, x: str, y: str, words: str) -> str:
+    """Point at a figure until a tooltip has the words; all that tooltips say."""
+    page.value(DEEP)
+    # Bokeh finds lines only where it has painted them: at the next frame after a change.
+    page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait(f"{PLACE % (renderer, x, y)}.every(Number.isFinite)")
+    for _ in range(100):
+        place = page.value(PLACE % (renderer, x, y))
+        page.point(place[0] - 40, place[1] - 40)
+        page.point(*place)
+        said = str(page.value("deep(document.body.lastElementChild) + deep(document.querySelector('.plot'))"))
+        if words in said:
+            return " ".join(said.split())
+    raise AssertionError(f"no tooltip says {words}: {said}")
+
+
+def test_nothing_is_complained_of_and_nothing_asked_for(page: Browser, report: str) -> None:
+    for chart in range(1, 5):
+        page.value(f"void document.querySelector('#curve-{chart}').scrollIntoView()")
+        page.wait(f"document.querySelector('#curve-{chart}').dataset.drawn === 'yes'")
+    assert page.complaints == []
+    assert {request for request in page.requests if not request.startswith("data:")} <= {
+        report,
+        "about:blank",
+    }
+
+
+def test_the_first_screen_answers(page: Browser) -> None:
+    for width, height, phone in ((1280, 800, False), (390, 844, True)):
+        page.resize(width, height, phone)
+        bottom = page.value(
+            "document.querySelector('.short-answers tbody tr').getBoundingClientRect().bottom"
+        )
+        assert bottom < height
+        assert page.value("document.documentElement.scrollWidth") <= width
+    assert "lowest: SHM-1 in 4 of 4 host groups" in page.value(
+        "document.querySelector('.short-answers').innerText"
+    )
+
+
+def test_a_click_sorts_by_value_with_what_is_not_there_last(page: Browser) -> None:
+    head = f"{TABLE}.tHead.rows[0].cells[2]"
+    page.click(f"{head}.querySelector('button')")
+    assert page.value(f"{head}.getAttribute('aria-sort')") == "ascending"
+    up = [float(text) for text in texts(page, 2)[:12]]
+    assert up == sorted(up) and up[0] < 1 < up[-1]
+    assert all("n/a" in text for text in texts(page, 2)[12:])
+    page.click(f"{head}.querySelector('button')")
+    assert page.value(f"{head}.getAttribute('aria-sort')") == "descending"
+    assert [float(text) for text in texts(page, 2)[:12]] == up[::-1]
+    assert all("n/a" in text for text in texts(page, 2)[12:])
+
+
+def test_bandwidth_sorts_its_best_first_and_only_one_column_is_sorted(page: Browser) -> None:
+    page.click(f"{TABLE}.tHead.rows[0].cells[2].querySelector('button')")
+    page.click(f"{TABLE}.tHead.rows[0].cells[6].querySelector('button')")
+    assert page.value(f"{TABLE}.querySelectorAll('[aria-sort]').length") == 1
+    down = [float(text) for text in texts(page, 6)[:12]]
+    assert down == sorted(down, reverse=True)
+
+
+def test_the_keyboard_sorts(page: Browser) -> None:
+    page.value(f"void {TABLE}.tHead.rows[0].cells[0].querySelector('button').focus()")
+    page.key("Enter", text="\r")
+    page.wait(f"{TABLE}.tHead.rows[0].cells[0].getAttribute('aria-sort') === 'ascending'")
+    assert texts(page, 0)[:2] == ["group1 SHM", "group1 SHM-1"]
+
+
+def test_a_table_of_several_lines_for_a_row_sorts_by_its_largest_figure(page: Browser) -> None:
+    stacked = "document.querySelector('table.stacked')"
+    page.click(f"{stacked}.tHead.rows[0].cells[3].querySelector('button')")
+    heads = page.value(
+        f"[...{stacked}.tBodies].map((body) => body.rows[0].cells[0].innerText.split('\\n')[0])"
+    )
+    assert heads[:4] == [f"group{n} SHM-1" for n in range(1, 5)]
+    assert heads[-4:] == [f"group{n} SHM-2" for n in range(1, 5)], "not available"
+
+
+def test_filter_hides_rows_and_says_how_many_are_left(page: Browser) -> None:
+    box = "document.querySelector('#tables .filter')"
+    assert page.value(f"{box}.querySelector('[role=status]').textContent") == "16 of 16 rows"
+    page.value(f"void {box}.querySelector('input').focus()")
+    page.type("group3 shm-")
+    page.wait(f"{box}.querySelector('[role=status]').textContent === '2 of 16 rows'")
+    assert texts(page, 0) == ["group3 SHM-1", "group3 SHM-2"]
+
+
+def test_mean_and_range_can_be_shown(page: Browser) -> None:
+    small = f"getComputedStyle({TABLE}.querySelector('.figure small')).display"
+    assert page.value(small) == "none"
+    page.click("document.querySelector('#tables .filter input[type=checkbox]')")
+    assert page.value(small) == "block"
+
+
+def test_hovering_over_a_median_says_its_figures(page: Browser) -> None:
+    draw(page)
+    said = hover(page, 1, "data.x[12]", "data.y[12]", "median: ")
+    assert "size: 4 KiB" in said and "of: group1, SHM-1" in said and "repeats: 6" in said
+    value = page.value("(() => { const [view] = [...Bokeh.index]; "
+                       "return view.model.renderers[1].data_source.data.y[12] })()")  # fmt: skip
+    assert f"median: {value} µs" in said
+
+
+def test_repeats_are_switched_on_and_say_their_runs(page: Browser) -> None:
+    draw(page)
+    visible = "[...Bokeh.index][0].model.renderers[2].visible"
+    assert page.value(visible) is False
+    page.click(f"{CHART}.querySelector('[data-shows=repeats]')")
+    assert page.value(visible) is True
+    said = hover(page, 2, "data.xs[2][12]", "data.ys[2][12]", "repeat: ")
+    assert "size: 4,096 B" in said and "hosts: node1" in said and "evidence: verified" in said
+    assert "job: 100" in said and "value: 0." in said
+    assert page.complaints == []
+    page.click(f"{CHART}.querySelector('[data-shows=repeats]')")
+    assert page.value(visible) is False
+
+
+def test_ticks_choose_the_lines(page: Browser) -> None:
+    draw(page)
+    names = "[...new Set([...Bokeh.index][0].model.renderers[1].data_source.data.what)]"
+    status = f"{CHART}.querySelector('[role=status]').textContent"
+    assert page.value(status) == "12 of 12 lines"
+    page.click(f"{CHART}.querySelectorAll('[data-facet]')[0].querySelectorAll('input')[0]")
+    assert page.value(status) == "8 of 12 lines"
+    page.click(f"{CHART}.querySelectorAll('[data-facet]')[1].querySelectorAll('input')[0]")
+    assert page.value(status) == "6 of 12 lines"
+    assert page.value(names) == [f"group{n}, {p}" for n in (2, 3, 4) for p in ("SHM", "TCP-loopback")]
+
+
+def test_a_figure_leads_to_its_runs(page: Browser) -> None:
+    target = page.value(f"{TABLE}.querySelector('.figure a').getAttribute('href')")
+    fold = f"document.querySelector({json.dumps(target)}).closest('details')"
+    assert page.value(f"{fold}.open") is False
+    page.click(f"{TABLE}.querySelector('.figure a')")
+    page.wait(f"{fold}.open")
+    page.wait(f"document.querySelector({json.dumps(target)}).getBoundingClientRect().top < innerHeight")
+    # Not every browser opens what is folded by itself.
+    page.value(f"void ({fold}.open = false, window.dispatchEvent(new Event('hashchange')))")
+    assert page.value(f"{fold}.open") is True
+
+
+def test_every_table_has_a_caption_and_every_control_a_name(page: Browser) -> None:
+    draw(page)
+    assert page.value("[...document.querySelectorAll('table')].every((table) => table.caption)")
+    assert page.value("[...document.querySelectorAll('th')].every((head) => head.scope)")
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    wanted = {"button", "checkbox", "searchbox", "link", "region", "table", "img"}
+    nameless = [
+        node["role"]["value"]
+        for node in nodes
+        if node.get("role", {}).get("value") in wanted and not node.get("name", {}).get("value")
+    ]
+    assert nameless == []
+
+
+# What has the focus, below shadow trees: its name, whether anything of it is seen, and its outline.
+FOCUS = """(() => {
+  let part = document.activeElement;
+  const { left, top, right, bottom, width } = part.getBoundingClientRect();
+  const places = [[(left + right) / 2, (top + bottom) / 2], [left + 2, top + 2], [right - 2, bottom - 2]];
+  const there = places.map(([x, y]) => document.elementFromPoint(x, y)).filter(Boolean);
+  const tall = bottom - top > innerHeight / 2;
+  const seen = tall || there.some((found) => part.contains(found) || found.contains(part));
+  while (part.shadowRoot?.activeElement) part = part.shadowRoot.activeElement;
+  const { outlineStyle, outlineColor } = getComputedStyle(part);
+  const name = part.getAttribute("aria-label") ?? part.textContent.trim();
+  return { end: part === document.body, tag: part.tagName, name, seen, outlineStyle, outlineColor };
+})()"""
+
+
+def luminance(colour: str) -> float:
+    """Of ``rgb(1, 2, 3)``, as WCAG defines it."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(("width", "phone"), [(1280, False), (390, True)])
+def test_the_keyboard_reaches_everything_and_the_focus_is_seen(
+    page: Browser, width: int, phone: bool
+) -> None:
+    page.resize(width, 844, phone)
+    stops: list[dict[str, Any]] = []
+    while not stops or not stops[-1]["end"]:
+        page.key("Tab")
+        stops.append(page.value(FOCUS))
+        assert len(stops) < 2000, "a trap"
+    stops.pop()
+    visible = "a[href], button, input, summary"
+    count = f"[...document.querySelectorAll('{visible}')].filter((part) => part.checkVisibility()).length"
+    assert sum(stop["tag"] in ("A", "BUTTON", "INPUT", "SUMMARY") for stop in stops) == page.value(count)
+    assert [stop for stop in stops if not stop["seen"] or stop["outlineStyle"] != "solid"] == []
+    assert [stop for stop in stops if stop["tag"] != "INPUT" and not stop["name"]] == []
+    grounds = [luminance("rgb(255, 255, 255)"), luminance("rgb(27, 31, 36)")]  # the page, the bar of sections
+    for colour in {stop["outlineColor"] for stop in stops}:
+        pairs = [sorted((luminance(colour), ground)) for ground in grounds]
+        assert min((light + 0.05) / (dark + 0.05) for dark, light in pairs) >= 3, colour
+
+
+def test_what_scrolls_and_what_curves_offer_has_a_role_and_a_name(page: Browser) -> None:
+    draw(page)
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    named = {(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if "role" in n}
+    assert {("button", "Reset"), ("button", "Save"), ("region", "Campaign file")} <= named
+    assert ("button", "latency at 0 B µs") in named, "the arrow of the head is not read out"
+    sizes = "[...document.querySelectorAll('.list a')].map((part) => part.getBoundingClientRect().height)"
+    assert min(page.value(sizes)) >= 24
+
+
+def test_a_phone_shows_what_a_placement_gains(page: Browser) -> None:
+    page.resize(390, 844, True)
+    cell = "document.querySelector('.advice tbody td')"
+    assert page.value(f"{cell}.querySelector('small').checkVisibility()")
+    assert page.value(f"{cell}.dataset.title") == "PingPong: latency at 0 B"
+    assert page.value(f"getComputedStyle({cell}, '::before').display") == "inline"
+
+
+def test_paper_gets_everything_and_no_controls(page: Browser) -> None:
+    page.value("void window.dispatchEvent(new Event('beforeprint'))")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.resize(690, 980)  # A4 without its margins
+    for hidden in ("nav", ".filter", ".controls", ".plot"):
+        shown = f"[...document.querySelectorAll('{hidden}')].some((part) => part.checkVisibility())"
+        assert page.value(shown) is False, hidden
+    assert page.value("[...document.querySelectorAll('details')].every((fold) => fold.open)")
+    clipped = page.value(
+        "[...document.querySelectorAll('main table')].filter((table) => table.checkVisibility() && "
+        "table.getBoundingClientRect().right > innerWidth + 1).map((table) => table.caption.textContent)"
+    )
+    facts = page.value("getComputedStyle(document.querySelector('.case li')).display")
+    heads = page.value("getComputedStyle(document.querySelector('.case thead th')).overflowWrap")
+    page.call("Emulation.setEmulatedMedia", media="")
+    assert clipped == []
+    assert (facts, heads) == ("inline", "normal"), "facts line by line and broken words take 60 pages more"
+
+
+def test_without_scripts_it_is_all_there(chromium: Browser, report: str) -> None:
+    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page = opened(chromium, report)
+        assert page.value("document.querySelectorAll('#tables tbody tr').length") > 20
+        assert page.value("document.querySelector('#figures img').checkVisibility()")
+        assert page.value("document.querySelector('.medians summary').checkVisibility()")
+        assert not page.value("document.querySelector('.controls').checkVisibility()")
+        assert page.complaints == []
+    finally:
+        chromium.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Path) -> None:
+    evil = '"><img src=x onerror=hacked=1></script><script>hacked=1</script>$$x$$ @{y} $index {{7*7}}\u2028'
+    case = Case(evil, evil, evil, "PingPong")
+    records = [
+        replace(record, hosts=(evil,), job_id=evil, metadata={evil: evil}, verdict_reasons=(evil,))
+        for record in synthetic.case_runs(case, 1e-6, 1e9)
+    ]
+    page = opened(chromium, written(tmp_path, records))
+    draw(page)
+    page.click(f"{CHART}.querySelector('[data-shows=repeats]')")
+    said = hover(page, 2, "data.xs[0][12]", "data.ys[0][12]", "hosts: ")
+    assert "<img src=x onerror=hacked=1></script><script>" in said and "$$x$$ @{y} $index" in said
+    assert page.value("typeof hacked") == "undefined"
+    assert page.complaints == []
+    assert not any(request.startswith("http") for request in page.requests)

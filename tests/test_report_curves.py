@@ -1,0 +1,108 @@
+"""Curves of the report: which lines there are, what can be ticked, and the data that Bokeh gets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import synthetic
+
+from mpicampaign.comparison.compare import compare
+from mpicampaign.records import Case, Record
+from mpicampaign.report.curves import Chart, charts
+from mpicampaign.report.plots import bokeh_script, curves_data, inline_json, plot
+from mpicampaign.statistics.medians import median
+
+
+def of(records: list[Record], unit: str = "MB/s") -> list[Chart]:
+    return charts(compare(records), unit)
+
+
+def test_each_benchmark_has_its_columns_over_size() -> None:
+    found = of(synthetic.campaign())
+    assert [chart.title for chart in found] == [
+        "PingPong: time",
+        "PingPong: bandwidth",
+        "tree_gather: bandwidth",
+        "tree_gather: wire bandwidth",
+    ]
+    # what is sent for MPI_Gather nobody knows: no line of its wire bandwidth
+    assert [len(chart.lines) for chart in found] == [3, 3, 6, 4]
+    assert [facet.name for facet in found[2].facets] == ["placement", "series"]
+
+
+def test_lines_hold_medians_and_repeats_in_the_axis_unit_without_what_a_log_axis_cannot_show() -> None:
+    line = of(synthetic.campaign())[0].lines[0]
+    assert len(line.repeats) == 6 and 0 not in line.median
+    figures = [points[4096] for _, points in line.repeats]
+    assert line.median[4096] == pytest.approx(median(figures), rel=1e-4)
+    assert figures[0] == pytest.approx(0.7, rel=0.1), "µs"
+
+
+def test_bandwidths_follow_the_unit() -> None:
+    records = synthetic.campaign()
+    decimal, binary = (of(records, unit)[1].lines[0].median[4096] for unit in ("MB/s", "MiB/s"))
+    assert decimal / binary == pytest.approx(1.048576, rel=1e-4)
+
+
+def test_few_lines_are_all_ticked_and_of_many_those_of_the_first_host_group() -> None:
+    few = of(synthetic.campaign())[0]
+    assert all(value.ticked for facet in few.facets for value in facet.values)
+    groups = [record for n in range(5) for record in synthetic.campaign(host_group=f"group{n}")]
+    placements, hosts = of(groups)[0].facets
+    assert [value.ticked for value in placements.values] == [True] * 3
+    assert [value.ticked for value in hosts.values] == [True, False, False, False, False]
+
+
+def test_placements_differ_in_colour_and_host_groups_in_dashes() -> None:
+    groups = [record for n in range(2) for record in synthetic.campaign(host_group=f"group{n}")]
+    chart = of(groups)[0]
+    assert len({line.colour for line in chart.lines}) == 3
+    assert len({line.dash for line in chart.lines}) == 2
+    assert len({(line.colour, line.dash) for line in chart.lines}) == 6
+
+
+def test_a_run_that_does_not_count_is_no_line() -> None:
+    tcp = next(line for line in of(synthetic.campaign())[0].lines if "TCP" in line.name)
+    assert [run.repeat for run, _ in tcp.repeats] == [1, 2, 6]
+
+
+def test_a_single_size_is_no_curve() -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    assert of([synthetic.run(case, 1, synthetic.pingpong(1e-6, 1e9, [8.0]))]) == []
+
+
+def test_repeats_know_their_runs() -> None:
+    sources = [r["attributes"]["data_source"]["attributes"] for r in renderers(of(synthetic.campaign())[0])]
+    assert [source["name"] for source in sources] == ["medians", "points", "repeats"]
+    data = dict(sources[2]["data"]["entries"])
+    assert data["repeat"][:6] == [1, 2, 3, 4, 5, 6] and data["job"][0] == "1001"
+    assert data["hosts"][0] == "node1" and data["state"][0] == "verified"
+    assert data["state"].count("unverified") == 3
+
+
+def renderers(chart: Chart) -> list[dict[str, object]]:
+    root = plot(chart)["doc"]["roots"][0]["attributes"]
+    return [renderer for renderer in root["renderers"] if renderer["name"] == "GlyphRenderer"]
+
+
+def test_inline_json_holds_nothing_that_ends_a_script() -> None:
+    evil = "</script><!--&\u2028\u2029"
+    text = inline_json({"name": evil})
+    assert not any(sign in text for sign in ("<", ">", "&", "\u2028", "\u2029"))
+    assert json.loads(text) == {"name": evil}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        inline_json([float("nan")])
+
+
+def test_foreign_names_go_into_the_data_as_visible_text() -> None:
+    records = [replace(r, job_id="\u202e</script>") for r in synthetic.campaign()]
+    text = curves_data(of(records))
+    assert "\\\\u202e\\u003c/script\\u003e" in text
+
+
+def test_bokehs_program_is_one_inline_script() -> None:
+    text = bokeh_script().lower()
+    assert "</script" not in text and "<!--" not in text
+    assert 500_000 < len(text) < 2_000_000

@@ -1,0 +1,112 @@
+"""`snakemake --report` of a finished campaign: offline, with the report and the tables in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy, copy_project
+
+pytestmark = pytest.mark.slow
+
+CAMPAIGN = """\
+campaign: small
+title: Before
+repeats: 2
+time_limit: 1 min
+mpis:
+  none: {{launcher: hydra, command: {launcher}, transports: {{}}}}
+systems: {{here: {{scheduler: none, mpi: none}}}}
+host_groups: {{local: {{system: here}}}}
+placements:
+  one: {{nodes: 1, ranks_per_node: 2, transport: any, binding: none}}
+benchmarks:
+  latency: {{suite: osu, program: 'true', provider: {{kind: path, location: /bin/true}}}}
+matrix:
+  - {{host_groups: local, placements: one, benchmarks: latency}}
+"""
+OUTPUT = "# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n2 0.60\\n4 0.80\\n"
+# No network where the machine lets us take it away; in any case nothing is fetched over a proxy.
+ALONE = ["unshare", "--net", "--map-root-user"] if shutil.which("unshare") else []
+
+
+def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> subprocess.CompletedProcess[str]:
+    command = [
+        *(ALONE if alone else []),
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--profile",
+        "cluster",
+        *arguments,
+    ]
+    proxy = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    return subprocess.run(
+        command, cwd=project.folder, env={**project.environment, **proxy}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
+    project = copy_project(tmp_path_factory.mktemp("small") / "project")
+    launcher = project.folder / "launcher"
+    launcher.write_text(f"#!/bin/sh\nprintf '{OUTPUT}'\n")
+    launcher.chmod(0o755)
+    (project.folder / "campaign.yaml").write_text(CAMPAIGN.format(launcher=json.dumps(str(launcher))))
+    done = snakemake(project)
+    assert done.returncode == 0, done.stderr
+    return project
+
+
+def offline_works() -> bool:
+    return bool(ALONE) and subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["out.html", "out.zip"])
+def test_snakemakes_own_report_holds_ours(finished: ProjectCopy, name: str) -> None:
+    done = snakemake(finished, "--report", name, alone=offline_works())
+    assert done.returncode == 0, done.stderr
+    for part in ("report.html", "comparison.csv"):
+        assert f"{part} (" in done.stderr
+    assert (finished.folder / name).stat().st_size > 100_000
+
+
+def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
+    archive = tmp_path / "report.zip"
+    assert snakemake(finished, "--report", str(archive)).returncode == 0
+    ours = (finished.folder / "results/small/report.html").read_bytes()
+    with zipfile.ZipFile(archive) as opened:
+        held = [opened.read(name) for name in opened.namelist() if name.endswith("/report.html")]
+        assert ours in held
+
+
+def test_files_of_others_among_the_figures_survive_a_new_report(finished: ProjectCopy) -> None:
+    folder = finished.folder / "results/small"
+    mine = folder / "figures/mine.txt"
+    mine.write_text("kept")
+    campaign = finished.folder / "campaign.yaml"
+    campaign.write_text(campaign.read_text().replace("title: Before", "title: Afterwards"))
+    done = snakemake(finished)
+    assert done.returncode == 0, done.stderr
+    assert "Afterwards" in (folder / "report.html").read_text()
+    assert mine.read_text() == "kept"
+    again = snakemake(finished)
+    assert "Nothing to be done" in again.stderr
+
+
+def test_what_changed_since_the_last_report_is_known_to_the_next(finished: ProjectCopy) -> None:
+    folder = finished.folder / "results/small"
+    records = folder / "records.jsonl"
+    earlier = re.sub(r'"(started|ended)": "\d{4}', r'"\1": "2001', records.read_text())
+    records.write_text(earlier)
+    done = snakemake(finished, "--forcerun", "report")
+    assert done.returncode == 0, done.stderr
+    assert '"started": "2001' in (folder / "earlier.jsonl").read_text()
+    assert '"started": "2001' not in records.read_text()

@@ -1,0 +1,93 @@
+"""Whether the repeats are enough: looks, words, and the coverage that is left after stopping."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mpicampaign.comparison.stopping import LOOKS, STOPPED_COVERAGE, look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def near(n: int, reach: float) -> list[float]:
+    """So many values around 1 whose ends reach so far."""
+    return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
+
+
+def test_six_close_repeats_are_enough() -> None:
+    found = look(near(6, 0.04))
+    assert found.enough and found.next_look == 10
+    assert found.words == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
+
+
+def test_five_are_never_enough_and_wide_ones_ask_for_the_next_look() -> None:
+    assert not look(near(5, 0.001)).enough
+    found = look(near(6, 0.2))
+    assert (
+        found.words
+        == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): make it 10 and look again"
+    )
+
+
+def test_later_looks_ask_for_more_confidence_and_state_less() -> None:
+    values = [1 + 0.01 * index for index in range(15)]
+    found = look(values)
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.coverage) == (values[2], pytest.approx(0.9926, abs=1e-4))
+    assert found.coverage == STOPPED_COVERAGE
+
+
+def test_after_the_last_look_no_more_are_planned() -> None:
+    assert look([1.0 + index for index in range(20)]).words.endswith(": more repeats are not planned")
+
+
+def test_what_cannot_be_told_is_said() -> None:
+    assert (
+        look([1.0]).words == "1 repeat: nothing is known of the median's precision: make it 6 and look again"
+    )
+    assert not look([0.0] * 6).enough
+
+
+DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
+    "normal": (lambda source, scatter: 1 + scatter * source.gauss(0, 1), lambda _: 1.0),
+    "exponential": (
+        lambda source, scatter: 1 + scatter * source.expovariate(1),
+        lambda scatter: 1 + scatter * math.log(2),
+    ),
+    "log-normal": (lambda source, scatter: math.exp(scatter * source.gauss(0, 1)), lambda _: 1.0),
+}
+
+
+def coverage(family: str, scatter: float, cases: int) -> float:
+    """The share of cases whose last interval holds the true median."""
+    draw, truth = DRAWS[family]
+    source = random.Random(7)
+    held = 0
+    for _ in range(cases):
+        values: list[float] = []
+        for count in LOOKS:
+            values += [draw(source, scatter) for _ in range(count - len(values))]
+            found = look(values)
+            if found.enough:
+                break
+        assert found.interval is not None
+        held += found.interval.low <= truth(scatter) <= found.interval.high
+    return held / cases
+
+
+def test_coverage_after_stopping_briefly() -> None:
+    assert coverage("normal", 0.03, 300) >= STOPPED_COVERAGE - 0.03
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scatter", [0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1, 0.3])
+@pytest.mark.parametrize("family", DRAWS)
+def test_coverage_after_stopping(family: str, scatter: float) -> None:
+    found = coverage(family, scatter, 4000)
+    print(f"{family}, scatter {scatter:.1%}: {found:.1%}")
+    assert found >= STOPPED_COVERAGE

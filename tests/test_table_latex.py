@@ -1,0 +1,123 @@
+"""Tables as LaTeX, typeset by a real one: nothing is complained of, too wide, or cut off at a page's end."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import synthetic
+
+from mpicampaign.comparison.changes import changes_since
+from mpicampaign.comparison.compare import compare
+from mpicampaign.records import UNVERIFIED, Case
+from mpicampaign.tables.form import LAYOUTS, LONG, MATRIX, Form
+from mpicampaign.tables.make import tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpicampaign.comparison.comparison import Comparison
+    from mpicampaign.records import Record
+
+PDFLATEX = shutil.which("pdflatex")
+typeset = pytest.mark.skipif(PDFLATEX is None, reason="no pdflatex on this machine")
+GROUPS = (
+    "a_b & c%d",
+    "#5 {x} $y$",
+    "~ ^ \\textbf{x}",
+    "<g> | \"q\" `t` ''p''",
+    "µ é Jülich Łódź",
+    "宽 幅 ελ",
+)
+PLACEMENTS = ("SHM_1", "TCP & %", "{x}~^\\", "[x] *y --z")
+REASON = (
+    "it was shm_1 & 50 % of /home/user_name/very/long/path/without_any_break/in_it/at_all/of/{node}/x “宽” ≥"
+)
+_PAGE = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage{booktabs,longtable}
+\begin{document}
+\input{tables}
+\end{document}
+"""
+
+
+def hostile() -> list[Record]:
+    """Names and reasons of which each acts in LaTeX; each case has a reason of its own."""
+    records = []
+    for group in GROUPS:
+        for n, placement in enumerate(PLACEMENTS, 1):
+            runs = synthetic.case_runs(Case("s", group, placement, "PingPong"), n * 1e-6, 1e9)
+            reasons = (f"{REASON} {group}-{placement} {REASON}",)
+            runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=reasons)
+            records += runs
+        records += synthetic.not_available(Case("s", group, "SHM-2", "PingPong"), f"{REASON}-{group}")
+    return records
+
+
+def printed(comparison: Comparison, layout: str, folder: Path, changed: bool = False) -> tuple[str, str]:
+    """What is typeset, and what LaTeX says of it."""
+    changes = changes_since(comparison) if changed else None
+    text = tables(comparison, Form("latex", layout, every_metric=changed), "c", changes).decode("utf-8")
+    (folder / "tables.tex").write_text(text, encoding="utf-8")
+    (folder / "page.tex").write_text(_PAGE, encoding="utf-8")
+    for _ in range(3):  # longtable has its widths from the call before
+        call = [str(PDFLATEX), "-interaction=nonstopmode", "-no-shell-escape", "page.tex"]
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    assert (done.returncode, re.findall("^! .*", done.stdout, re.MULTILINE)) == (0, [])
+    return text, done.stdout
+
+
+def complaints(said: str) -> list[str]:
+    return re.findall(r"Overfull.*|.*Float too large.*|.*Missing character.*", said)
+
+
+@typeset
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_hostile_names_are_typeset_and_nothing_is_cut_off(layout: str, tmp_path: Path) -> None:
+    text, said = printed(compare(hostile()), layout, tmp_path)
+    assert complaints(said) == []
+    assert ("longtable" in text) == (layout == LONG), "its footnotes alone are longer than a page"
+
+
+@typeset
+def test_more_tables_than_latex_holds_at_a_time(tmp_path: Path) -> None:
+    benchmarks = [f"Benchmark{n}" for n in range(8)]
+    cases = [Case("s", group, "SHM", name) for name in benchmarks for group in ("g", "h")]
+    records = [record for case in cases for record in synthetic.case_runs(case, 1e-6, 1e9)]
+    text, said = printed(compare(records), MATRIX, tmp_path, changed=True)
+    assert complaints(said) == []
+    assert text.count(r"\begin{table}") > 52
+
+
+@typeset
+def test_a_long_table_of_plain_names_fits_the_width(tmp_path: Path) -> None:
+    records = [r for n in range(15) for r in synthetic.campaign("s", f"scarf{n}")]
+    text, said = printed(compare(records), LONG, tmp_path)
+    assert complaints(said) == [] and r"\endhead" in text
+
+
+@typeset
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_long_words_without_any_place_to_break_fit_the_width(layout: str, tmp_path: Path) -> None:
+    names = ("nodeswithoutanybreakintheirname" * 2 + "xy", "W" * 64, "é%" * 32, "n-" * 32)
+    records = []
+    for name in names:
+        runs = synthetic.case_runs(Case("s", name, "SHM", "PingPong"), 1e-6, 1e9)
+        runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=(f"hosts: {name * 2}",))
+        records += runs
+    _, said = printed(compare(records), layout, tmp_path)
+    assert complaints(said) == []
+
+
+def test_short_marks_hang_beside_the_figures() -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    runs = synthetic.case_runs(case, 1e-6, 1e9)
+    runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
+    text = tables(compare(runs), Form("latex", MATRIX), "c").decode("utf-8")
+    assert r"\rlap{\textsuperscript{a}}" in text
+    assert r"\noindent\textsuperscript{a}~unverified: a\par" in text and r"\raggedright" in text

@@ -1,0 +1,231 @@
+"""mpicampaign tables: what people choose, and what they are told of mistakes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+from pyarrow import parquet
+
+from mpicampaign.cli import main
+from mpicampaign.records import CONTRADICTED, Header, read_with_header, write_records
+
+SIZES = (1024, 8192)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("results")
+    records = synthetic.campaign("s", "g1") + synthetic.campaign("s", "g2", 1.3)
+    write_records(path / "records.jsonl", Header("c", "The title", SIZES), records)
+    return path
+
+
+def call(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> tuple[int, str, str]:
+    status = main(["tables", "--results", str(folder), *options])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def chosen(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> list[dict[str, object]]:
+    status, out, _ = call(capsys, folder, "--format", "json", *options)
+    assert status == 0
+    return list(json.loads(out)["rows"])
+
+
+def test_rows_are_chosen_by_every_name(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    names = ("--benchmark", "PingPong", "--metric", "Latency at 0 b", "maximum bandwidth")
+    rows = chosen(capsys, folder, *names, "--host-group", "g2", "--placement", "SHM", "--placement", "SHM-1")
+    found = [(row["host_group"], row["placement"], row["metric"]) for row in rows]
+    assert found == [
+        ("g2", placement, metric)
+        for placement in ("SHM-1", "SHM")
+        for metric in ("latency at 0 B", "maximum bandwidth")
+    ]
+
+
+def test_a_series_is_chosen_by_its_label(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    rows = chosen(capsys, folder, "--benchmark", "tree_gather (tree max-inter)")
+    assert {row["series"] for row in rows} == {"tree_gather (tree max-inter)"}
+
+
+def test_sizes_come_from_the_records_and_may_be_others(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    options = ("--benchmark", "PingPong", "--placement", "SHM-1", "--host-group", "g1")
+    assert [row["size [B]"] for row in chosen(capsys, folder, *options)] == [0, *SIZES, None]
+    rows = chosen(capsys, folder, *options, "--sizes", "64,64KiB")
+    assert [row["size [B]"] for row in rows] == [0, 64, 65536, None]
+    assert "'x' is not a size" in call(capsys, folder, "--sizes", "64,x")[2]
+    status, out, err = call(capsys, folder, "--sizes", "64,3000,8MiB")
+    assert (
+        status == 2
+        and out == ""
+        and "--sizes: no run printed this size (found 3000 B)\n    known: 0 B, 1 B" in err
+    )
+    assert "(found 8 MiB)" in err
+
+
+def test_all_mistakes_are_told_with_the_nearest_names(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    wrong = ("--benchmark", "PingPng", "--metric", "latency", "--host-group", "g3\x1b[2J")
+    status, out, err = call(capsys, folder, *wrong)
+    assert status == 2 and out == "" and "3 mistakes" in err
+    assert "--benchmark: unknown name (found PingPng)\n    did you mean 'PingPong'? known: PingPong, " in err
+    assert "did you mean 'latency at 0 B'?" in err and "known: g1, g2" in err
+    assert "Traceback" not in err and "\x1b" not in err
+
+
+def test_options_that_do_not_fit_are_told_at_once(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    options = ("--format", "csv", "--unit", "MiB/s", "--decimals", "99", "--statistic", "mean")
+    status, _, err = call(capsys, folder, *options, "--columns", "medien")
+    assert status == 2
+    assert "--unit: csv holds SI units" in err and "--statistic: the long layout shows all" in err
+    assert "--decimals: not from 0 to 12 (found 99)" in err and "did you mean 'median'?" in err
+    assert "--columns: chooses" in call(capsys, folder, "--layout", "matrix", "--columns", "mean")[2]
+
+
+def test_a_choice_that_leaves_nothing_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    status, _, err = call(capsys, folder, "--benchmark", "PingPong", "--metric", "maximum B_wire")
+    assert status == 2 and "no case has all of what was chosen" in err
+
+
+def test_names_are_listed(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    _, out, _ = call(capsys, folder, "--list")
+    for line in ("--metric", "  latency at 0 B", "  g2", "  TCP-loopback", "  interval"):
+        assert line in out.splitlines()
+    assert "message sizes: 1 KiB, 8 KiB" in out
+    assert "  missing_because" in out.splitlines() and "  change_verdict" in out.splitlines()
+
+
+def test_data_say_which_row_it_is_whatever_is_chosen(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    row = chosen(capsys, folder, "--columns", "median [unit]", "placement", "n")[0]
+    names = [
+        "system",
+        "host_group",
+        "placement",
+        "benchmark",
+        "series",
+        "ranks",
+        "metric",
+        "size [B]",
+        "unit",
+    ]
+    assert list(row) == [*names, "median [unit]", "n"]
+
+
+def test_a_list_takes_no_choice_that_it_would_ignore(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    wrong = ("--list", "--benchmark", "PingPng", "--columns", "mean", "-o", "x", "--since", "y")
+    status, out, err = call(capsys, folder, *wrong)
+    assert status == 2 and out == ""
+    for option in ("--benchmark", "--columns", "--output", "--since"):
+        assert f"{option}: --list shows all names" in err
+
+
+def test_the_matrix_in_print(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    options = ("--layout", "matrix", "--statistic", "mean", "--decimals", "2", "--unit", "MiB/s")
+    _, out, _ = call(capsys, folder, *options, "--metric", "latency at 0 B")
+    assert out.startswith("PingPong, latency at 0 B, 2 ranks: mean (µs)\n")
+    assert [line.split()[1] for line in out.splitlines() if line.startswith("g")] == ["0.25", "0.33"]
+
+
+def test_matrices_are_of_headlines_and_sizes_unless_others_are_chosen(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    rows = chosen(capsys, folder, "--layout", "matrix")
+    found = {row["metric"] for row in rows}
+    assert {"maximum B_useful", "B_wire at 1 KiB per rank", "latency at 0 B"} <= found
+    assert "maximum B_wire" not in found
+    rows = chosen(capsys, folder, "--layout", "matrix", "--metric", "maximum B_wire", "maximum bandwidth")
+    assert {row["metric"] for row in rows} == {"maximum B_wire", "maximum bandwidth"}
+
+
+def test_files_are_written_and_parquet_is_not_text(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "tables.parquet"
+    assert call(capsys, folder, "--format", "parquet", "-o", str(file)) == (0, "", "")
+    assert parquet.read_table(file).num_rows > 20
+    missing = str(tmp_path / "no" / "such" / "folder")
+    status, _, err = call(capsys, folder, "-o", missing)
+    assert status == 2 and "No such file" in err
+
+
+def test_what_is_no_table_is_not_written_over(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    for name in ("campaign.yaml", "model.py", "table.md"):
+        (tmp_path / name).write_text("mine\n")
+        status, _, err = call(capsys, folder, "--format", "csv", "-o", str(tmp_path / name))
+        assert status == 2 and "this file is there already" in err
+        assert (tmp_path / name).read_text() == "mine\n"
+    assert call(capsys, folder, "--format", "markdown", "-o", str(tmp_path / "table.md"))[0] == 0
+    write_records(tmp_path / "records.jsonl", *read_with_header(folder / "records.jsonl"))
+    (tmp_path / "plan.json").write_text("{}\n")
+    status, _, err = call(capsys, tmp_path, "--format", "json", "-o", str(tmp_path / "plan.json"))
+    assert status == 2 and "one of the results" in err
+
+
+def test_a_metric_of_runs_that_do_not_count_says_why(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    header, records = read_with_header(folder / "records.jsonl")
+    said = {"verdict": CONTRADICTED, "verdict_reasons": ("traffic on lo",)}
+    doubted = [replace(run, **said) if run.status == "ok" else run for run in records]
+    write_records(tmp_path / "records.jsonl", header, doubted)
+    options = ("--metric", "Latency at 0 B", "nonsense", "--placement", "SHM-1")
+    status, _, err = call(capsys, tmp_path, *options)
+    assert status == 2 and "2 mistakes" in err
+    assert "--metric: no run of it counts (found Latency at 0 B)\n    12 contradicted: traffic on lo" in err
+    assert "unknown name (found nonsense)" in err and "no run counts of PingPong" in err
+
+
+def test_an_earlier_series_is_given_or_found(
+    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+) -> None:
+    header, records = read_with_header(folder / "records.jsonl")
+    then = [replace(run, started=run.started and "2025-01-02T03:04:05Z") for run in records]
+    write_records(tmp_path / "records.jsonl", header, records)
+    assert "change_verdict" not in chosen(capsys, tmp_path)[0]
+    write_records(tmp_path / "then.jsonl", header, then)
+    given = chosen(capsys, tmp_path, "--since", str(tmp_path / "then.jsonl"))
+    assert given[0]["change_verdict"] == "not significant, p = 1"
+    (tmp_path / "then.jsonl").rename(tmp_path / "earlier.jsonl")
+    assert chosen(capsys, tmp_path) == given
+    write_records(tmp_path / "other.jsonl", "another", then)
+    err = call(capsys, tmp_path, "--since", str(tmp_path / "other.jsonl"))[2]
+    assert "is of campaign 'another', not 'c'" in err
+
+
+def test_missing_and_damaged_records_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, _, err = call(capsys, tmp_path)
+    assert status == 2 and "no records are there" in err and "mpicampaign report" in err
+    head = {"format": "mpicampaign-records", "version": 1, "table_sizes": ["x"]}
+    (tmp_path / "records.jsonl").write_text(json.dumps(head) + "\n")
+    assert "records.jsonl:1: damaged header" in call(capsys, tmp_path)[2]
+
+
+def test_records_without_sizes_in_their_header_are_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write_records(tmp_path / "records.jsonl", "c", synthetic.campaign())
+    lines = (tmp_path / "records.jsonl").read_text().split("\n", 1)
+    old = {"format": "mpicampaign-records", "version": 1, "campaign": "c"}
+    (tmp_path / "records.jsonl").write_text(json.dumps(old) + "\n" + lines[1])
+    rows = chosen(capsys, tmp_path, "--benchmark", "PingPong", "--placement", "SHM-1")
+    assert [row["size [B]"] for row in rows] == [0, 1024, 8192, 32768, None]
+
+
+def test_line_separators_in_names_do_not_end_a_record(tmp_path: Path) -> None:
+    record = replace(synthetic.campaign()[0], reason="a\u2028b\x85c")
+    write_records(tmp_path / "records.jsonl", Header("c", "t", (1,), {"PingPong": (2, 3)}), [record])
+    header, records = read_with_header(tmp_path / "records.jsonl")
+    assert header == Header("c", "t", (1,), {"PingPong": (2, 3)}) and records == [record]

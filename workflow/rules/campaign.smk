@@ -1,0 +1,55 @@
+# A campaign: its file is read and planned here, while the rules are.
+import shlex
+import sys
+from os.path import relpath
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.io import contains_wildcard
+from snakemake.settings.enums import Quietness
+
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.jobs.prepare import lock_campaign, prepare, write_scripts
+from mpicampaign.execution.set_aside import set_aside_unusable
+
+campaign_file = Path(config.get("campaign", "campaign.yaml"))
+try:
+    prepared = prepare(campaign_file, config.get("system", ""))
+except UserError as error:
+    raise SystemExit(str(error)) from None
+for line in set_aside_unusable(prepared.scripts):
+    print(line, file=sys.stderr)
+# Our own command line, whether or not it is on the PATH, and the options that every call gets.
+mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
+options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])
+# From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
+campaign_input = relpath(campaign_file)
+if contains_wildcard(campaign_input):
+    message = "Snakemake takes a word in braces in a path for a wildcard"
+    raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
+scripts = {relpath(script.output): script for script in prepared.scripts}
+binaries = [relpath(binary) for binary in prepared.binaries]
+results = Path(relpath(prepared.folder))
+
+
+include: "build.smk"
+include: "run.smk"
+include: "report.smk"
+
+
+onstart:
+    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
+    if isinstance(workflow.output_settings.quiet, set):
+        workflow.output_settings.quiet.add(Quietness.RULES)
+    try:
+        lock = lock_campaign(prepared)
+        write_scripts(prepared)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+    except OSError as error:
+        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
+
+
+# A failed run must not hide the others: tables and report are made from what is there.
+onerror:
+    shell("{mpicampaign} report {options}")
