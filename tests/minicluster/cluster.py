@@ -368,8 +368,16 @@ class MiniCluster:
             check=False,
         )
         if done.returncode in TIMED_OUT and time.monotonic() - started >= timeout:
-            raise subprocess.TimeoutExpired(list(command), timeout, done.stdout, done.stderr)
+            error = subprocess.TimeoutExpired(list(command), timeout, done.stdout, done.stderr)
+            error.add_note(self._what_was_seen(done))
+            raise error
         return done
+
+    def _what_was_seen(self, done: Done) -> str:
+        """For the reader of a failed test: what the command had said, and how Slurm saw the time."""
+        logs = {"stdout": done.stdout, "stderr": done.stderr, "slurmctld": self.controller_log()}
+        logs |= {f"slurmd of {node}": self.node_log(node) for node in self._spaces}
+        return "\n".join(f"---- {name}, its end:\n{text[-4000:]}" for name, text in logs.items())
 
     def _enter(self, space: Space) -> list[str]:
         user = ["--user"] if USER_NAMESPACE else []
