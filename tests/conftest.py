@@ -53,6 +53,13 @@ class ProjectCopy:
         return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
 
 
+def succeeded(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether a command ended well; if not, what it printed belongs to the report of the failed test."""
+    if done.returncode != 0:
+        print(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.returncode == 0
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectCopy:
     return copy_project(tmp_path / "project")

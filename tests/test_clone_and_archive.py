@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from cluster_site import OUTPUT
-from conftest import PROJECT
+from conftest import PROJECT, succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.records import OK, read_records
@@ -108,7 +108,7 @@ def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
     rendered = root.call(sys.executable, "-m", "mpicampaign.cli", "render", "--campaign", "jobs.yaml")
     scripts = [Path(line) for line in rendered.stdout.splitlines()]
     assert len(scripts) == 3, rendered.stderr
-    assert root.call("sbatch", str(scripts[0])).returncode == 0
+    assert succeeded(root.call("sbatch", str(scripts[0])))
     cluster.wait_for((scripts[0].parent / "result/output.txt").exists, 30, "the first job has ended")
     waiting = root.call("sbatch", "--parsable", "--begin=now+5", str(scripts[1])).stdout.strip()
     before = (scripts[0].parent / "result/output.txt").stat().st_ino

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cluster_site import Site
+from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.records import FAILED, OK
@@ -55,7 +56,7 @@ def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: S
     assert failed.exit_status != 0
     assert failed.job_id == number
     (site.folder / "program.fixed").touch()
-    assert site.run().returncode == 0
+    assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 3
     assert sorted(site.submissions().values()) == [1, 1, 2]
 
@@ -90,7 +91,7 @@ def test_random_kills_submit_nothing_twice(site: Site) -> None:
         killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))
         assert killed.returncode in (124, 137, -9), killed.stderr  # timeout killed it
     (site.folder / "program.killed").touch()
-    assert site.run().returncode == 0
+    assert succeeded(site.run())
     counted = site.submissions()
     print(f"{sum(counted.values())} submissions of {len(counted)} jobs")
     assert len(counted) == 50
@@ -209,7 +210,8 @@ def test_a_submission_that_fails_once_is_made_again(site: Site) -> None:
 def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> None:
     site.write(body='ps -eo args >>"$0.processes"', repeats=20)
     site.replace("squeue", 'echo >>"$0.calls"\nexec /usr/bin/squeue "$@"')
-    assert site.run().returncode == 0
+    done = site.run()
+    assert done.returncode == 0, done.stdout + done.stderr
     calls = (site.folder / "bin/squeue.calls").read_text().count("\n")
     print(f"20 jobs: {calls} queue queries")
     assert calls <= 15

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from conftest import succeeded
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
 from mpicampaign.doctor.calls import call
@@ -111,7 +112,7 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "site.yaml: this file is there already" in done.stderr
     assert desk.site.read_text() == "mine"
-    assert desk.call("doctor", "--overwrite").returncode == 0
+    assert succeeded(desk.call("doctor", "--overwrite"))
     desk.demand_campaign()
 
 
@@ -249,7 +250,7 @@ def test_a_site_that_refuses_the_probe_is_quoted(desk: Desk) -> None:
     desk.stand_in("sbatch", script="echo 'sbatch: error: Invalid account' >&2", status=1)
     done = desk.call("doctor")
     assert "could not look: sbatch failed with exit status 1: sbatch: error: Invalid account" in done.stdout
-    assert done.returncode == 0
+    assert succeeded(done)
     desk.demand_campaign()
 
 

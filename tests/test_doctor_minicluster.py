@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import succeeded
 from minicluster import MiniCluster
 
 from mpicampaign.campaign.file import load_campaign
@@ -57,7 +58,7 @@ def test_two_groups_are_found_with_their_sockets_cores_and_networks(
 
 
 def test_the_campaign_file_is_checked_planned_and_as_found(minicluster: MiniCluster, folder: Path) -> None:
-    assert run(minicluster, folder, "doctor", "--output", "mine.yaml").returncode == 0
+    assert succeeded(run(minicluster, folder, "doctor", "--output", "mine.yaml"))
     for command in ("check", "plan"):
         done = run(minicluster, folder, command, "--campaign", "mine.yaml")
         assert done.returncode == 0, done.stderr
@@ -91,7 +92,7 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
         assert "sockets of a node: 1, cores: 2 (as the scheduler says)" in done.stdout
         states = minicluster.queue()
         assert (states[job], states[str(int(job) + 1)]) == ("RUNNING", "CANCELLED")
-        assert run(minicluster, folder, "plan", "--campaign", "site.yaml").returncode == 0
+        assert succeeded(run(minicluster, folder, "plan", "--campaign", "site.yaml"))
     finally:
         minicluster.call(["scancel", job])
         minicluster.wait_for(lambda: minicluster.queue()[job] == "CANCELLED", 20, "the nodes are free")

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
+from conftest import ProjectCopy, succeeded
 
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, OK, VERIFIED, read_records
 
@@ -79,14 +79,14 @@ def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
 
     before = stamps(project)
     again = run(project)
-    assert again.returncode == 0
+    assert succeeded(again)
     assert "nothing to do" in again.stdout
     assert stamps(project) == before
 
 
 def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> None:
     write_campaign(project)
-    assert run(project).returncode == 0
+    assert succeeded(run(project))
     before = stamps(project)
     text = (
         (project.folder / "short.yaml")
@@ -94,7 +94,7 @@ def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> N
         .replace("ranks_per_node: 2}", "ranks_per_node: 2, binding: core}")
     )
     (project.folder / "short.yaml").write_text(text)
-    assert run(project).returncode == 0
+    assert succeeded(run(project))
     after = stamps(project)
     assert {path: after[path] for path in before} == before
     new = [path for path in after if path not in before]
@@ -194,7 +194,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
 def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     """An output that says nothing, and a program that was missing: put aside whole, then made again."""
     write_campaign(project, "SHM-1", repeats=2)
-    assert run(project).returncode == 0
+    assert succeeded(run(project))
     cut, missing = project.results("short")
     text = cut.read_text()
     cut.write_text(text[: len(text) // 2])
@@ -276,7 +276,7 @@ def test_many_kills(project: ProjectCopy) -> None:
         before = stamps(project)
         kill_in_the_middle(project, signal.SIGKILL, finished)
         assert {path: stamps(project)[path] for path in before} == before
-    assert run(project).returncode == 0
+    assert succeeded(run(project))
     runs = project.folder / "results/short/runs"
     assert len(project.results("short")) == 20
     # every run that ended wrote its exit file; nothing ran twice after it had succeeded

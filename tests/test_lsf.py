@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from builders import MACHINE
-from conftest import ProjectCopy
+from conftest import ProjectCopy, succeeded
 from lsf_standin.site import COMMANDS, StandIn
 
 from mpicampaign.campaign.file import load_campaign
@@ -174,7 +174,7 @@ def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Sit
     assert (failed.exit_status, failed.job_id) == (7, "1001")
     assert "1 failed" in site.campaign("status").stdout
     (site.folder / "program.fixed").touch()
-    assert site.run().returncode == 0
+    assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 3
     assert sorted(site.submissions().values()) == [1, 1, 2]
 
@@ -274,7 +274,7 @@ def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
     thread = site.in_the_background()
     number = site.first_job("RUN")
     site.lsf.show(number, "UNKWN")
-    assert site.campaign("cancel").returncode == 0
+    assert succeeded(site.campaign("cancel"))
     thread.join(60)
     assert site.done.returncode != 0
     assert "ZOMBI" in site.done.stderr

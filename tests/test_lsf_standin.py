@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import succeeded
 from lsf_standin.site import StandIn
 
 sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
@@ -180,7 +181,7 @@ def test_a_kill_while_the_host_is_lost_makes_a_zombie(standin: StandIn, tmp_path
     number = submit(standin, script() + "sleep 60\n", tmp_path)
     standin.wait(number, "RUN")
     standin.show(number, "UNKWN")
-    assert standin.call("bkill", number).returncode == 0
+    assert succeeded(standin.call("bkill", number))
     assert standin.listed(number)[1] == "ZOMBI"
-    assert standin.call("bkill", "-r", number).returncode == 0
+    assert succeeded(standin.call("bkill", "-r", number))
     assert standin.wait(number, "EXIT")[2].startswith("TERM_FORCE_OWNER")

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, copy_project
+from conftest import ProjectCopy, copy_project, succeeded
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +80,7 @@ def test_snakemakes_own_report_holds_ours(finished: ProjectCopy, name: str) -> N
 
 def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
     archive = tmp_path / "report.zip"
-    assert snakemake(finished, "--report", str(archive)).returncode == 0
+    assert succeeded(snakemake(finished, "--report", str(archive)))
     ours = (finished.folder / "results/small/report.html").read_bytes()
     with zipfile.ZipFile(archive) as opened:
         held = [opened.read(name) for name in opened.namelist() if name.endswith("/report.html")]

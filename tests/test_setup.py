@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from conftest import succeeded
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -250,7 +251,7 @@ def test_python_without_venv_is_passed_over_for_one_that_has_it(machine: Path) -
     add_everything(machine)
     (machine / "python3").rename(machine / "python3.12")
     add_program(machine, "python3", 'case "$*" in *find_spec*) echo venv ;; esac')
-    assert check(machine, MPICAMPAIGN_ASSUME_USER="1").returncode == 0
+    assert succeeded(check(machine, MPICAMPAIGN_ASSUME_USER="1"))
 
 
 def test_python_without_venv_is_missing_its_package(machine: Path) -> None:
@@ -274,7 +275,7 @@ def test_missing_shellcheck_is_told_and_not_fatal(machine: Path) -> None:
     add_everything(machine)
     add_package_manager(machine, "apt-get")
     result = check(machine, "test", MPICAMPAIGN_ASSUME_USER="1")
-    assert result.returncode == 0
+    assert succeeded(result)
     assert "sudo apt-get install -y shellcheck" in result.stderr
     assert check(machine, "run", MPICAMPAIGN_ASSUME_USER="1").stderr == ""
 
@@ -326,7 +327,7 @@ def test_a_site_s_own_service_policy_stays(tester: Path) -> None:
 def test_failed_installation_of_the_test_cluster_is_told_and_not_fatal(tester: Path) -> None:
     add_package_manager(tester, "apt-get", "exit 100")
     result, policy = check_for_tests(tester)
-    assert result.returncode == 0
+    assert succeeded(result)
     assert "lacks: slurmctld slurmd" in result.stderr
     assert "will be skipped" in result.stderr
     assert not policy.exists()
@@ -337,7 +338,7 @@ def test_others_than_root_are_told_of_user_namespaces(tester: Path) -> None:
     add_program(tester, "id", "echo 1000")
     calls = add_package_manager(tester, "apt-get")
     result, _ = check_for_tests(tester)
-    assert result.returncode == 0
+    assert succeeded(result)
     assert " newuidmap" in result.stderr
     assert re.search(r"sudo apt-get install .* uidmap\b", result.stderr)
     assert not calls.exists()
@@ -351,7 +352,7 @@ def test_where_the_test_cluster_is_not_installed_its_lack_is_told(
 ) -> None:
     calls = add_package_manager(tester, manager)
     result, policy = check_for_tests(tester, **variables)
-    assert result.returncode == 0
+    assert succeeded(result)
     assert "lacks: slurmctld slurmd" in result.stderr
     assert ("install -y --no-install-recommends slurmctld" in result.stderr) == (manager == "apt-get")
     assert not calls.exists()
@@ -386,7 +387,7 @@ def test_target_parses_and_is_in_the_help(target: str) -> None:
 def test_second_setup_has_nothing_to_do() -> None:
     if not (PROJECT / ".venv" / "installed").exists():
         pytest.skip("no environment .venv here: make setup makes it")
-    assert make("setup").returncode == 0
+    assert succeeded(make("setup"))
     result = make("setup")
     assert (result.returncode, result.stderr) == (0, "")
     assert "nothing to do" in result.stdout
@@ -414,7 +415,7 @@ def test_interrupted_setup_is_begun_anew_and_then_complete(fresh_copy: Path) -> 
     called = subprocess.run(
         [fresh_copy / ".venv/bin/mpicampaign", "--help"], capture_output=True, check=False
     )
-    assert called.returncode == 0
+    assert succeeded(called)
     assert "nothing to do" in make("setup", folder=fresh_copy).stdout
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from conftest import ProjectCopy, copy_project
+from conftest import ProjectCopy, copy_project, succeeded
 from minicluster import MiniCluster, NodeGroup
 
 from mpicampaign.records import DECLARED, FAILED, NOT_AVAILABLE, OK, VERIFIED, Record, read_records
@@ -182,7 +182,7 @@ def test_hosts_may_be_addresses(hosts: Hosts) -> None:
 def test_what_the_second_host_lacks_is_said(hosts: Hosts) -> None:
     """Two cores of one socket: the first host has them, the second has two sockets of one core."""
     hosts.write(placements="four", program=FAKE_TABLE)
-    assert hosts.run().returncode == 0
+    assert succeeded(hosts.run())
     [record] = hosts.records()
     assert record.status == NOT_AVAILABLE
     assert "n2 offers 2 socket(s) and 2 core(s)" in record.reason
