@@ -27,9 +27,9 @@ def _finish(script: Script, noise: random.Random) -> None:
     claims = {key: value.replace(HASH_MARK, script.script_hash) for key, _, value in lines}
     result = script.output.parent
     result.mkdir()
-    script.output.write_text(outputs.pingpong(noise), encoding="utf-8")
-    (result / "stderr.txt").write_text(outputs.report(claims["transport"]), encoding="utf-8")
-    (result / "evidence.txt").write_text(outputs.evidence(claims), encoding="utf-8")
+    raw = {script.output.name: outputs.pingpong(noise), "stderr.txt": outputs.report(claims["transport"])}
+    for name, text in {**raw, "evidence.txt": outputs.evidence(claims, raw)}.items():
+        (result / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 
 # 0 B, then 1 B to 4 MiB: 24 rows; the repetitions become fewer above 64 KiB, as IMB's do.
@@ -57,8 +58,8 @@ def report(transport: str) -> str:
     return f"[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n{provider}"
 
 
-def evidence(claims: dict[str, str]) -> str:
-    """The evidence file of a run of two ranks that did what it claims."""
+def evidence(claims: dict[str, str], raw: dict[str, str]) -> str:
+    """The evidence file of a run of two ranks that did what it claims, and left these raw files."""
     lines = ["#mpicampaign-evidence 1", *(f"claim {key}={value}" for key, value in claims.items())]
     lines += [f"job {key}={claims[key]}" for key in ("script_hash", "program_sha256")]
     lines += [f"job env.{k.removeprefix('setting.')}={v}" for k, v in claims.items() if "setting." in k]
@@ -66,6 +67,7 @@ def evidence(claims: dict[str, str]) -> str:
     lines += ["node node1 kernel=Linux 6.1", "node node1 cpu_model=Invented CPU", "node node1 cores=8"]
     lines += _counters(PAYLOAD if claims["transport"] == "tcp" else 0)
     lines += [line for rank in (0, 1) for line in _rank(rank, claims)]
+    lines += [f"job sha256.{name}={hashlib.sha256(raw[name].encode()).hexdigest()}" for name in raw]
     end = ("job ended=2026-01-01T00:00:09Z", "job exit_status=0", "end of evidence")
     return "\n".join([*lines, *end]) + "\n"
 
