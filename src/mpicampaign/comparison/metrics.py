@@ -360,4 +360,4 @@ def _maximum(table: Series, column: str) -> Reading | None:
 
 
 def _usable(value: float | None) -> TypeGuard[float]:
-    return value is not None and math.isfinite(value) and value >= 0
+    return value is not None and 0 <= value < math.inf

@@ -70,7 +70,7 @@ def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
 
 def _plain(run: Record, series: Series) -> tuple[object, ...]:
     """All that is read of a run, as it is."""
-    told = (run.metadata.get(key) for key in _SOURCES)
+    told = map(run.metadata.get, _SOURCES)
     return (*told, run.suite, len(run.hosts), tuple(series.columns.get("size", ())))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ def order_statistic_interval(values: Sequence[float], coverage: float = 0.95) ->
     n = len(ordered)
     if n == 1:
         return None
-    rank = max((k for k in range(1, n // 2 + 1) if _coverage(n, k) >= coverage), default=1)
-    return Interval(ordered[rank - 1], ordered[n - rank], _coverage(n, rank))
+    coverages = _coverages(n)
+    rank = sum(each >= coverage for each in coverages) or 1  # they fall from rank to rank
+    return Interval(ordered[rank - 1], ordered[n - rank], coverages[rank - 1])
 
 
 def summarise(values: Sequence[float], coverage: float = 0.95) -> Summary:
@@ -124,13 +126,15 @@ def difference(a: Sequence[float], b: Sequence[float], level: float = 0.05) -> D
     """
     base = median(a)
     ratio = median(b) / base if base else None
-    wins = sum((y > x) - (y < x) for x in a for y in b)
+    ranks = _doubled_midranks([*a, *b])
+    # how many pairs have the larger value in b, less those that have it in a: by the rank sum, exactly
+    wins = len(a) * (len(ranks) + 1) - sum(ranks[: len(a)])
     effect = wins / (len(a) * len(b))
     attainable = 2 / math.comb(len(a) + len(b), len(a))
     if attainable > level:
         reason = f"{len(a)} and {len(b)} repeats cannot show a difference: p is {attainable:.2g} at best"
         return Difference(ratio, effect, None, None, reason)
-    p = _rank_probability(a, b)
+    p = _rank_probability(ranks, len(a))
     return Difference(ratio, effect, p, p <= level, corrected=p)
 
 
@@ -138,26 +142,29 @@ def _checked(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     if not ordered:
         raise ValueError("no values")
-    if not all(math.isfinite(value) for value in ordered):
+    if not all(map(math.isfinite, ordered)):
         raise ValueError("a value is not finite")
     return ordered
 
 
-def _coverage(n: int, rank: int) -> float:
-    outside = sum(math.comb(n, k) for k in range(rank))
-    return float(1 - 2 * outside / 2**n)
+def _coverages(n: int) -> list[float]:
+    """Of the intervals from the k-th smallest to the k-th largest of n values, for k from 1 to n // 2."""
+    outside = accumulate(math.comb(n, k) for k in range(n // 2))
+    return [1 - 2 * count / 2**n for count in outside]
 
 
-def _rank_probability(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided probability of a rank sum as far from its mean, under exchange of the labels."""
-    ranks = _doubled_midranks([*a, *b])
-    observed = abs(2 * sum(ranks[: len(a)]) - 2 * len(a) * (len(ranks) + 1))
+def _rank_probability(ranks: list[int], chosen: int) -> float:
+    """Two-sided probability of a rank sum as far from its mean, under exchange of the labels.
+
+    ``ranks``: doubled, those of the one group first, which are so many.
+    """
+    centre = 2 * chosen * (len(ranks) + 1)
+    observed = abs(2 * sum(ranks[:chosen]) - centre)
     if len(ranks) > _EXACT_LIMIT:
-        return _normal_probability(ranks, len(a), observed)
-    counts = _rank_sum_counts(tuple(sorted(ranks)), len(a))
-    centre = 2 * len(a) * (len(ranks) + 1)
+        return _normal_probability(ranks, chosen, observed)
+    counts = _rank_sum_counts(tuple(sorted(ranks)), chosen)
     extreme = sum(count for total, count in counts.items() if abs(2 * total - centre) >= observed)
-    return extreme / math.comb(len(ranks), len(a))
+    return extreme / math.comb(len(ranks), chosen)
 
 
 def _doubled_midranks(values: list[float]) -> list[int]:
