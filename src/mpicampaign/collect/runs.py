@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.errors import UserError
 from mpicampaign.parsers import OutputError, ParsedOutput, parse
-from mpicampaign.records import CLAIMED_TRANSPORT, FAILED, MISSING, NOT_AVAILABLE, OK, Case, Record
+from mpicampaign.records import (
+    CLAIMED_TRANSPORT,
+    FAILED,
+    MISSING,
+    NOT_AVAILABLE,
+    OK,
+    Case,
+    Record,
+    plain_fields,
+)
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.judge import judge
 
@@ -28,6 +37,17 @@ class RunFolder:
     repeat: int
     order: int | None = None
     nothing: str = "not run yet"  # why there is no result, where there is none
+
+
+class _Left(NamedTuple):
+    """The files that a run left and its job script, each read once; one that is not there is in neither."""
+
+    paths: dict[str, str]
+    contents: dict[str, bytes]
+
+    def text(self, name: str) -> str:
+        """A file's text; empty where it is not there."""
+        return _decoded(self.contents.get(name, b""))
 
 
 def read_plan(path: Path) -> dict[str, Any]:
@@ -60,8 +80,7 @@ def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
             records += [replace(record, repeat=repeat) for repeat in range(1, entry["repeats"] + 1)]
             continue
         folders = _planned(entry, campaign_folder) or _found(entry, case, campaign_folder)
-        found = [read_run(case, entry["suite"], folder) for folder in folders]
-        records += [replace(record, line_rate=rate) for record in found]
+        records += [read_run(case, entry["suite"], folder, rate) for folder in folders]
     return records
 
 
@@ -91,15 +110,32 @@ def _recipe(result: Path) -> str | None:
     return read_evidence(_text(result / "evidence.txt")).claim.get("recipe")
 
 
-def read_run(case: Case, suite: str, folder: RunFolder) -> Record:
+def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None = None) -> Record:
     """The record of one run, whatever state its folder is in."""
-    result = folder.path / "result"
-    record = Record(case, suite, folder.repeat, MISSING, folder.nothing, order=folder.order)
-    record = replace(record, script_hash=folder.path.name.partition("-")[2])
-    if (result / "output.txt").is_file():
-        return _read_result(record, result)
+    record = Record(
+        case,
+        suite,
+        folder.repeat,
+        MISSING,
+        folder.nothing,
+        order=folder.order,
+        script_hash=folder.path.name.partition("-")[2],
+        line_rate=line_rate,
+    )
+    left = _left(folder.path / "result", folder.path)
+    if "output" in left.contents:
+        return _read_result(record, left)
     attempts = sorted(path for path in (folder.path / "attempts").glob("*") if path.is_dir())
-    return _read_attempt(record, attempts[-1], len(attempts)) if attempts else record
+    return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts)) if attempts else record
+
+
+def _left(folder: Path, run: Path) -> _Left:
+    """``folder``: of a result or an attempt, below that of the run."""
+    paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
+    paths |= {"script": f"{run}/job.sh", "submissions": f"{run}/{SUBMISSIONS}"}
+    found = {name: _content(path) for name, path in paths.items()}
+    contents = {name: content for name, content in found.items() if content is not None}
+    return _Left({name: paths[name] for name in contents}, contents)
 
 
 def unusable(suite: str, result: Path) -> str:
@@ -112,66 +148,68 @@ def unusable(suite: str, result: Path) -> str:
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") != "cores"
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    parsed = _parsed(suite, evidence, result)
+    parsed = _parsed(suite, evidence, _text(result / "output.txt"))
     return parsed if isinstance(parsed, str) else ""
 
 
-def _parsed(suite: str, evidence: Evidence, folder: Path) -> ParsedOutput | str:
+def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
     """What the output says, or why it can't be used."""
     largest = evidence.claim.get("largest_size", "")
     try:
-        return parse(suite, _text(folder / "output.txt"), int(largest) if largest.isdecimal() else None)
+        return parse(suite, output, int(largest) if largest.isdecimal() else None)
     except OutputError as error:
         return f"output.txt: {error}"
 
 
-def _read_result(record: Record, result: Path) -> Record:
-    evidence = read_evidence(_text(result / "evidence.txt"))
-    record = _with_evidence(record, evidence, result)
+def _read_result(record: Record, left: _Left) -> Record:
+    evidence, output = read_evidence(left.text("evidence")), left.text("output")
+    record = _with_evidence(record, evidence, left)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
-    parsed = _parsed(record.suite, evidence, result)
+    parsed = _parsed(record.suite, evidence, output)
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
-    said = _text(result / "output.txt") + _text(result / "stderr.txt")
-    found = of_own_run(evidence, _text(result.with_name("job.sh")), said)
-    verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(result))
-    metadata = {**record.metadata, **found, **parsed.metadata, "version": parsed.version}
-    record = replace(record, status=OK, reason="", series=parsed.series, metadata=metadata)
-    return replace(record, verdict=verdict, verdict_reasons=reasons)
+    said = output + left.text("stderr")
+    found = of_own_run(evidence, left.text("script"), said)
+    verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(left))
+    return replace(
+        record,
+        status=OK,
+        reason="",
+        verdict=verdict,
+        verdict_reasons=reasons,
+        series=parsed.series,
+        metadata={**record.metadata, **found, **parsed.metadata, "version": parsed.version},
+    )
 
 
-def _checksums(result: Path) -> dict[str, str]:
-    names = [name for name in ("output.txt", "stderr.txt") if (result / name).is_file()]
-    return {name: hashlib.sha256((result / name).read_bytes()).hexdigest() for name in names}
+def _checksums(left: _Left) -> dict[str, str]:
+    raw = {name: left.contents[name] for name in ("output", "stderr") if name in left.contents}
+    return {f"{name}.txt": hashlib.sha256(content).hexdigest() for name, content in raw.items()}
 
 
 def _expected_claims(record: Record) -> dict[str, str]:
     """What a result in this run's folder must claim to be."""
-    return {**asdict(record.case), "repeat": str(record.repeat), "script_hash": record.script_hash}
+    return {**plain_fields(record.case), "repeat": str(record.repeat), "script_hash": record.script_hash}
 
 
-def _read_attempt(record: Record, attempt: Path, count: int) -> Record:
-    evidence = read_evidence(_text(attempt / "evidence.txt"))
-    record = _with_evidence(record, evidence, attempt)
+def _read_attempt(record: Record, left: _Left, count: int) -> Record:
+    evidence = read_evidence(left.text("evidence"))
+    record = _with_evidence(record, evidence, left)
     if not evidence.complete:
         return replace(record, reason="started, but has not ended: running now, or killed")
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     words = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
-    if record.exit_status == 0 and isinstance(parsed := _parsed(record.suite, evidence, attempt), str):
-        words = parsed
+    if record.exit_status == 0:
+        parsed = _parsed(record.suite, evidence, left.text("output"))
+        words = parsed if isinstance(parsed, str) else words
     words += f" ({count} attempts)" if count > 1 else ""
     return replace(record, status=FAILED, reason=words)
 
 
-def _with_evidence(record: Record, evidence: Evidence, folder: Path) -> Record:
+def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
     status = evidence.job.get("exit_status", "")
-    files = {name: str(folder / f"{name}.txt") for name in ("output", "evidence", "stderr")}
-    files = {name: path for name, path in files.items() if Path(path).is_file()}
-    script = folder.parents[0 if folder.name == "result" else 1] / "job.sh"
-    if script.is_file():
-        files["script"] = str(script)
     return replace(
         record,
         hosts=evidence.hosts or tuple(filter(None, [evidence.job.get("host", "")])),
@@ -179,14 +217,14 @@ def _with_evidence(record: Record, evidence: Evidence, folder: Path) -> Record:
         started=evidence.job.get("started", ""),
         ended=evidence.job.get("ended", ""),
         exit_status=int(status) if status.isdecimal() else None,
-        files=files,
-        metadata=_metadata(evidence) | _submissions(script.with_name(SUBMISSIONS)),
+        files={name: path for name, path in left.paths.items() if name != "submissions"},
+        metadata=_metadata(evidence) | _submissions(left.text("submissions")),
     )
 
 
-def _submissions(file: Path) -> dict[str, str]:
+def _submissions(text: str) -> dict[str, str]:
     """How often a run was handed to a scheduler, and why more than once."""
-    lines = [line.split(" ", 1)[1] for line in _text(file).splitlines() if " " in line]
+    lines = [line.split(" ", 1)[1] for line in text.splitlines() if " " in line]
     count = sum(line.startswith(("submitted ", "adopted ")) for line in lines)
     again = [line for line in lines if line.startswith("again ")]
     return {"submissions": ", ".join([str(count), *again])} if count else {}
@@ -204,8 +242,18 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
 
 
 def _text(path: Path) -> str:
-    """A file's text; what is no UTF-8 is kept visible; a file that is not there is empty."""
+    """A file's text; empty where it is not there."""
+    return _decoded(_content(str(path)) or b"")
+
+
+def _decoded(content: bytes) -> str:
+    """As text; what is no UTF-8 is kept visible."""
+    return content.decode("utf-8", errors="replace")
+
+
+def _content(path: str) -> bytes | None:
+    """What a file holds; nothing where it is not there, or no file."""
     try:
-        return path.read_bytes().decode("utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
+        return Path(path).read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
