@@ -10,7 +10,7 @@ from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, 
 from mpicampaign.verdict.transport_reports import reported_transports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mpicampaign.records import Series
     from mpicampaign.verdict.evidence import Evidence
@@ -58,10 +58,11 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
     """The library's report and the counters: one must support the claim, none contradict it."""
     if evidence.claim.get("transport") in (None, "", "any"):
         return []
-    findings = [_report(evidence, output), *_counters(evidence, payload(evidence, series))]
+    seen = {host: traffic(evidence, host) for host in evidence.hosts}
+    findings = [_report(evidence, output), *_counters(evidence, seen, payload(evidence, series))]
     if any(found.outcome != LACKS for found in findings):
         findings = [found for found in findings if found.outcome != LACKS]
-    return findings + _missing_counters(evidence)
+    return findings + _missing_counters(seen)
 
 
 def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
@@ -133,23 +134,21 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
     return Traffic(interfaces, ports, {(upper, lower) for upper, _, lower in pairs}, tuple(halves))
 
 
-def _missing_counters(evidence: Evidence) -> list[Finding]:
+def _missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
     """Every kernel has these counters, so that a missing one was lost or removed."""
-    seen = {host: traffic(evidence, host) for host in evidence.hosts}
     for host, found in seen.items():
         if found.halves:
             return [Finding("counters", LACKS, f"{found.halves[0]} of {host} was not read at both ends")]
-    if evidence.hosts and not any(found.interfaces for found in seen.values()):
+    if seen and not any(found.interfaces for found in seen.values()):
         return [Finding("counters", LACKS, "no interface counters of the hosts of the ranks")]
     return []
 
 
-def _counters(evidence: Evidence, moved: Payload) -> list[Finding]:
+def _counters(evidence: Evidence, seen: Mapping[str, Traffic], moved: Payload) -> list[Finding]:
     if moved.moved < TELLING_BYTES:
         words = f"only {moved.moved:.0f} B of payload, too little for counters to tell"
         return [Finding("counters", LACKS, words)]
     judge = _judge_shared_memory if evidence.claim["transport"] == "shm" else _judge_network
-    seen = {host: traffic(evidence, host) for host in evidence.hosts}
     return [judge(evidence, found, host, moved) for host, found in seen.items() if found.interfaces]
 
 
