@@ -60,8 +60,11 @@ def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     last: dict[Case, int] = {}
     for record in first:
         last[record.case] = max(last.get(record.case, 0), record.repeat)
-    moved = [replace(record, repeat=record.repeat + last.get(record.case, 0)) for record in then]
-    return [*first, *moved]
+    return [*first, *(_behind(record, last.get(record.case, 0)) for record in then)]
+
+
+def _behind(record: Record, repeats: int) -> Record:
+    return replace(record, repeat=record.repeat + repeats) if repeats else record
 
 
 def imported_maps(campaign_folder: Path) -> list[ImportMap]:
@@ -173,8 +176,14 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
     doubt = doubt_of_end(facts, read.parsed.series)
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
-    record = replace(record, status=OK, series=read.parsed.series, metadata=metadata)
-    return replace(record, verdict=verdict, verdict_reasons=reasons)
+    return replace(
+        record,
+        status=OK,
+        verdict=verdict,
+        verdict_reasons=reasons,
+        series=read.parsed.series,
+        metadata=metadata,
+    )
 
 
 def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:
