@@ -39,7 +39,7 @@ def test_a_slurm_script() -> None:
     }
     assert found.modules == ("gcc/9.3.0", "intel-mpi/2019.7", "imb")
     assert found.environment == {"FI_VERBS_IFACE": "ib", "A": "two words"}
-    assert found.command == "srun --cpu-bind=none /opt/osu_latency -m 1:4"
+    assert found.commands == ("srun --cpu-bind=none /opt/osu_latency -m 1:4",)
     assert found.program == "osu_latency"
 
 
@@ -191,3 +191,50 @@ def test_why_a_job_was_ended_in_lsfs_words() -> None:
     report = read_lsf_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
     words = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
     assert report is not None and report.trouble == words
+
+
+TWO_LAUNCHES = """\
+mpirun -IBV IMB-MPI1 PingPong > out/ibv_$SLURM_JOB_ID.out
+mpirun -TCP IMB-MPI1 PingPong | tee tcp.out
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "script", "command"),
+    [
+        ("out/ibv_77.out", TWO_LAUNCHES, "mpirun -IBV IMB-MPI1 PingPong > out/ibv_$SLURM_JOB_ID.out"),
+        ("tcp.out", TWO_LAUNCHES, "mpirun -TCP IMB-MPI1 PingPong | tee tcp.out"),
+        ("slurm-77.out", TWO_LAUNCHES, ""),
+        ("a.out", "srun hostname\nsrun osu_bw\nsrun IMB-MPI1 PingPong\n", "srun IMB-MPI1 PingPong"),
+        ("a.out", "srun IMB-MPI1 PingPong\nsrun IMB-MPI1 PingPong\n", "srun IMB-MPI1 PingPong"),
+        ("a.out", "srun IMB-MPI1 PingPong 2> a.err > b.out\n", "srun IMB-MPI1 PingPong 2> a.err > b.out"),
+    ],
+)
+def test_of_several_launches_the_one_that_printed_the_output_is_its_command(
+    path: str, script: str, command: str
+) -> None:
+    facts = read_facts(path, imb(), script)
+    assert (facts.get("command", ""), facts["program"]) == (command, "IMB-MPI1")
+
+
+@pytest.mark.parametrize(
+    ("script", "command"),
+    [
+        ("EXE=/x/osu_bw\n  time srun -n 2 $EXE -m 1:4\n", "time srun -n 2 /x/osu_bw -m 1:4"),
+        ('N=$1\nO="-i 9"\nmpirun -np $N ${O} osu_bw', "mpirun -np $N -i 9 osu_bw"),
+        ("A=1\nA=2\nmpirun -np $A osu_bw", "mpirun -np $A osu_bw"),
+        ("cat > x <<EOF\nmpirun osu_latency\nEOF\nmpirun osu_bw\n", "mpirun osu_bw"),
+        ("sbatch <<EOF\n#SBATCH -n 2\nmpirun osu_latency\nEOF\n", "mpirun osu_latency"),
+        ("tr a b <<< EOF\nmpirun osu_bw\n", "mpirun osu_bw"),
+        ("cat <<EOF\nmpirun osu_bw\n", "mpirun osu_bw"),
+    ],
+)
+def test_the_command_is_what_the_shell_runs(script: str, command: str) -> None:
+    assert read_job_script(script).commands == (command,)
+
+
+def test_short_options_of_slurm_with_their_value_behind_them() -> None:
+    found = read_job_script("#SBATCH -n4 -pshort -Jlat -t10\n##SBATCH -wnode1\n")
+    assert found.directives == {"n": "4", "p": "short", "J": "lat", "t": "10"}
+    assert found.disabled == {"w": "node1"}
+    assert read_job_script("#BSUB -app openmpi -n4\n").directives == {"app": "openmpi", "n": "4"}

@@ -495,3 +495,13 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
     assert len(take(tmp_path).entries) == 1
+
+
+def test_ibv_and_tcp_of_one_script_are_no_repeats_of_each_other(tmp_path: Path) -> None:
+    script = "mpirun -IBV IMB-MPI1 PingPong > ibv.out\nmpirun -TCP IMB-MPI1 PingPong > tcp.out\n"
+    by_command = "  - {when: {command: '-(?P<p>IBV|TCP)'}, label: {placement: '{p}'}}\n"
+    rules = MAP[: MAP.index("  - when")] + by_command
+    raw = write(tmp_path, ibv__out="", tcp__out="", other__out="", run__slurm=script)
+    account = take(tmp_path, raw, text=rules)
+    assert sorted(placement for _, placement, _ in account.cases) == ["IBV", "TCP"]
+    assert "no rule gives its placement" in reasons(account)["other.out"]

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.imports.files import stem_of
-from mpicampaign.imports.job_script import JobScript, read_job_script
+from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
 from mpicampaign.imports.osu_titles import program_of_title
 from mpicampaign.parsers import detect_suite
@@ -35,7 +35,9 @@ FACTS = {
     "state": "how LSF says that the job ended, such as Done",
     "trouble": "why it did not end well, as far as LSF says",
     "modules": "the modules that the job script loads",
-    "command": "the line that launches the program, continued lines joined",
+    "command": "the line of the job script that launches the program, continued lines joined, variables of "
+    "the script filled in; of several such lines the one that writes to the file, else the only one of its "
+    "program, else none",
     "transport": "what the MPI library reports: shm, tcp, ibv",
     "mpi": "the MPI library whose report that is",
     "mpi_library": "the MPI library with its version, where it prints one",
@@ -93,6 +95,7 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
         **(_report_facts(report) if report else {}),
     }
     facts |= _output_facts(text, job.program)
+    facts["command"] = command_of(job.commands, path, facts["program"])
     said = text + stderr if stderr else text
     facts |= _transport(said) | {"mpi_hosts": _hosts_of_library(said), "mpi_library": library_version(said)}
     facts["started"] = _started(path, text, report)
@@ -119,7 +122,7 @@ def _suite_of(program: str) -> str:
 
 
 def _script_facts(job: JobScript) -> dict[str, str]:
-    facts = {"scheduler": job.scheduler, "command": job.command, "program": job.program}
+    facts = {"scheduler": job.scheduler, "program": job.program}
     facts |= {f"directive.{name}": value for name, value in job.directives.items()}
     facts |= {f"disabled.{name}": value for name, value in job.disabled.items()}
     facts |= {f"environment.{name}": value for name, value in job.environment.items()}

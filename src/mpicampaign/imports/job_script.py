@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _DIRECTIVE = re.compile(r"^#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
-_DISABLED = re.compile(r"^#[ \t]*#(?:BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
+_DISABLED = re.compile(r"^#[ \t]*#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 _LAUNCHER = re.compile(r"(?:^|/)(?:mpirun|mpiexec|srun|jsrun|orterun|prun|ibrun|aprun)(?:[._-]\w+)*$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_BEFORE = {"time", "/usr/bin/time", "exec", "env", "nohup", "do", "then"}  # words that may precede a launcher
+_SET = re.compile(
+    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=([^\s\"']+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*$", re.MULTILINE
+)
+_USED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*['\"\\]?(\w+)")
+_WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+)")
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
 _PROGRAM = re.compile(r"(?:^|/)(IMB-\w+|xhpl\w*|hpcc\w*|osu_\w+)$")
@@ -27,7 +36,8 @@ class JobScript:
     """A job script's parts. Directives are named without their dashes; one without a value is empty.
 
     ``disabled``: those of commented lines (``##BSUB -m group``), which schedulers pass over; they say what
-    was meant where a job had to be sent by other means.
+    was meant where a job had to be sent by other means. ``commands``: the lines that launch a benchmark, each
+    once; ``program``: the first one that they start.
     """
 
     scheduler: str = ""
@@ -35,7 +45,7 @@ class JobScript:
     disabled: dict[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    command: str = ""
+    commands: tuple[str, ...] = ()
     program: str = ""
 
 
@@ -43,16 +53,32 @@ class JobScript:
 def read_job_script(text: str) -> JobScript:
     """The parts of a script; a line that a shell would not understand is passed over."""
     found = _DIRECTIVE.findall(text)
-    command = _command(_joined(text))
+    commands = _commands(text)
     return JobScript(
         scheduler=SCHEDULERS[found[0][0]] if found else "",
-        directives=_all_options(words for _, words in found),
+        directives=_all_options(found),
         disabled=_all_options(_DISABLED.findall(text)),
         modules=tuple(word for line in _MODULE.findall(text) for word in _words(line)),
         environment={name: " ".join(_words(value)) for name, value in _EXPORT.findall(text)},
-        command=command,
-        program=program_of(command),
+        commands=commands,
+        program=next(filter(None, map(program_of, commands)), ""),
     )
+
+
+def command_of(commands: Sequence[str], path: str, program: str) -> str:
+    """The one of a script's commands that printed an output; empty where several may have.
+
+    That which writes to the file, else the only one that starts the program that printed it.
+    """
+    writing = [line for line in commands if _writes(line, path)] or commands
+    fitting = [line for line in writing if program_of(line) == program] or writing
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _writes(command: str, path: str) -> bool:
+    """Whether a command's output goes to a file of this name; a variable in its name may be anything."""
+    names = ("".join(found).rpartition("/")[2] for found in _WRITTEN.findall(command))
+    return any(fnmatch(path.rpartition("/")[2], _USED.sub("*", name)) for name in names)
 
 
 def program_of(command: str) -> str:
@@ -72,15 +98,18 @@ def _words(text: str) -> list[str]:
     return list(takewhile(lambda word: not word.startswith("#"), words))
 
 
-def _all_options(lines: Iterable[str]) -> dict[str, str]:
+def _all_options(lines: Iterable[tuple[str, str]]) -> dict[str, str]:
     options: dict[str, str] = {}
-    for line in lines:
-        options |= _options(_words(line))
+    for keyword, words in lines:
+        options |= _options(_words(words), of_letters=keyword == "SBATCH")
     return options
 
 
-def _options(words: list[str]) -> dict[str, str]:
-    """``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5."""
+def _options(words: list[str], *, of_letters: bool) -> dict[str, str]:
+    """``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5.
+
+    ``of_letters``: ``-pshort`` is p: short, as in Slurm; in LSF it may be one option, as ``-app`` is.
+    """
     options: dict[str, str] = {}
     name = ""
     for word in words:
@@ -90,28 +119,55 @@ def _options(words: list[str]) -> dict[str, str]:
             name = "" if equals else name
         elif word.startswith("-") and len(word) > 1:
             name, value = word[1], word[2:]
-            name = word[1:] if value and not value[0].isdigit() else name
+            name = word[1:] if value and not value[0].isdigit() and not of_letters else name
             options[name] = value if name == word[1] else ""
         elif name:
             options[name] = f"{options[name]} {word}".strip()
     return options
 
 
-def _joined(text: str) -> list[str]:
-    """The lines, with those that a backslash continues put together."""
-    return re.sub(r"\\\n\s*", " ", text).splitlines()
+def _commands(text: str) -> tuple[str, ...]:
+    """The lines that launch a benchmark: by a known launcher, else by the program's own name."""
+    lines = _without_here_documents(re.sub(r"\\\n\s*", " ", text).splitlines())
+    lines = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    variables = _variables(text)
+    written = [_filled(line, variables) for line in lines]
+    launched = [line for line in written if _launches(line)]
+    named = [line for line in launched or written if program_of(line) and not _SET.match(line)]
+    return tuple(dict.fromkeys(" ".join(line.split()) for line in named or launched[:1]))
 
 
-def _command(lines: list[str]) -> str:
-    """The line that launches the program: by a known launcher, else by the program's own name."""
-    candidates = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    launched = [line for line in candidates if _launches(line)]
-    named = [line for line in launched or candidates if program_of(line)]
-    return " ".join(next(iter(named or launched), "").split())
+def _without_here_documents(lines: Iterable[str]) -> list[str]:
+    """The lines without what goes to a program's standard input, unless that is a job script itself."""
+    kept: list[str] = []
+    inside: list[str] = []
+    end = ""
+    for line in lines:
+        if end:
+            inside.append(line)
+            if line.strip("\t") == end:
+                kept += inside if any(map(_DIRECTIVE.match, inside)) else []
+                inside, end = [], ""
+            continue
+        kept.append(line)
+        found = None if line.lstrip().startswith("#") else _HERE_DOCUMENT.search(line)
+        end = found[1] if found else ""
+    return kept + inside
+
+
+def _variables(text: str) -> dict[str, str]:
+    """The variables that a script sets once, to a plain text."""
+    found = _SET.findall(text)
+    times = Counter(name for name, _ in found)
+    return {name: value.strip("'\"") for name, value in found if times[name] == 1 and "$" not in value}
+
+
+def _filled(line: str, variables: dict[str, str]) -> str:
+    return _USED.sub(lambda found: variables.get(found[1] or found[2], found[0]), line)
 
 
 def _launches(line: str) -> bool:
     for word in line.split():
-        if not _ASSIGNMENT.match(word):
+        if not _ASSIGNMENT.match(word) and word not in _BEFORE:
             return _LAUNCHER.search(word) is not None
     return False
