@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from foreign_outputs import directives, imb, lsf, prot
 
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
+from mpicampaign.parsers import OutputError
 
 SLURM = """\
 #!/bin/bash
@@ -238,3 +241,26 @@ def test_short_options_of_slurm_with_their_value_behind_them() -> None:
     assert found.directives == {"n": "4", "p": "short", "J": "lat", "t": "10"}
     assert found.disabled == {"w": "node1"}
     assert read_job_script("#BSUB -app openmpi -n4\n").directives == {"app": "openmpi", "n": "4"}
+
+
+def _report_below(job: int) -> str:
+    report = lsf("", ["1*n1"], [], job=job).partition("The output")[0]
+    return f"{imb(second=job)}\n{report}The output (if any) is above this job summary.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        (lsf("", ["1*n1"], [], job=1) + lsf(imb(), ["1*n2"], [], job=2), "split the file there"),
+        (lsf(imb(), ["1*n1"], [], job=1) + lsf("", ["1*n2"], [], job=2), "split the file there"),
+        (_report_below(1) + _report_below(2), "split the file behind line 78"),
+    ],
+)
+def test_reports_of_several_jobs_in_one_file_are_told_with_where_to_split_it(text: str, split: str) -> None:
+    lines = text.splitlines()
+    second = max(number for number, line in enumerate(lines, 1) if line.startswith("Sender: LSF"))
+    said = re.escape(f"line {second}: a second LSF job report, of job 2 after 1: bsub -o appends")
+    with pytest.raises(OutputError, match=f"^{said}.*{split}"):
+        read_facts("x", text)
+    if "behind" in split:
+        assert lines[77].startswith("The output (if any) is above")

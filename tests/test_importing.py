@@ -505,3 +505,10 @@ def test_ibv_and_tcp_of_one_script_are_no_repeats_of_each_other(tmp_path: Path) 
     account = take(tmp_path, raw, text=rules)
     assert sorted(placement for _, placement, _ in account.cases) == ["IBV", "TCP"]
     assert "no rule gives its placement" in reasons(account)["other.out"]
+
+
+def test_why_a_job_printed_nothing_is_told_with_the_missing_label(tmp_path: Path) -> None:
+    text = lsf("", ["1*n1"], ["mpirun IMB-MPI1"], state="Exited", end="Exited with exit code 127.")
+    account = take(tmp_path, write(tmp_path, a__out=text))
+    assert "no rule gives its benchmark" in reasons(account)["a.out"]
+    assert "trouble: 'Exited, exit code 127'" in reasons(account)["a.out"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 REQUIRED = tuple(name for name in LABELS if name != "repeat")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 SEEN = " (its facts: "
-_WHERE_TO_LOOK = ("path", "job_name", "command", "directive.m", "hosts", "header.HOSTS")
+_WHERE_TO_LOOK = ("path", "job_name", "trouble", "command", "directive.m", "hosts", "header.HOSTS")
 
 
 @dataclass(frozen=True, slots=True)

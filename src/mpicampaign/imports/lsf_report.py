@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mpicampaign.parsers.output import OutputError
+
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
 _SUBJECT = re.compile(
     r"^Subject: Job (?P<id>\d+(?:\[\d+\])?): <(?P<name>.*?)>(?: in cluster <(?P<cluster>[^>\n]*)>)? "
     r"(?P<state>\w+)\s*$",
     re.MULTILINE | re.DOTALL,
 )
+_REPORT = re.compile(r"^(?:Sender: LSF.*\n)?Subject: Job (\d+)", re.MULTILINE)
+_ABOVE = "The output (if any) is above this job summary"
 _EXECUTED = re.compile(r"^Job was executed on host\(s\) (.*?)^(?:<|Started at)", re.MULTILINE | re.DOTALL)
 _HOST = re.compile(r"<(?:(\d+)\*)?([^<>\s]+)>")
 _QUEUE = re.compile(r"in queue <([^<>\n]*)>")
@@ -42,10 +46,17 @@ class LsfReport:
 
 
 def read_lsf_report(text: str) -> LsfReport | None:
-    """The report in an output, None where there is none."""
+    """The report in an output, None where there is none.
+
+    Raises
+    ------
+    OutputError
+        when there are those of several jobs: whose hosts and state are the output's cannot be told.
+    """
     start = _START.search(text)
     if start is None:
         return None
+    _check_no_second(text)
     head = text[start.start() : _end_of_head(text, start.start())]
     subject = _SUBJECT.search(head)
     executed = _EXECUTED.search(head)
@@ -63,6 +74,24 @@ def read_lsf_report(text: str) -> LsfReport | None:
         script=script[1] if script else "",
         trouble=_trouble(head, subject["state"] if subject else ""),
     )
+
+
+def _check_no_second(text: str) -> None:
+    """Refuse the reports of several jobs, with where the first one ends: above an output or below it."""
+    reports = list(_REPORT.finditer(text))
+    if len(reports) < 2:
+        return
+    first, second = reports[:2]
+    above = text.find(_ABOVE, 0, second.start())
+    where = "there" if above < 0 else f"behind line {_line(text, above)}"
+    raise OutputError(
+        f"line {_line(text, second.start())}: a second LSF job report, of job {second[1]} after {first[1]}: "
+        f"bsub -o appends unless the file's name has %J; split the file {where} and import the parts"
+    )
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _end_of_head(text: str, start: int) -> int:
