@@ -512,3 +512,22 @@ def test_why_a_job_printed_nothing_is_told_with_the_missing_label(tmp_path: Path
     account = take(tmp_path, write(tmp_path, a__out=text))
     assert "no rule gives its benchmark" in reasons(account)["a.out"]
     assert "trouble: 'Exited, exit code 127'" in reasons(account)["a.out"]
+
+
+CANCELLED = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T10:00:00 DUE TO TIME LIMIT ***\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (osu_bw(4096), "standard error: line 2: the program was aborted: slurmstepd"),
+        (osu_bw(), "standard error: line 2: the program was aborted: slurmstepd"),
+        (imb()[:-42], "closing line is missing; standard error: line 2: the program was aborted: slurmstepd"),
+        (imb(), ""),  # it proves itself that it is whole
+    ],
+)
+def test_an_abort_that_standard_error_tells(tmp_path: Path, output: str, said: str) -> None:
+    take(tmp_path, write(tmp_path, a__out=output, a__err=f"module loaded\n{CANCELLED}"))
+    (record,) = collect_imports(tmp_path / "results")
+    assert said in record.reason
+    assert (record.status == OK) == (said == "")

@@ -246,3 +246,16 @@ def test_a_message_takes_time() -> None:
     with pytest.raises(OutputError, match=r"line 5: 2 B in 0\.00 us"):
         parse("osu", latency((0.0, 1.0, 0.0, 1.0)))
     assert parse("osu", latency((0.0, 1.0, 1.0))).series[0].columns["time"][0] == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0.50user 0.10system 0:12.34elapsed 5%CPU (0avgtext+0avgdata 9808maxresident)k",
+        "0inputs+0outputs (0major+2303minor)pagefaults 0swaps",
+        "slurmstepd: error: couldn't chdir to `/home/x': No such file or directory: going to /tmp instead",
+    ],
+)
+def test_what_the_surroundings_say_is_no_row_and_no_abort(line: str) -> None:
+    text = read("latency")
+    assert parse("osu", f"{line}\n{text}{line}\n") == parse("osu", text)

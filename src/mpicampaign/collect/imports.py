@@ -18,6 +18,7 @@ from mpicampaign.imports.map_file import load_map
 from mpicampaign.imports.osu_end import doubt_of_end
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.parsers import OutputError, ParsedOutput, parse
+from mpicampaign.parsers.output import abort_in
 from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, REQUESTED_GROUP, Case, Record
 
 if TYPE_CHECKING:
@@ -148,10 +149,14 @@ def _understood(entry: Entry, texts: dict[str, str]) -> tuple[Mapping[str, str],
         facts = read_facts(entry.path, texts["output"], texts.get("script", ""), texts.get("stderr", ""))
     except OutputError as error:
         return entry.facts, f"output: {error}"
+    suite, aborted = facts.get("suite", ""), abort_in(texts.get("stderr", ""))
+    aborted = aborted and f"standard error: {aborted}"
     try:
-        return facts, parse(facts.get("suite", ""), texts["output"])
+        parsed = parse(suite, texts["output"])
     except OutputError as error:
-        return facts, f"output: {error}"
+        return facts, "; ".join(filter(None, (f"output: {error}", aborted)))
+    # OSU alone has no closing line: a table of another suite is known to be whole
+    return facts, aborted if suite == "osu" and aborted else parsed
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:

@@ -22,15 +22,17 @@ _COLUMN = " "  # between the tokens of a column that is checked at once: no toke
 _INTEGERS = re.compile(rf"(?:{_INTEGER.pattern}(?: |$))*", re.ASCII)
 _DECIMALS = re.compile(rf"(?:{_DECIMAL.pattern}(?: |$))*", re.ASCII)
 _SCIENTIFIC = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-]?[0-9]{1,2})?", re.ASCII)
-# No size or count is followed by what joins the parts of a date or a clock time.
+# No size or count is followed by what joins the parts of a date or a clock time, or by the words of GNU time.
 _ROW = re.compile(
-    r"\s*(?:(?![0-9]{1,4}[-:/][0-9])[+-]?\.?[0-9]|[+-]?(?:nan|inf)\b)", re.ASCII | re.IGNORECASE
+    r"\s*(?:(?![0-9]{1,4}[-:/][0-9]|[0-9.]{1,20}user |[0-9]{1,18}inputs\+)"
+    r"[+-]?\.?[0-9]|[+-]?(?:nan|inf)\b)",
+    re.ASCII | re.IGNORECASE,
 )
 
 # What launchers, MPI libraries and schedulers print when a program does not end by itself.
 _ABORTED = re.compile(
     r"\s*(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
-    r"|Segmentation fault|(?:slurmstepd|srun): error: "
+    r"|Segmentation fault|(?:slurmstepd|srun): error: (?!couldn't chdir|_is_a_lwp)"
     r"|(?:mpirun|mpiexec|orterun|prterun) (?:noticed that process|detected that one or more processes)"
     r"|TERM_[A-Z]+: |Exited with (?:exit code|signal termination)|=>> PBS: job killed"
     r"|MPI Application rank [0-9]+ (?:exited|killed) before|Primary job +terminated normally, but "
@@ -100,12 +102,24 @@ def line_at(text: str, start: int) -> tuple[str, int]:
 def check_no_abort(line: str, number: int) -> None:
     """Refuse an output in which a program is said to have been ended from outside or by an error."""
     if is_aborted(line):
-        raise OutputError(f"line {number}: the program was aborted: {line.strip()[:120]}")
+        raise OutputError(f"line {number}: {_aborted(line)}")
 
 
 def is_aborted(line: str) -> bool:
     """Whether a line says that a program was ended from outside or by an error."""
     return _ABORTED.match(line) is not None
+
+
+def abort_in(text: str) -> str:
+    """What says in a text that a program was ended, with its line; empty where nothing does."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if is_aborted(line):
+            return f"line {number}: {_aborted(line)}"
+    return ""
+
+
+def _aborted(line: str) -> str:
+    return f"the program was aborted: {line.strip()[:120]}"
 
 
 def looks_like_row(line: str) -> bool:
