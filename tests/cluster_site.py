@@ -80,14 +80,14 @@ class Site:
         self.cluster.give(self.folder)
 
     def call(
-        self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 120
+        self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 300
     ) -> CompletedProcess[str]:
         command = [*before, sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
         path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
         return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
 
-    def run(self, before: tuple[str, ...] = (), timeout: float = 120) -> CompletedProcess[str]:
+    def run(self, before: tuple[str, ...] = (), timeout: float = 300) -> CompletedProcess[str]:
         return self.call("run", "--profile", "cluster", before=before, timeout=timeout)
 
     def scripts(self) -> list[Path]:

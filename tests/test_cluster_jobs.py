@@ -26,6 +26,8 @@ from mpicampaign.jobs.schedulers import (
     CANCELLED,
     DONE,
     FAILED,
+    HELD,
+    LAUNCH_FAILED,
     NODE_FAIL,
     OUT_OF_MEMORY,
     PREEMPTED,
@@ -60,6 +62,10 @@ class Cluster:
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return Answer(0, "".join(line + "\n" for line in lines), "")
+        if command[0] == "scancel":
+            assert self.queue[command[1]][0] == "PENDING"
+            self.becomes("CANCELLED", command[1])
+            return Answer(0, "", "")
         if self.refusal:
             return Answer(1, "", f"sbatch: error: {self.refusal}")
         self.submissions += 1
@@ -174,6 +180,52 @@ def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
     notes = (cluster.scripts[0].folder / "submissions.txt").read_text()
     assert notes.count(f"again after {name}") == RETRIES[name]
     assert notes.count("submitted ") == cluster.submissions
+
+
+def test_a_job_that_no_node_could_start_is_cancelled_and_submitted_again(
+    make: Callable[[int], Cluster],
+) -> None:
+    """Slurm puts it back and holds it: nobody would start it, and the campaign would wait for ever."""
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("PENDING", reason="launch failed requeued held")
+    assert cluster.step() == []
+    assert {number: state for number, (state, *_) in cluster.queue.items()} == {
+        "1": "CANCELLED",
+        "2": "PENDING",
+    }
+    cluster.becomes("PENDING", "2", "launch failed requeued held")
+    cluster.step()
+    cluster.becomes("PENDING", "3", "launch failed requeued held")
+    [ended] = cluster.step()
+    assert cluster.submissions == 1 + RETRIES[LAUNCH_FAILED]
+    assert "a node can't start jobs" in ended.problem
+    assert {state for state, *_ in cluster.queue.values()} == {"CANCELLED"}
+
+
+def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("PENDING", reason="launch failed requeued held")
+    answer = cluster.answer
+
+    def refuse(command: list[str], timeout: float, **options: Any) -> Answer:
+        return Answer(1, "", "busy") if command[0] == "scancel" else answer(command, timeout, **options)
+
+    cluster.jobs._run = refuse
+    assert cluster.step() == []
+    assert cluster.submissions == 1
+    assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
+
+
+def test_a_held_job_is_told_once(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    for _ in range(3):
+        cluster.becomes("PENDING", reason="JobHeldAdmin")
+        assert cluster.step() == []
+    [told] = cluster.said
+    assert "job 1 is held, PENDING (JobHeldAdmin); 'scontrol release 1' lets it start" in told
 
 
 def test_a_requeued_job_is_waited_for_although_it_left_an_exit_file(make: Callable[[int], Cluster]) -> None:
@@ -353,6 +405,7 @@ def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
 STATES = {
     "PENDING": QUEUED,
     "REQUEUED": QUEUED,
+    "REQUEUE_HOLD": HELD,
     "RUNNING": RUNNING,
     "COMPLETING": RUNNING,
     "COMPLETED": DONE,
@@ -372,7 +425,21 @@ STATES = {
 def test_states_of_slurm(word: str, state: str) -> None:
     [job] = read_squeue(f"12|{word}|Resources|a|b\n")
     assert (job.id, job.name, job.state) == ("12", "a|b", state)
-    assert (job.state in ACTIVE) == (state in (QUEUED, RUNNING))
+    assert (job.state in ACTIVE) == (state in (QUEUED, RUNNING, HELD))
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [
+        ("launch failed requeued held", LAUNCH_FAILED),
+        ("launch_failed_requeued_held", LAUNCH_FAILED),
+        ("JobHeldUser", HELD),
+        ("None", QUEUED),
+    ],
+)
+def test_what_pending_jobs_wait_for(reason: str, state: str) -> None:
+    assert [job.state for job in read_squeue(f"12|PENDING|{reason}|a\n")] == [state]
+    assert [job.state for job in read_squeue(f"12|RUNNING|{reason}|a\n")] == [RUNNING]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def in_the_background(site: Site) -> threading.Thread:
     return thread
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "not in time"
@@ -120,12 +120,25 @@ def test_a_dead_node_means_another_try(site: Site) -> None:
     site.cluster.kill_node("n1")
     wait_until(lambda: "NODE_FAIL" in site.states().values(), 120)
     site.cluster.boot_node("n1")
-    thread.join(120)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert "NODE_FAIL" in site.done.stderr and "submitted again" in site.done.stderr
     assert sum(site.submissions().values()) == 2
     [record] = site.records()
     assert (record.status, record.metadata["submissions"]) == (OK, "2, again after node failure")
+
+
+def test_a_node_that_cannot_start_jobs_holds_nothing_up(site: Site) -> None:
+    """Slurm holds a job whose node could not start it, until somebody notices."""
+    site.write(repeats=2)
+    site.cluster.administer(["sh", "-c", "mv /run/slurmd /run/aside && touch /run/slurmd"], "n1")
+    thread = in_the_background(site)
+    wait_until(lambda: "CANCELLED" in site.states().values())
+    site.cluster.administer(["sh", "-c", "rm /run/slurmd && mv /run/aside /run/slurmd"], "n1")
+    thread.join(300)
+    assert succeeded(site.done)
+    assert "launch failed requeued held): submitted again" in site.done.stderr
+    assert [record.status for record in site.records()] == [OK] * 2
 
 
 @pytest.mark.full
@@ -135,7 +148,7 @@ def test_a_requeued_job_stays_one_job(site: Site) -> None:
     wait_until((site.folder / "program.second").exists)
     number = next(number for number, state in site.states().items() if state == "RUNNING")
     site.cluster.administer(["scontrol", "requeue", number])
-    thread.join(150)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert [record.job_id for record in site.records()] == [number]
 
@@ -150,7 +163,7 @@ def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
     site.cluster.stop_controller()
     time.sleep(seconds)
     site.cluster.start_controller()
-    thread.join(120)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert "does not answer" in site.done.stderr
     wait_until(lambda: len(site.submissions()) == 2)
@@ -166,7 +179,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     cancelled = site.call("cancel")
     assert cancelled.returncode == 0, cancelled.stderr
     assert "1 job cancelled" in cancelled.stdout
-    thread.join(120)
+    thread.join(300)
     assert site.done.returncode != 0
     assert "CANCELLED" in site.done.stderr
     [record] = site.records()

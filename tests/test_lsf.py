@@ -23,6 +23,7 @@ from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.jobs.schedulers import (
     CANCELLED,
     DONE,
+    HELD,
     LSF_COMMANDS,
     NODE_FAIL,
     OUT_OF_MEMORY,
@@ -128,7 +129,7 @@ def site(project: ProjectCopy, tmp_path: Path) -> Iterator[Site]:
         yield Site(project, lsf)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "not in time"
@@ -189,7 +190,7 @@ def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
     thread = site.in_the_background()
     wait_until(lambda: len(site.lsf.submitted) == 2)
     site.lsf.hold(False)
-    thread.join(60)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert "job 1001 is in the queue already, PEND" in site.done.stderr
     assert set(site.submissions().values()) == {1}
@@ -221,7 +222,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "1 running" in status.stdout and f"job {number}: RUN" in status.stdout, status.stdout
     cancelled = site.campaign("cancel")
     assert (cancelled.returncode, cancelled.stdout) == (0, "1 job cancelled\n"), cancelled.stderr
-    thread.join(60)
+    thread.join(300)
     assert site.done.returncode != 0
     assert "TERM_OWNER" in site.done.stderr and "the same command runs it again" in site.done.stderr
     [record] = site.records()
@@ -257,13 +258,13 @@ def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
     queries = site.lsf.queries
     wait_until(lambda: site.lsf.queries >= queries + 2)
     assert thread.is_alive()
-    shown = {"UNKWN": "running", "SSUSP": "running", "USUSP": "running", "PSUSP": "queued"}
+    shown = {"UNKWN": "running", "SSUSP": "running", "USUSP": "running", "PSUSP": "held"}
     assert f"1 {shown.get(state, 'unknown')}" in site.campaign("status").stdout
     site.lsf.show(number)
     (site.folder / "program.go").touch()
     if state == "PSUSP":
         site.lsf.hold(False)
-    thread.join(60)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert set(site.submissions().values()) == {1}
 
@@ -275,7 +276,7 @@ def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
     number = site.first_job("RUN")
     site.lsf.show(number, "UNKWN")
     assert succeeded(site.campaign("cancel"))
-    thread.join(60)
+    thread.join(300)
     assert site.done.returncode != 0
     assert "ZOMBI" in site.done.stderr
     assert set(site.submissions().values()) == {1}
@@ -293,7 +294,7 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     queries = site.lsf.queries
     wait_until(lambda: site.lsf.queries >= queries + 1)
     site.lsf.bjobs_fails()
-    thread.join(90)
+    thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert f"not submitted yet ({contact}), trying again" in site.done.stderr
     assert set(site.submissions().values()) == {1}
@@ -390,7 +391,7 @@ def lines(*jobs: str) -> str:
     ("word", "reason", "state"),
     [
         ("PEND", "-", QUEUED),
-        ("PSUSP", "-", QUEUED),
+        ("PSUSP", "-", HELD),
         ("WAIT", "-", QUEUED),
         ("RUN", "-", RUNNING),
         ("SSUSP", "-", RUNNING),

@@ -35,7 +35,7 @@ def submit(cluster: MiniCluster, command: str, *options: str) -> str:
     return done.stdout.strip()
 
 
-def wait_for_state(cluster: MiniCluster, job: str, state: str, timeout: float = 20) -> None:
+def wait_for_state(cluster: MiniCluster, job: str, state: str, timeout: float = 120) -> None:
     cluster.wait_for(lambda: cluster.queue().get(job) == state, timeout, f"job {job} is {state}")
 
 

@@ -104,7 +104,7 @@ class StandIn:
         done = self.call("bjobs", "-a", "-noheader", "-o", layout, number)
         return done.stdout.splitlines()[0].split("|") if done.stdout else []
 
-    def wait(self, number: str, state: str, seconds: float = 20) -> list[str]:
+    def wait(self, number: str, state: str, seconds: float = 240) -> list[str]:
         deadline = time.monotonic() + seconds
         while (found := self.listed(number))[1:2] != [state]:
             assert time.monotonic() < deadline, f"job {number} is not {state}: {found}"

@@ -122,7 +122,7 @@ class MiniCluster:
 
     # ---- The whole cluster
 
-    def start(self, timeout: float = 30) -> None:
+    def start(self, timeout: float = 120) -> None:
         """Returns when all nodes are idle."""
         self._write_files()
         try:
@@ -160,7 +160,7 @@ class MiniCluster:
     def call(
         self,
         command: Sequence[str],
-        timeout: float = 60,
+        timeout: float = 120,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Done:
@@ -171,14 +171,14 @@ class MiniCluster:
         self,
         node: str,
         command: Sequence[str],
-        timeout: float = 60,
+        timeout: float = 120,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Done:
         """Runs a command on a node as the ordinary user, past Slurm."""
         return self._call(self._space(node), command, timeout, env, cwd, USER_IDS)
 
-    def administer(self, command: Sequence[str], node: str | None = None, timeout: float = 30) -> str:
+    def administer(self, command: Sequence[str], node: str | None = None, timeout: float = 120) -> str:
         """Runs a command as the cluster's root, on the head or a node, and demands success."""
         space = self._space(node) if node else self._head_space()
         done = self._call(space, command, timeout, None, Path("/"), ())

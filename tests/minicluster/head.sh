@@ -48,6 +48,7 @@ mount -t tmpfs -o mode=755 run /run
 mount -t sysfs sysfs /sys
 private_memory
 private_etc
+mkdir -m 700 /run/slurm-state
 chmod 755 "${state%/*}" "$state" "${state%/*}/home"
 chown "${USER_LINE%%:*}:" "${state%/*}" "${state%/*}/home"
 start_networks

@@ -73,7 +73,8 @@ def cpu_order(node: Node, real_cpus: int) -> str:
 
 
 # No accounting data base, no cgroups, no binding by Slurm: the job scripts bind their ranks themselves.
-# All intervals are short, so that tests need not wait.
+# All intervals are short, so that tests need not wait. The controller holds its locks while it syncs its
+# state: in memory, so that a slow disk does not make it silent for longer than those intervals.
 SLURM_CONF = """\
 ClusterName=minicluster
 SlurmctldHost=head({head})
@@ -100,7 +101,7 @@ AccountingStorageType=accounting_storage/none
 Licenses=machine:1
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/jobs.txt
-StateSaveLocation={folder}/state
+StateSaveLocation=/run/slurm-state
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd-%n.log
 SlurmctldPidFile=/run/slurmctld.pid

@@ -22,6 +22,8 @@ from mpicampaign.jobs.schedulers import (
     ACTIVE,
     CANCELLED,
     DONE,
+    HELD,
+    LAUNCH_FAILED,
     NODE_FAIL,
     OUT_OF_MEMORY,
     PREEMPTED,
@@ -52,12 +54,13 @@ FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queri
 
 VANISHED = "no longer known to the scheduler"
 # Reasons that lie with the cluster and not with the run, and how often each is tried again.
-RETRIES = {NODE_FAIL: 2, PREEMPTED: 2, VANISHED: 2}
+RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "ask for more memory with directives, or for smaller messages",
     CANCELLED: "the same command runs it again",
     NODE_FAIL: "look at the node; the same command runs it again",
+    LAUNCH_FAILED: "a node can't start jobs: its log says why; the same command runs it again",
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
 }
@@ -66,12 +69,16 @@ SUBMISSIONS = "submissions.txt"
 
 @dataclass(slots=True)
 class Job:
-    """A run that is under way. ``since``: when its ended job, or its absence, was first seen."""
+    """A run that is under way. ``since``: when its ended job, or its absence, was first seen.
+
+    ``held``: the id of the job that was told to be held.
+    """
 
     script: Script
     id: str = ""
     refusals: int = 0
     left_exit_file: bool = False
+    held: str = ""
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
 
@@ -186,6 +193,8 @@ class ClusterJobs:
         if queued and (queued.state in ACTIVE or queued.state == UNKNOWN):
             self._adopt(job, queued)
             return False
+        if queued and queued.state == LAUNCH_FAILED and not self._cancelled(job, queued):
+            return False  # as long as it is in the queue, another job would be one too many
         if not job.id:
             if not queued or queued.state != DONE or exit_status(job.script) is not None:
                 return (
@@ -201,7 +210,17 @@ class ClusterJobs:
         if not job.id:
             self._note(job, f"adopted {queued.id}")
             self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.said}")
+        if queued.state == HELD and job.held != queued.id:
+            release = f"'{self._commands.release} {queued.id}' lets it start"
+            self._say(f"{job.script.label}: job {queued.id} is held, {queued.said}; {release}")
+            job.held = queued.id
         job.id, job.since = queued.id, None
+
+    def _cancelled(self, job: Job, queued: QueuedJob) -> bool:
+        answer = self._run([self._commands.cancel, queued.id], COMMAND_SECONDS)
+        if answer.status != 0:
+            self._say(f"{job.script.label}: job {queued.id} is not cancelled ({answer.words}), trying again")
+        return answer.status == 0
 
     def _after_end(self, job: Job, queued: QueuedJob | None) -> Ended | bool:
         """The job has ended, or is gone, without a result: why, and whether to try again."""

@@ -11,7 +11,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
 from mpicampaign.execution.execute import call
 from mpicampaign.jobs.render import job_name
-from mpicampaign.jobs.schedulers import ACTIVE, SCHEDULERS, UNKNOWN
+from mpicampaign.jobs.schedulers import ACTIVE, LAUNCH_FAILED, SCHEDULERS, UNKNOWN
 from mpicampaign.records import MISSING, OK
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.schedulers import Commands, QueuedJob
 
 NOT_SUBMITTED = "not submitted"
-IN_THE_QUEUE = (*ACTIVE, UNKNOWN)
+IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)

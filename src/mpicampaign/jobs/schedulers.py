@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 # What a job is doing, whatever its scheduler calls it. Anything not known is UNKNOWN, never a success.
 QUEUED, RUNNING, DONE, UNKNOWN = "queued", "running", "done", "unknown"
 FAILED, CANCELLED, TIMEOUT, OUT_OF_MEMORY = "failed", "cancelled", "timeout", "out of memory"
-NODE_FAIL, PREEMPTED = "node failure", "preempted"
-ACTIVE = (QUEUED, RUNNING)
+NODE_FAIL, PREEMPTED, LAUNCH_FAILED = "node failure", "preempted", "launch failure"
+HELD = "held"  # waits for somebody's release
+ACTIVE = (QUEUED, RUNNING, HELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,15 @@ class Commands:
     """How jobs are submitted, listed and cancelled.
 
     ``submit`` is followed by the script's path, or reads it as standard input; ``query`` lists all jobs of
-    a user, ended ones too as long as the scheduler knows them; ``no_jobs``: what it says, on either stream
-    and whatever its exit status, when there are none.
+    a user, ended ones too as long as the scheduler knows them; ``release``: what lets a held job start;
+    ``no_jobs``: what it says, on either stream and whatever its exit status, when there are none.
     """
 
     submit: tuple[str, ...]
     script_on_stdin: bool
     query: Callable[[str], list[str]]
     cancel: str
+    release: str
     read_submitted: Callable[[str], str]
     read_queue: Callable[[str], list[QueuedJob]]
     no_jobs: str = ""
@@ -98,7 +100,8 @@ def _no_options(group: HostGroup) -> list[tuple[str, str]]:
 
 
 _SLURM_STATES = {
-    QUEUED: "PENDING CONFIGURING REQUEUED REQUEUE_FED REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
+    QUEUED: "PENDING CONFIGURING REQUEUED REQUEUE_FED",
+    HELD: "REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
     RUNNING: "RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED SUSPENDED",
     DONE: "COMPLETED",
     FAILED: "FAILED",
@@ -108,11 +111,21 @@ _SLURM_STATES = {
     NODE_FAIL: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
     PREEMPTED: "PREEMPTED",
 }
+# Reasons of pending jobs that do not start by themselves. After a launch failure the node was to blame: Slurm
+# has put the job back, and holds it.
+_SLURM_HOLDS = {
+    "launch failed requeued held": LAUNCH_FAILED,
+    "job requeued in held state": HELD,
+    "JobHeldUser": HELD,
+    "JobHeldAdmin": HELD,
+    "JobHoldMaxRequeue": HELD,
+}
 # Page "LSF terms and concepts". EXIT is for any exit status but 0, a kill by the user and a limit alike; the
 # reason tells which. A job of a host that does not answer is UNKWN, and goes on when it does; it is ZOMBI
 # once someone has killed it meanwhile, and EXIT when the host answers: nothing is to be tried again then.
 _LSF_STATES = {
-    QUEUED: "PEND PSUSP WAIT",
+    QUEUED: "PEND WAIT",
+    HELD: "PSUSP",
     RUNNING: "RUN USUSP SSUSP UNKWN PROV",
     DONE: "DONE",
     FAILED: "EXIT",
@@ -161,7 +174,8 @@ def read_squeue(text: str) -> list[QueuedJob]:
             raise QueueError(f"not a line of the job list: {line[:100]!r}")
         number, word, reason, name = (field.strip() for field in fields)
         said = word if reason in ("", "None") else f"{word} ({reason})"
-        found.append(QueuedJob(number, name, states.get(word, UNKNOWN), said))
+        state = _SLURM_HOLDS.get(reason.replace("_", " ")) if word == "PENDING" else None
+        found.append(QueuedJob(number, name, state or states.get(word, UNKNOWN), said))
     return found
 
 
@@ -213,6 +227,7 @@ SLURM_COMMANDS = Commands(
     script_on_stdin=False,
     query=lambda user: ["squeue", "--noheader", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"],
     cancel="scancel",
+    release="scontrol release",
     read_submitted=read_sbatch,
     read_queue=read_squeue,
 )
@@ -224,6 +239,7 @@ LSF_COMMANDS = Commands(
         "jobid stat exit_reason job_name pend_reason delimiter='|'",
     ],
     cancel="bkill",
+    release="bresume",
     read_submitted=read_bsub,
     read_queue=read_bjobs,
     no_jobs="No job found",
