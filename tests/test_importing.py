@@ -457,6 +457,35 @@ def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
     assert said in [str(note) for note in row.notes]
 
 
+OUT_OF_MEMORY = '      1048576 out-of-mem.; needed X=   0.002 GB; use flag "-mem X"\n'
+
+
+def imb_to_512_kib(rate: float = 3000.0, second: int = 0) -> str:
+    above, row, below = imb(rate=rate, second=second).partition("      1048576")
+    assert row
+    return above + OUT_OF_MEMORY + below[below.index("\n\n") :]
+
+
+def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Path) -> None:
+    texts = {f"n{number}__out": imb(rate=3000.0 + number) for number in range(1, 4)}
+    take(tmp_path, write(tmp_path, **texts, n9__out=imb_to_512_kib()))
+    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
+    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
+    assert maximum.repeats == (1, 2, 3) and set(maximum.sizes) == {2**24}
+    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), and gives no maximum (repeat 4)"
+    assert said in [str(note) for note in row.notes]
+
+
+def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_told(tmp_path: Path) -> None:
+    files = {f"n{number}__out": imb_to_512_kib(second=number) for number in (1, 2)}
+    take(tmp_path, write(tmp_path, **files))
+    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
+    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
+    assert maximum.repeats == (1, 2)
+    said = "not printed: sizes above 512 KiB: not measured (out-of-mem) (repeats 1-2)"
+    assert said in [str(note) for note in row.notes]
+
+
 @pytest.mark.parametrize(
     "prefix", ["0: ", "[0] ", "[1,0]<stdout>:", "2026-01-02T03:04:05 ", "Jan 02 03:04:05 "]
 )

@@ -1,6 +1,7 @@
-"""Repeats of OSU whose table ends at a smaller message than that of others: they may be cut.
+"""Repeats whose figures end at a smaller message than those of others: they give no maximum.
 
-Only OSU prints no closing line; of the other suites an output that is not whole has no figures at all.
+Of OSU they may be cut, since it prints no closing line. IMB says where it gives up: it prints a size that its
+time or memory does not allow without figures. Of the other suites an output that is not whole has no figures.
 """
 
 from __future__ import annotations
@@ -17,22 +18,44 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
 
 
+_SUITES = ("imb", "osu")
+_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of figures
+
+
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     """The repeats that end before the longest one, each with its last size (B)."""
-    ends = {run.repeat: _end(series) for run, series in curves if run.suite == "osu"}
+    ends = {run.repeat: _end(series) for run, series in curves if run.suite in _SUITES}
     last = max(ends.values(), default=0)
     return {repeat: end for repeat, end in ends.items() if end < last}
 
 
 def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """One note for each size at which such repeats end."""
-    ends = cut_repeats(curves)
-    words = "it may be cut, and gives no maximum"
-    return [
-        Note(NOT_PRINTED, f"sizes above {format_size(end)}: {words}", tuple(repeats))
-        for end, repeats in grouped(ends, ends.__getitem__).items()
-    ]
+    """One note for each size at which such repeats end, or IMB gave up, be it in all of them."""
+    known = [(run, series) for run, series in curves if run.suite in _SUITES]
+    cut = cut_repeats(known)
+    words = {
+        run.repeat: _words(run, _end(series), run.repeat in cut)
+        for run, series in known
+        if run.repeat in cut or _end(series) < max(_sizes(series), default=0)
+    }
+    by_words = grouped(words, words.__getitem__)
+    return [Note(NOT_PRINTED, said, tuple(repeats)) for said, repeats in by_words.items()]
+
+
+def _words(run: Record, end: int, is_cut: bool) -> str:
+    given_up = [word for word in _GIVEN_UP if word in run.metadata.get("not_measured", "")]
+    why = "not measured" + (f" ({', '.join(given_up)})" if given_up else "")
+    why = "it may be cut" if run.suite == "osu" else why
+    return f"sizes above {format_size(end)}: {why}" + (", and gives no maximum" if is_cut else "")
 
 
 def _end(series: Series) -> int:
-    return max((int(size) for size in series.columns.get("size", ()) if size is not None), default=0)
+    """The largest size with a figure."""
+    figures = [values for name, values in series.columns.items() if name != "size"]
+    rows = zip(_sizes(series), zip(*figures, strict=False), strict=False)
+    return max((size for size, row in rows if any(value is not None for value in row)), default=0)
+
+
+def _sizes(series: Series) -> list[int]:
+    """All sizes that are there, those without figures, too."""
+    return [int(size or 0) for size in series.columns.get("size", ())]
