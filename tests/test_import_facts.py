@@ -264,3 +264,27 @@ def test_reports_of_several_jobs_in_one_file_are_told_with_where_to_split_it(tex
         read_facts("x", text)
     if "behind" in split:
         assert lines[77].startswith("The output (if any) is above")
+
+
+UCX = "[1.2] [n1:7:0] ucp_worker.c:1 UCX  INFO    ep_cfg[0]: tag(rc_mlx5/mlx5_0:1)\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "script", "mpi"),
+    [
+        ("", "module load openmpi/4.0.3-qpsxmnc\nsrun IMB-MPI1\n", "openmpi-ucx"),
+        ("", "export OMPI_MCA_pml=ucx\nsrun IMB-MPI1\n", "openmpi-ucx"),
+        ("", "mpirun --mca pml ucx IMB-MPI1\n", "openmpi-ucx"),
+        ("[n1:7] mca: base: components_open: found pml ucx\n", "", "openmpi-ucx"),
+        ("", "module load mpich/4.1\nsrun --mpi=pmix IMB-MPI1\n", "mpich-ucx"),
+        ("MPICH Version:    4.1\n", "", "mpich-ucx"),
+        ("", "export SLURM_MPI_TYPE=pmix_v2\nsrun IMB-MPI1\n", None),
+        ("", "module load intel-mpi/2021\nmpiexec.hydra IMB-MPI1\n", None),
+        ("", "module load mpich\nmodule load openmpi\nsrun IMB-MPI1\n", None),
+        ("", "", None),
+    ],
+)
+def test_the_library_that_used_ucx_is_named_by_evidence_only(said: str, script: str, mpi: str | None) -> None:
+    facts = read_facts("x", UCX + said + imb(), script)
+    assert facts["transport"] == "ibv"
+    assert facts.get("mpi") == mpi

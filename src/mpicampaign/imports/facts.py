@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
+from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
 from mpicampaign.imports.osu_titles import program_of_title
 from mpicampaign.parsers import detect_suite
 from mpicampaign.verdict.library_version import library_version
@@ -39,7 +40,7 @@ FACTS = {
     "the script filled in; of several such lines the one that writes to the file, else the only one of its "
     "program, else none",
     "transport": "what the MPI library reports: shm, tcp, ibv",
-    "mpi": "the MPI library whose report that is",
+    "mpi": "the MPI library whose report that is; of UCX's only where the output or script names it",
     "mpi_library": "the MPI library with its version, where it prints one",
     "mpi_hosts": "how many hosts that report lists",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
@@ -97,7 +98,10 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     facts |= _output_facts(text, job.program)
     facts["command"] = command_of(job.commands, path, facts["program"])
     said = text + stderr if stderr else text
-    facts |= _transport(said) | {"mpi_hosts": _hosts_of_library(said), "mpi_library": library_version(said)}
+    facts |= _transport(said, job) | {
+        "mpi_hosts": _hosts_of_library(said),
+        "mpi_library": library_version(said),
+    }
     facts["started"] = _started(path, text, report)
     facts |= _header(text)
     return {name: value for name, value in facts.items() if value or name.startswith("directive.")}
@@ -170,9 +174,10 @@ def _imb_benchmark(text: str, program: str) -> str:
     return names if len(names) <= _LONGEST_NAME else program or names
 
 
-def _transport(text: str) -> dict[str, str]:
+def _transport(text: str, job: JobScript) -> dict[str, str]:
     for mpi, reader in READERS.items():
         if found := reader(text):
+            mpi = mpi_over_ucx(text, job) if mpi == UCX_REPORT else mpi
             return {"transport": " ".join(sorted(found)), "mpi": mpi}
     return {}
 
