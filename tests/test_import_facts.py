@@ -36,8 +36,8 @@ def test_a_slurm_script() -> None:
         "job-name": "lat",
         "ntasks": "32",
         "ntasks-per-node": "16",
-        "p": "short",
-        "N": "2",
+        "partition": "short",
+        "nodes": "2",
         "exclusive": "",
     }
     assert found.modules == ("gcc/9.3.0", "intel-mpi/2019.7", "imb")
@@ -238,8 +238,8 @@ def test_the_command_is_what_the_shell_runs(script: str, command: str) -> None:
 
 def test_short_options_of_slurm_with_their_value_behind_them() -> None:
     found = read_job_script("#SBATCH -n4 -pshort -Jlat -t10\n##SBATCH -wnode1\n")
-    assert found.directives == {"n": "4", "p": "short", "J": "lat", "t": "10"}
-    assert found.disabled == {"w": "node1"}
+    assert found.directives == {"ntasks": "4", "partition": "short", "job-name": "lat", "time": "10"}
+    assert found.disabled == {"nodelist": "node1"}
     assert read_job_script("#BSUB -app openmpi -n4\n").directives == {"app": "openmpi", "n": "4"}
 
 
@@ -288,3 +288,45 @@ def test_the_library_that_used_ucx_is_named_by_evidence_only(said: str, script: 
     facts = read_facts("x", UCX + said + imb(), script)
     assert facts["transport"] == "ibv"
     assert facts.get("mpi") == mpi
+
+
+@pytest.mark.parametrize(
+    ("forms", "short", "long", "value"),
+    [
+        (("-n4", "-n 4", "--ntasks=4", "--ntasks 4"), "n", "ntasks", "4"),
+        (("-N2", "-N 2", "--nodes=2"), "N", "nodes", "2"),
+        (("-pfast", "-p fast", "--partition=fast"), "p", "partition", "fast"),
+        (("-J lat", "--job-name=lat"), "J", "job-name", "lat"),
+        (("-t 5", "--time=5", "--time 5", "-t 9 --time=5"), "t", "time", "5"),
+    ],
+)
+def test_a_slurm_option_is_there_under_both_of_its_names(
+    forms: tuple[str, ...], short: str, long: str, value: str
+) -> None:
+    for form in forms:
+        for mark, family in (("#SBATCH", "directive"), ("##SBATCH", "disabled")):
+            facts = read_facts("x", imb(), f"{mark} {form} --exclusive\n")
+            assert facts[f"{family}.{short}"] == facts[f"{family}.{long}"] == value
+
+
+def test_lsf_has_no_long_names_and_a_quality_of_service_is_no_queue() -> None:
+    assert "directive.ntasks" not in read_facts("x", imb(), "#BSUB -n 2 -q par\n")
+    facts = read_facts("x", imb(), "#SBATCH -q high -p fast\n")
+    assert (facts["queue"], facts["directive.qos"], facts["directive.q"]) == ("fast", "high", "high")
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "job"),
+    [
+        ("a/slurm-1234.out", "", "1234"),
+        ("a/slurm-1234_7.out", "", "1234_7"),
+        ("a/slurm-1234_7.out.old", "", "1234_7"),
+        ("a/slurm-1234_7b.out", "", "1234"),
+        ("a/lat_1234_7.out", "-o /home/me/lat_%A_%a.out", "1234_7"),
+        ("a/lat-n1-1234.out", "--output=%x-%N-%j.out", "1234"),
+        ("a/20170322_112501.out", "--output=lat.out", None),
+        ("a/20170322_112501.out", "", None),
+    ],
+)
+def test_the_job_by_the_name_of_slurms_file(path: str, asked: str, job: str | None) -> None:
+    assert read_facts(path, imb(), f"#SBATCH {asked}\n").get("job") == job

@@ -410,6 +410,13 @@ def test_imported_repeats_with_other_options_are_named_and_counted(tmp_path: Pat
     assert found == "unlike repeats: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
 
 
+def test_tasks_of_an_array_are_repeats_in_their_order(tmp_path: Path) -> None:
+    files = {"slurm-5_10__out": imb(rate=3010.0), "slurm-5_2__out": imb(rate=3002.0)}
+    take(tmp_path, write(tmp_path, **files))
+    records = collect_imports(tmp_path / "results")
+    assert [(record.repeat, record.job_id) for record in records] == [(1, "5_2"), (2, "5_10")]
+
+
 OSU = "# OSU MPI Bandwidth Test v5.6.2\n# Size      Bandwidth (MB/s)\n"
 ASKS = "#SBATCH -N 2\nsrun -m cyclic osu_bw"
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.imports.files import stem_of
-from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
+from mpicampaign.imports.job_script import LONG_NAMES, JobScript, command_of, read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
 from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
 from mpicampaign.imports.osu_titles import program_of_title
@@ -19,6 +19,8 @@ from mpicampaign.verdict.library_version import library_version
 from mpicampaign.verdict.transport_reports import READERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mpicampaign.imports.lsf_report import LsfReport
 
 FACTS = {
@@ -27,7 +29,7 @@ FACTS = {
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says that it measured, such as PingPong or HPL; the program where too long",
     "scheduler": "lsf or slurm",
-    "job": "the job's number",
+    "job": "the job's number, of a task of a Slurm array such as 1234_7",
     "job_name": "the job's name",
     "cluster": "the name of the LSF cluster",
     "queue": "the queue or partition that the job ran in",
@@ -46,7 +48,8 @@ FACTS = {
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
 }
 FAMILIES = {
-    "directive": "an option of an #SBATCH or #BSUB line, without dashes",
+    "directive": "an option of an #SBATCH or #BSUB line, without dashes; Slurm's under its short and its "
+    "long name, whichever the script has",
     "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
     "header": "a line #NAME=value above the output",
@@ -57,7 +60,8 @@ _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 _CLOCK = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})")
 _DATES = re.compile(r"^(?:# Date +: |HPL_pdgesv\(\) start time )(.*?)\s*$", re.MULTILINE)
 _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
-_SLURM_JOB = re.compile(r"(?:^|/)slurm-(\d+)[^/]*$")
+_SLURM_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
+_NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _HEADER_LINES = 20
 # These words are looked for first: a search for them is many times as fast as one for the begins of lines.
@@ -88,10 +92,9 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     text = text.replace("\r\n", "\n")
     report = read_lsf_report(text)
     job = read_job_script(report.script if report and report.script else script)
-    number = _SLURM_JOB.search(path)
     facts = {
         "path": path,
-        "job": number[1] if number else "",
+        "job": _slurm_job(path, job),
         **_script_facts(job),
         **(_report_facts(report) if report else {}),
     }
@@ -125,15 +128,32 @@ def _suite_of(program: str) -> str:
     return next((suite for word, suite in _PROGRAM_SUITES if program.startswith(word)), "")
 
 
+def _slurm_job(path: str, job: JobScript) -> str:
+    """The job's number in a file's name, such as 1234_7 of an array, where Slurm or the script puts it."""
+    asked = job.directives.get("output", "").rpartition("/")[2] if job.scheduler == "slurm" else ""
+    parts = re.split(r"(%A_%a|%.)", asked)
+    words = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
+    pattern = re.compile("".join(words)) if _NUMBERS.keys() & parts else _SLURM_NAME
+    name = path.rpartition("/")[2]
+    found = pattern.fullmatch(name) or _SLURM_NAME.fullmatch(name)
+    return found[1] if found else ""
+
+
 def _script_facts(job: JobScript) -> dict[str, str]:
     facts = {"scheduler": job.scheduler, "program": job.program}
-    facts |= {f"directive.{name}": value for name, value in job.directives.items()}
-    facts |= {f"disabled.{name}": value for name, value in job.disabled.items()}
+    facts |= {f"directive.{name}": value for name, value in _both_names(job.directives).items()}
+    facts |= {f"disabled.{name}": value for name, value in _both_names(job.disabled).items()}
     facts |= {f"environment.{name}": value for name, value in job.environment.items()}
     named = (job.directives.get(key, "") for key in ("J", "job-name"))
-    queue = (job.directives.get(key, "") for key in ("q", "p", "partition"))
+    queue = (job.directives.get(key, "") for key in ("q", "partition"))
     facts["job_name"], facts["queue"] = next(filter(None, named), ""), next(filter(None, queue), "")
     return facts | {"modules": " ".join(job.modules)}
+
+
+def _both_names(options: Mapping[str, str]) -> dict[str, str]:
+    """Slurm's options under their short names, too: a map may have either, however the script was written."""
+    short = {name: options[long] for name, long in LONG_NAMES.items() if long in options}
+    return short | dict(options)
 
 
 def _report_facts(report: LsfReport) -> dict[str, str]:

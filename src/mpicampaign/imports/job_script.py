@@ -28,12 +28,19 @@ _WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
 _PROGRAM = re.compile(r"(?:^|/)(IMB-\w+|xhpl\w*|hpcc\w*|osu_\w+)$")
+# Of sbatch; LSF's options have but one name.
+LONG_NAMES = {
+    **{"A": "account", "a": "array", "C": "constraint", "c": "cpus-per-task", "e": "error", "G": "gpus"},
+    **{"J": "job-name", "m": "distribution", "N": "nodes", "n": "ntasks", "o": "output", "p": "partition"},
+    **{"q": "qos", "t": "time", "w": "nodelist", "x": "exclude"},
+}
 SCHEDULERS = {"BSUB": "lsf", "SBATCH": "slurm"}
 
 
 @dataclass(frozen=True, slots=True)
 class JobScript:
-    """A job script's parts. Directives are named without their dashes; one without a value is empty.
+    """A job script's parts. Directives are named without their dashes, Slurm's by their long names; one
+    without a value is empty.
 
     ``disabled``: those of commented lines (``##BSUB -m group``), which schedulers pass over; they say what
     was meant where a job had to be sent by other means. ``commands``: the lines that launch a benchmark, each
@@ -101,7 +108,10 @@ def _words(text: str) -> list[str]:
 def _all_options(lines: Iterable[tuple[str, str]]) -> dict[str, str]:
     options: dict[str, str] = {}
     for keyword, words in lines:
-        options |= _options(_words(words), of_letters=keyword == "SBATCH")
+        is_slurm = keyword == "SBATCH"
+        found = _options(_words(words), of_letters=is_slurm)
+        # the last one counts, whichever of its names it has
+        options |= {LONG_NAMES.get(name, name): found[name] for name in found} if is_slurm else found
     return options
 
 

@@ -200,9 +200,10 @@ def label_all(
     return _numbered(labels, sorted(outputs, key=_moment))
 
 
-def _moment(output: Output) -> tuple[str, int, str]:
-    job = re.match(r"\d{1,18}", output.facts.get("job", ""))
-    return (output.facts.get("started", ""), int(job[0]) if job else 0, output.path)
+def _moment(output: Output) -> tuple[str, list[int], str]:
+    """A job may be a task of an array, such as 1234_7 or 1234[7]."""
+    job = [int(number) for number in re.findall(r"\d{1,18}", output.facts.get("job", ""))]
+    return (output.facts.get("started", ""), job, output.path)
 
 
 def _numbered(labels: dict[str, Label | str], ordered: Sequence[Output]) -> dict[str, Label | str]:
