@@ -330,3 +330,20 @@ def test_lsf_has_no_long_names_and_a_quality_of_service_is_no_queue() -> None:
 )
 def test_the_job_by_the_name_of_slurms_file(path: str, asked: str, job: str | None) -> None:
     assert read_facts(path, imb(), f"#SBATCH {asked}\n").get("job") == job
+
+
+@pytest.mark.parametrize("line", ["#HOSTS=2", "# HOSTS=2", "#HOSTS = 2 ", "#\tHOSTS =2"])
+def test_spaces_in_the_header_of_a_cron_run_do_not_matter(line: str) -> None:
+    assert read_facts("x", f"{line}\n{imb()}")["header.HOSTS"] == "2"
+
+
+def test_what_a_benchmark_or_a_script_in_a_report_says_is_no_header() -> None:
+    above, banner, below = imb().partition("# Date")
+    texts = [
+        f"{above}# window_size = 64\n# #processes = 2\n{banner}{below}",
+        "# OSU MPI Latency Test v5.6.2\n# Window = 3\n# Size          Latency (us)\n",
+        lsf(imb(), ["1*n1"], ["# HOSTS = 2", "mpirun IMB-MPI1"]),
+        f"# HOSTS == 2\n# two words = 1\n# Size: 1\n{imb()}",
+    ]
+    for text in texts:
+        assert [name for name in read_facts("x", text) if name.startswith("header.")] == []

@@ -15,6 +15,7 @@ from mpicampaign.imports.lsf_report import read_lsf_report
 from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
 from mpicampaign.imports.osu_titles import program_of_title
 from mpicampaign.parsers import detect_suite
+from mpicampaign.parsers.suites import above_banner
 from mpicampaign.verdict.library_version import library_version
 from mpicampaign.verdict.transport_reports import READERS
 
@@ -52,7 +53,7 @@ FAMILIES = {
     "long name, whichever the script has",
     "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
-    "header": "a line #NAME=value above the output",
+    "header": "a line #NAME=value above the output; spaces around its parts do not matter",
 }
 
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -63,6 +64,7 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _SLURM_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 _NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
+_SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
 # These words are looked for first: a search for them is many times as fast as one for the begins of lines.
 _IMB_TABLE = "# Benchmarking "
@@ -106,7 +108,7 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
         "mpi_library": library_version(said),
     }
     facts["started"] = _started(path, text, report)
-    facts |= _header(text)
+    facts |= _header(text, is_report=report is not None)
     return {name: value for name, value in facts.items() if value or name.startswith("directive.")}
 
 
@@ -225,10 +227,17 @@ def _iso(words: str) -> str:
     return f"{found[4]}-{_MONTHS[found[1]]:02d}-{int(found[2]):02d}T{found[3]}"
 
 
-def _header(text: str) -> dict[str, str]:
-    """What a script of the user's wrote above the output; IMB's own comments begin with ``# ``."""
+def _header(text: str, *, is_report: bool) -> dict[str, str]:
+    """What a script of the user's wrote above the output.
+
+    With spaces only above the line that announces the benchmark, whose own comments begin with ``# ``,
+    too, and not in LSF's report, where such a line is a comment of the script that is quoted.
+    """
+    start = text[:4000]
     facts = {}
-    for line in text[:4000].splitlines()[:_HEADER_LINES]:
-        if found := _HEADER.fullmatch(line):
+    above = 0 if is_report else len(above_banner(start).splitlines())
+    for number, line in enumerate(start.splitlines()[:_HEADER_LINES]):
+        form = _SPACED_HEADER if number < above else _HEADER
+        if found := form.fullmatch(line):
             facts[f"header.{found[1]}"] = found[2]
     return facts

@@ -46,6 +46,11 @@ def detect_suite(text: str) -> str | None:
     return next(iter(found), None)
 
 
+def above_banner(text: str) -> str:
+    """What stands above the first line that announces a suite; all where none does."""
+    return text[: min(next(_banners(text, suite), len(text)) for suite in _BANNERS)]
+
+
 def prefix_of(text: str) -> str:
     """What a launcher or a clock put before a line that announces a suite; empty where nothing is."""
     for needle, pattern in _BANNERS.values():
