@@ -567,3 +567,28 @@ def test_an_abort_that_standard_error_tells(tmp_path: Path, output: str, said: s
     (record,) = collect_imports(tmp_path / "results")
     assert said in record.reason
     assert (record.status == OK) == (said == "")
+
+
+NEEDS_FOUR = """\
+HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:
+>>> Need at least 4 processes for these tests <<<
+
+HPL ERROR from process # 0, on line 621 of function HPL_pdinfo:
+>>> Illegal input in file HPL.dat. Exiting ... <<<
+"""
+
+
+def test_what_is_no_output_is_told_where_it_can_be(tmp_path: Path) -> None:
+    whole = (Path(__file__).parent / "fixtures" / "hpcc" / "two_ranks.out").read_text()
+    summary = whole[whole.index("Begin of Summary") : whole.index("End of Summary")]
+    pairs = summary.partition("\n")[2]
+    files = {"hpl__out": NEEDS_FOUR, "quiet__out": "\n", "quiet__err": NEEDS_FOUR}
+    files |= {"summary__out": summary, "pairs__out": pairs}
+    raw = write(tmp_path, **files)
+    (raw / "TCP" / "mac.out").write_bytes(imb().replace("\n", "\r").encode())
+    found = reasons(take(tmp_path, raw))
+    hpl = "HPL did not start, it says 'Need at least 4 processes for these tests': mend HPL.dat"
+    assert found["hpl.out"].startswith(hpl) and found["quiet.out"].startswith(hpl)
+    assert found["summary.out"] == found["pairs.out"]
+    assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")
+    assert found["mac.out"] == r"its lines end in CR alone: convert it (tr '\r' '\n')"

@@ -154,3 +154,7 @@ def test_what_is_printed_is_what_is_parsed(figures: dict[str, float]) -> None:
     for key, value in figures.items():
         column, factor = _COLUMNS[key]
         assert series.columns[column] == [pytest.approx(value * factor, rel=1e-5)]
+
+
+def test_a_summary_alone_is_told_as_that() -> None:
+    assert refused(TEXT[TEXT.index("Begin of Summary") :]).endswith("take the whole hpccoutf.txt")

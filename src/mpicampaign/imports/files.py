@@ -141,6 +141,8 @@ def read_source(source: Source) -> bytes | str:
         return "text in UTF-16: convert it to UTF-8"
     if b"\0" in content:
         return "a binary file"
+    if b"\r" in content and b"\n" not in content:
+        return r"its lines end in CR alone: convert it (tr '\r' '\n')"
     return content
 
 

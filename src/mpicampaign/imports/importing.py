@@ -39,8 +39,8 @@ from mpicampaign.imports.ledger import (
     read_ledger,
     runs_elsewhere,
 )
+from mpicampaign.imports.no_output import why_no_output
 from mpicampaign.parsers import OutputError
-from mpicampaign.parsers.suites import prefix_of
 from mpicampaign.records import plain_fields
 from mpicampaign.yaml_lines import printable
 
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 _PARTS = "parts"
 _NOW = " (as it is now)"  # in the ledger, behind the name of a file that differs from the one that is kept
-NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
 
 
 def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
@@ -139,7 +138,7 @@ class _Import:
             if not belongs(beside[0], script, source.path, text):
                 script, beside[0] = "", None
             facts = read_facts(source.path, text, script, stderr)
-            reason = "" if "suite" in facts else _why_none(text)
+            reason = "" if "suite" in facts else why_no_output(text, stderr)
         except OutputError as error:
             reason = str(error)
         if reason:
@@ -237,13 +236,6 @@ class _Import:
         for name, text in ((MAP, self.chosen.text), (LEDGER, ledger_text(entries))):
             if not same_text(self.folder / name, text):
                 write_whole(self.folder / name, text)
-
-
-def _why_none(text: str) -> str:
-    """Why a text is no output of a suite."""
-    prefix = prefix_of(text)
-    remedy = "have it printed without (mpirun -l, srun -l, time stamps)"
-    return f"its lines have a prefix, such as {prefix!r}: {remedy}" if prefix else NO_OUTPUT
 
 
 def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = False) -> Entry:

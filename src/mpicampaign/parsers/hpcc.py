@@ -73,6 +73,10 @@ _KEPT = (
 _BANNER = "This is the DARPA/DOE HPC Challenge Benchmark"
 _BEGIN, _CLOSE = "Begin of Summary section.", "End of Summary section."
 _END = "End of HPC Challenge tests."
+SUMMARY_ALONE = (
+    "the header of HPCC is missing; its summary alone does not show whether it ended and passed its checks: "
+    "take the whole hpccoutf.txt"
+)
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
 _FAILED = re.compile(r"\|\|Ax-b\|\|.{1,200} FAILED\s*$|(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
 _DIGITS = 6  # significant digits of C's %g
@@ -146,7 +150,14 @@ def parse_hpcc(text: str) -> ParsedOutput:
     return ParsedOutput(SUITE, _version(values), metadata, (Series("HPCC", ranks, columns),))
 
 
+def is_summary(text: str) -> bool:
+    """Whether a text holds HPCC's summary, be it without the line above it."""
+    return _BEGIN in text or re.search(r"^HPL_Tflops=", text, re.MULTILINE) is not None
+
+
 def _check_complete(reader: _Reader) -> None:
+    if not reader.started and reader.values:
+        raise OutputError(SUMMARY_ALONE)
     if not reader.started:
         raise OutputError("the header of HPCC is missing: empty, cut or another program's")
     if not reader.ended:
