@@ -99,7 +99,7 @@ def test_varied_windows_damaged() -> None:
         parse("osu", text.rstrip("\n").rsplit("\n", 1)[0] + "\n")
     with pytest.raises(OutputError, match="rows are missing"):
         parse("osu", re.sub(r"\n4 .*", "", text, count=1))
-    with pytest.raises(OutputError, match="row has 8 columns, the header names 9"):
+    with pytest.raises(OutputError, match="row has 8 columns, the header names 9: '"):
         parse("osu", re.sub(r"\n4      +[0-9.]+", "\n4      ", text, count=1))
 
 
@@ -166,7 +166,8 @@ def test_damage_is_refused_with_a_reason(name: str, old: str, new: str, reason: 
         ("1.05", " inf", "is 'inf', not a figure"),
         ("              1.05", "             -1.05", "is '-1.05', not a figure"),
         ("1.05", "1.0", "not where those above are"),
-        ("1.05", "1.05 7", "row has 3 columns, the header names 2"),
+        ("1.05", "1.05 7", r"row has 3 columns, the header names 2: '2 1\.05 7'$"),
+        ("1.05", "1.05 \x1b[0m" + 90 * "7", r"the header names 2: '2 1\.05 \\x1b\[0m7{20,40}\.\.\.'$"),
         ("1.05", "", "row has 1 columns, the header names 2"),
         ("1.50\n", "1.5", "ends inside line 6: cut|not where"),
         ("1.50\n", "1.50", "ends inside line 6: cut"),

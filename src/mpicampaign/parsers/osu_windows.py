@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from mpicampaign.parsers.output import (
     MEGABYTE,
     OutputError,
+    check_column_count,
     decimal,
     integer,
     looks_like_row,
@@ -69,10 +70,7 @@ class WindowProfile:
         self.current = name
 
     def _row(self, table: _Table, number: int, tokens: list[str]) -> None:
-        if len(tokens) != len(table.windows) + 1:
-            raise OutputError(
-                f"line {number}: row has {len(tokens)} columns, the header names {len(table.windows) + 1}"
-            )
+        check_column_count(tokens, ["Size", *map(str, table.windows)], number)
         size = integer(tokens[0], number, "Size")
         if table.sizes and size != (2 * table.sizes[-1] or 1):
             raise out_of_step(size, table.sizes[-1], number)

@@ -209,7 +209,8 @@ def check_order(low: float, middle: float, high: float, number: int, slack: floa
 def check_column_count(tokens: Sequence[str], headings: Sequence[str], number: int) -> None:
     """Refuse a row that is cut or has something mixed in."""
     if len(tokens) != len(headings):
-        raise OutputError(f"line {number}: row has {len(tokens)} columns, the header names {len(headings)}")
+        words = f"row has {len(tokens)} columns, the header names {len(headings)}"
+        raise OutputError(f"line {number}: {words}: {shown(' '.join(tokens))}")
 
 
 def word_ends(line: str) -> list[int]:
