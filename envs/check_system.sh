@@ -1,8 +1,8 @@
 #!/bin/sh
 # Finds everything that this machine lacks, all at once, and installs it where the user may.
 #
-#   envs/check_system.sh [run|test]     test: also shellcheck and what the tests' Slurm cluster is made
-#                                       of, which are useful but not needed
+#   envs/check_system.sh [run|test]     test: also shellcheck, a browser and what the tests' Slurm
+#                                       cluster is made of, which are useful but not needed
 #
 # Root, and users with sudo without a password, get the missing packages from the system's own
 # package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, nothing is installed: one message
@@ -161,11 +161,14 @@ explain() {
     fi
 }
 
-look_for_shellcheck() {
-    have shellcheck && return
-    package=$(package_of shellcheck)
-    try_to_install "$package" && have shellcheck && return
-    echo "shellcheck is not on this machine: shell scripts will not be checked (install: $prefix$(command_for "$package"))" >&2
+# look_for_tool NAMES CONSEQUENCE: any program of these names will do; the first is its package's.
+look_for_tool() {
+    for tool in $1; do have "$tool" && return; done
+    find_permission
+    tool=${1%% *}
+    package=$(package_of "$tool")
+    try_to_install "$package" && have "$tool" && return
+    echo "$tool is not on this machine: $2 (install: $prefix$(command_for "$package"))" >&2
 }
 
 # Programs by which the packages of the test cluster are recognised; the last ones are more MPI libraries.
@@ -201,6 +204,7 @@ forbid_services() {
 # Only root can forbid services for a while: for others nothing is installed.
 look_for_cluster() {
     cluster_is_complete && return
+    find_permission
     if [ "$manager" = apt-get ] && [ -n "$may_install" ] && [ -z "$prefix" ]; then
         forbid_services
         # shellcheck disable=SC2086
@@ -225,9 +229,9 @@ if [ -n "$missing" ]; then
     explain >&2
     exit 1
 fi
-if [ "$purpose" = test ] && ! { have shellcheck && cluster_is_complete; }; then
-    find_permission
-    look_for_shellcheck
+if [ "$purpose" = test ]; then
+    look_for_tool shellcheck "shell scripts will not be checked"
+    look_for_tool "chromium chromium-browser google-chrome" "the report will not be tested in a browser"
     look_for_cluster
 fi
 exit 0

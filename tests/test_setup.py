@@ -271,12 +271,15 @@ def test_chosen_python_that_is_none_is_not_replaced(machine: Path) -> None:
     assert "PYTHON=/nowhere/python3" in result.stderr
 
 
-def test_missing_shellcheck_is_told_and_not_fatal(machine: Path) -> None:
+@pytest.mark.parametrize("tool", ["shellcheck", "chromium"])
+def test_a_missing_tool_of_the_tests_is_told_and_not_fatal(machine: Path, tool: str) -> None:
     add_everything(machine)
     add_package_manager(machine, "apt-get")
     result = check(machine, "test", MPICAMPAIGN_ASSUME_USER="1")
     assert succeeded(result)
-    assert "sudo apt-get install -y shellcheck" in result.stderr
+    assert f"sudo apt-get install -y {tool}" in result.stderr
+    add_program(machine, tool, "exit 0")
+    assert tool not in check(machine, "test", MPICAMPAIGN_ASSUME_USER="1").stderr
     assert check(machine, "run", MPICAMPAIGN_ASSUME_USER="1").stderr == ""
 
 
@@ -290,6 +293,7 @@ def tester(machine: Path) -> Path:
     as_root(machine)
     add_everything(machine)
     add_program(machine, "shellcheck", "exit 0")
+    add_program(machine, "google-chrome", "exit 0")
     for tool in ("rm", "chmod"):
         (machine / tool).symlink_to(shutil.which(tool) or tool)
     return machine
