@@ -4,8 +4,8 @@
  * of the interposed functions only the argument lists matter, and those hold no handles.
  *
  *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
- *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended, "rank R start.KEY=VALUE", "rank R
- * end.KEY=VALUE" MPICAMPAIGN_SYSFS          instead of /sys, for tests
+ *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE" and "end.KEY"
+ *   MPICAMPAIGN_SYSFS          instead of /sys, for tests
  *
  * It must do no harm: nothing on stdout or stderr, errno kept, a value that cannot be read is left
  * out. LD_PRELOAD stays set: the program may be started by a script that hands the environment on,
@@ -19,6 +19,8 @@
 #include <link.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_NODES = 256, PATH_LENGTH = 4096, TEXT_LENGTH = 16384 };
+enum { MAX_NODES = 256, PATH_LENGTH = 4096, TEXT_LENGTH = 16384, MAX_BUILD_ID = 64 };
 
 /* The lines of one moment, written at once so that ranks sharing a file do not mix. */
 struct lines {
@@ -183,10 +185,56 @@ static void add_switches(struct lines *lines) {
     add(lines, "involuntary_switches", "%ld", usage.ru_nivcsw);
 }
 
+/* The build-id in a note segment, as hexadecimal digits; empty where there is none. */
+static void read_build_id(const char *note, size_t size, char text[2 * MAX_BUILD_ID + 1]) {
+    const ElfW(Nhdr) * header;
+    for (size_t at = 0; at + sizeof *header <= size;) {
+        header = (const ElfW(Nhdr) *)(note + at);
+        size_t name = (header->n_namesz + 3U) & ~3U, length = (header->n_descsz + 3U) & ~3U;
+        const unsigned char *id = (const unsigned char *)(header + 1) + name;
+        at += sizeof *header + name + length;
+        if (at > size || header->n_type != NT_GNU_BUILD_ID || header->n_namesz != 4 ||
+            memcmp(header + 1, "GNU", 4) != 0 || header->n_descsz > MAX_BUILD_ID)
+            continue;
+        for (size_t i = 0; i < header->n_descsz; i++)
+            sprintf(text + 2 * i, "%02x", id[i]);
+        return;
+    }
+}
+
+struct build_id {
+    uintptr_t address; /* of a function in the object */
+    char text[2 * MAX_BUILD_ID + 1];
+};
+
+static int find_build_id(struct dl_phdr_info *object, size_t size, void *data) {
+    struct build_id *wanted = data;
+    bool inside = false;
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + part->p_vaddr;
+        inside |= part->p_type == PT_LOAD && wanted->address >= start &&
+                  wanted->address < start + part->p_memsz;
+    }
+    for (int i = 0; inside && i < object->dlpi_phnum && wanted->text[0] == '\0'; i++)
+        if (object->dlpi_phdr[i].p_type == PT_NOTE)
+            read_build_id((const char *)object->dlpi_addr + object->dlpi_phdr[i].p_vaddr,
+                          object->dlpi_phdr[i].p_memsz, wanted->text);
+    return inside;
+}
+
+/* The file of the MPI library, and the build-id of what is mapped: files change under their names.
+ */
 static void add_library(struct lines *lines, const void *function) {
+    struct build_id id = {.address = (uintptr_t)function};
     Dl_info info;
-    if (function != NULL && dladdr(function, &info) != 0 && info.dli_fname != NULL)
-        add(lines, "library", "%s", info.dli_fname);
+    if (function == NULL || dladdr(function, &info) == 0 || info.dli_fname == NULL)
+        return;
+    add(lines, "library", "%s", info.dli_fname);
+    dl_iterate_phdr(find_build_id, &id);
+    if (id.text[0] != '\0')
+        add(lines, "library_build_id", "%s", id.text);
 }
 
 static int is_number(const char *text) {

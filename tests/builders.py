@@ -17,7 +17,8 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
-from mpicampaign.jobs.plan import Machine, Plan, make_plan
+from mpicampaign.jobs.plan import Machine, Plan, Run, make_plan
+from mpicampaign.jobs.prepare import Script
 from mpicampaign.jobs.software import Program
 
 INTEL_MPI = Mpi(
@@ -38,6 +39,7 @@ BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", ("PingPong",), Provider("pa
 MACHINE = Machine(
     lambda system, benchmark: Program(benchmark.provider.location or benchmark.program, "5" * 64),
     lambda system: "/apps/evidence.so",
+    lambda system: "",
     lambda: 8,
 )
 
@@ -60,7 +62,12 @@ def campaign(
 
 def plan(made: Campaign, machine: Machine = MACHINE) -> Plan:
     """The plan of a campaign made by `campaign`."""
-    return make_plan(made, "here", machine)
+    return make_plan(made, ["here"], machine)
 
 
 ROOT = Path("/results/c")
+
+
+def script_of(run: Run, root: Path = ROOT) -> Script:
+    """The job script of a run, as it would be rendered below the campaign's folder ``root``."""
+    return Script(run, root, "70ce17")

@@ -10,20 +10,35 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
-from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines
+from evidence_texts import (
+    DECLARED,
+    INTEL_SHM,
+    claim_of,
+    evidence_text,
+    folder_of,
+    rank_lines,
+    run_of,
+    split,
+)
+
+from mpicampaign.identity import identity
 
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
 
 
+def declared(system: str, repeat: int, budget: int = 3) -> dict[str, object]:
+    return {**DECLARED, "system": system, "repeat": repeat, "arguments": ["--budget", str(budget)]}
+
+
 def evidence(system: str, host: str, cpu: str, repeat: int, output: str = OUTPUT) -> str:
+    """The lines of the claim and the evidence of a run, together."""
     sums = "".join(
         f"job sha256.{name}.txt={hashlib.sha256(text.encode()).hexdigest()}\n"
         for name, text in (("output", output), ("stderr", ""))
     )
     facts = f"job ended=2026-01-02T03:04:0{repeat}Z\njob exit_status=0\nnode {host} cpu_model={cpu}\n"
-    claim = CLAIM.replace("system=here", f"system={system}").replace("repeat=1", f"repeat={repeat}")
-    claim = claim.replace("abc123", f"abc12{repeat}").replace("blue*", "*") + "claim recipe=r1\n"
-    run = RUN.replace("abc123", f"abc12{repeat}").replace("blue1", host)
+    claim = claim_of(declared(system, repeat)).replace("blue*", "*")
+    run = run_of(declared(system, repeat)).replace("node blue1", f"node {host}")
     return evidence_text(claim, run, facts, sums, rank_lines(0, host, 0), rank_lines(1, host, 1))
 
 
@@ -32,27 +47,32 @@ def campaign_folder(
 ) -> Path:
     """results/c with runs of one system, and a plan with a case of another, which has no runs."""
     folder = results / "c"
-    runs = []
     for repeat in range(1, repeats + 1):
-        run = f"runs/blue/SHM-1/tree_gather/r0{repeat}-abc12{repeat}"
-        result = folder / run / "result"
+        run = folder / folder_of(declared(system, repeat))
+        result = run / "result"
         result.mkdir(parents=True)
-        (folder / run / "job.sh").write_text("# script\n")
-        texts = {"output": OUTPUT, "stderr": "", "evidence": evidence(system, host, cpu, repeat)}
-        for name, text in texts.items():
+        (run / "job.sh").write_text("# script\n")
+        found, claim = split(evidence(system, host, cpu, repeat))
+        (run / "claim").write_text(claim)
+        for name, text in {"output": OUTPUT, "stderr": "", "evidence": found}.items():
             (result / f"{name}.txt").write_text(text)
-        runs.append({"repeat": repeat, "order": repeat - 1, "folder": run})
     (folder / "tables").mkdir()
     (folder / "tables" / "comparison.txt").write_text("made anew\n")
-    cases = [case(system, runs, repeats), case("elsewhere", [], repeats) | {"host_group": "green"}]
-    plan = {"format": "mpicampaign-plan", "version": 1, "campaign": "c", "system": system, "seed": 1}
-    (folder / "plan.json").write_text(json.dumps({**plan, "cases": cases}))
+    cases = [case(system, repeats), case("elsewhere", repeats) | {"host_group": "green"}]
+    plan = {"format": "mpicampaign-plan", "version": 2, "campaign": "c", "systems": [system], "seed": 1}
+    (folder / "plan.json").write_text(json.dumps({**plan, "campaign_file": "", "cases": cases}))
     return folder
 
 
-def case(system: str, runs: list[dict[str, object]], repeats: int) -> dict[str, object]:
+def case(system: str, repeats: int, budget: int = 3) -> dict[str, object]:
+    """A case of the plan; another ``budget`` makes its runs others."""
+    runs = [
+        {"repeat": n, "order": n - 1, "identity": identity(declared(system, n, budget))}
+        for n in range(1, repeats + 1)
+    ]
     names = {"system": system, "host_group": "blue", "placement": "SHM-1", "benchmark": "tree_gather"}
-    facts = {"suite": "imb", "repeats": repeats, "not_available": "", "recipe": "r1", "line_rate": None}
+    of_case = {key: value for key, value in declared(system, 0, budget).items() if key != "repeat"}
+    facts = {"suite": "imb", "not_available": "", "line_rate": None, "declared": of_case}
     return {**names, **facts, "runs": runs}
 
 

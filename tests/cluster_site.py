@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -33,16 +36,38 @@ benchmarks:
 matrix:
   - {{host_groups: all, placements: two, benchmarks: trivial}}
 """
+# Whoever starts pytest may ignore signals that a test sends to a call.
+DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
+# SIGNAL WORD COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
+# with this word, however long its start takes.
+KILLER = """
+import os, pathlib, signal, subprocess, sys, time
+number, word, *command = sys.argv[1:]
+log = pathlib.Path("results/jobs/submissions.txt")
+count = lambda: log.read_text().count(f" {word} ") if log.exists() else 0
+before = count()
+process = subprocess.Popen(command, start_new_session=True)
+while process.poll() is None and count() == before:
+    time.sleep(0.05)
+os.killpg(process.pid, int(number))
+sys.exit(process.wait())
+"""
+
+
+def killed_after(word: str, number: signal.Signals) -> tuple[str, ...]:
+    """What stands before a call that is to be killed once a job was ``submitted`` or ``adopted``."""
+    return (sys.executable, "-c", KILLER, str(int(number)), word)
 
 
 class Site:
     """A user's clone on the cluster's shared file system, and how the user calls it."""
 
-    def __init__(self, cluster: MiniCluster) -> None:
+    def __init__(self, cluster: MiniCluster, name: str = "project") -> None:
         self.cluster = cluster
-        self.project: ProjectCopy = copy_project(cluster.folder / "project")
+        self.project: ProjectCopy = copy_project(cluster.folder / name)
         self.folder = self.project.folder
         self.commands = self.folder / "bin"
+        self.environment: Mapping[str, str] = {}
         self.done = CompletedProcess[str]([], -1)
 
     def write(
@@ -82,9 +107,10 @@ class Site:
     def call(
         self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 300
     ) -> CompletedProcess[str]:
-        command = [*before, sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
+        command = [sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
+        command = [*DEFAULT_SIGNALS, *before, *command]
         path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
-        environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        environment = {**self.environment, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
         return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
 
     def run(self, before: tuple[str, ...] = (), timeout: float = 300) -> CompletedProcess[str]:
@@ -98,12 +124,27 @@ class Site:
 
     def submissions(self) -> Counter[str]:
         """How often a job of each name was submitted, by the scheduler's own log of ended jobs."""
-        names = {
-            path.parent.name.rpartition("-")[2]
-            for path in self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
-        }
+        scripts = self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
+        names = {name_of_job(script) for script in scripts}
         jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
-        return Counter(name for name in jobs.values() if name.rpartition("-")[2] in names)
+        return Counter(name for name in jobs.values() if name in names)
+
+    def submit(self, script: Path, *options: str) -> str:
+        """Submit a script by hand; the job's id."""
+        done = self.cluster.call(["sbatch", "--parsable", *options, str(script)], cwd=self.folder)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def start_now(self, number: str) -> None:
+        """Let a job that waits for a time begin."""
+        self.cluster.administer(["scontrol", "update", f"JobId={number}", "StartTime=now"])
 
     def states(self) -> dict[str, str]:
         return self.cluster.queue()
+
+
+def name_of_job(script: Path) -> str:
+    """The name of a script's job, by its own directive."""
+    found = re.search(r"^#SBATCH --job-name=(\S+)$", script.read_text(), re.MULTILINE)
+    assert found
+    return found[1]

@@ -38,11 +38,13 @@ class ProjectCopy:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "mpicampaign.cli", *arguments]
 
-    def call(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    def call(
+        self, *arguments: str, timeout: float = 300, variables: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*arguments),
             cwd=self.folder,
-            env=self.environment,
+            env=self.environment | (variables or {}),
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -7,12 +7,14 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bundles import campaign_folder, rewritten, with_manifest
+from bundles import campaign_folder, declared, rewritten, with_manifest
+from evidence_texts import folder_of
 
 from mpicampaign.bundle import archive as form
 from mpicampaign.bundle import read
@@ -42,10 +44,10 @@ def test_what_is_in_a_bundle(tmp_path: Path) -> None:
     folder = campaign_folder(tmp_path)
     made = bundled(folder, tmp_path / "c.tar.gz")
     names = [member.path for member in made.manifest.members]
-    run = "runs/blue/SHM-1/tree_gather/r01-abc121"
-    kept = ("job.sh", "result/evidence.txt", "result/output.txt", "result/stderr.txt")
+    run = folder_of(declared("here", 1))
+    kept = ("claim", "job.sh", "result/evidence.txt", "result/output.txt", "result/stderr.txt")
     assert names[:2] == ["campaign/campaign.yaml", "plan.json"]
-    assert names[2:6] == [f"{run}/{name}" for name in kept]
+    assert names[2:7] == [f"{run}/{name}" for name in kept]
     assert not any("tables" in name for name in names)
     facts = made.manifest.systems["here"]
     assert (facts.hosts, facts.cpu_models, facts.mpi, facts.runs) == (
@@ -172,7 +174,7 @@ def test_a_changed_content_is_named(good: Path, tmp_path: Path) -> None:
         members[-2] = (members[-2][0], members[-2][1].replace(b"0", b"1", 1))
 
     said = refused(rewritten(good, tmp_path / "bad.tar.gz", change))
-    assert said.endswith("r02-abc122/result/output.txt: damaged: its SHA-256 is not that of the manifest")
+    assert said.endswith("/result/output.txt: damaged: its SHA-256 is not that of the manifest")
 
 
 def test_another_length_is_named(good: Path, tmp_path: Path) -> None:
@@ -245,13 +247,13 @@ def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (
-            lambda plan: plan["cases"][0]["runs"][0].update(folder="../../x"),
-            "'../../x' is no folder of a run",
-        ),
-        (lambda plan: plan["cases"][0]["runs"][0].update(folder="runs/../.."), "leads out"),
+        (lambda plan: plan["cases"][0]["runs"][0].update(identity="../../x"), "names or numbers that no"),
+        (lambda plan: plan["cases"][0]["runs"][0].update(identity=""), "names or numbers that no campaign"),
         (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that no campaign has"),
-        (lambda plan: plan["cases"][0].update(repeats=10**12), "names or numbers that no campaign has"),
+        (
+            lambda plan: plan["cases"][0]["runs"][0].update(repeat=10**12),
+            "names or numbers that no campaign has",
+        ),
         (lambda plan: plan.update(campaign="d"), "of another campaign"),
         (lambda plan: plan.pop("cases"), "plan.json: damaged: KeyError"),
     ],
@@ -308,7 +310,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     target = tmp_path / "c.tar.gz"
     assert main(["bundle", "--results", str(folder), "-o", str(target)]) == 0
     said = capsys.readouterr().out
-    assert f"{target}: 9 files" in said
+    assert f"{target}: 11 files" in said
     assert "here: 2 runs; hosts blue1; CPU Invented CPU; MPI intelmpi" in said
     assert main(["bundle", "--results", str(tmp_path / "nothing"), "-o", str(target)]) == 2
     assert "no results are there" in capsys.readouterr().err
@@ -320,13 +322,21 @@ def test_runs_that_cannot_be_carried_are_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = campaign_folder(tmp_path)
-    output = folder / "runs/blue/SHM-1/tree_gather/r01-abc121/result/output.txt"
+    output = folder / folder_of(declared("here", 1)) / "result/output.txt"
     output.rename(tmp_path / "elsewhere.txt")
     output.symlink_to(tmp_path / "elsewhere.txt")
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "c.tar.gz")]) == 1
     out, err = capsys.readouterr()
     assert "here: 1 runs; hosts" in out and "output.txt: a link" in out
     assert "1 run is not in the bundle" in err
+
+
+def test_a_bundle_without_any_result_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = campaign_folder(tmp_path)
+    for result in folder.glob("runs/*/*/*/*/result"):
+        shutil.rmtree(result)
+    assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "c.tar.gz")]) == 1
+    assert "no run with a result is in the bundle" in capsys.readouterr().err
 
 
 def test_a_bundle_replaces_bundles_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

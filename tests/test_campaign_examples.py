@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import MACHINE
+from builders import MACHINE, script_of
 from jsonschema import Draft202012Validator
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.shape import load_schema
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.render import script_text
 from mpicampaign.schema_docs import DOCUMENT, MAP_DOCUMENT, SECTIONS, document_text, map_document_text
 
 ROOT = Path(__file__).parents[1]
@@ -23,10 +22,10 @@ EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").g
 def test_examples_have_no_mistakes_and_render(path: Path) -> None:
     campaign = load_campaign(path)
     for system in campaign.systems:
-        plan = make_plan(campaign, system, MACHINE)
+        plan = make_plan(campaign, [system], MACHINE)
         assert plan.runs
         for run in plan.runs:
-            assert script_text(run, Path("/results") / campaign.name)[0].startswith("#!/bin/bash\n")
+            assert script_of(run).text().startswith("#!/bin/bash\n")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ def test_examples_hold_the_runs_that_they_speak_of(name: str, runs: int) -> None
     campaign = load_campaign(ROOT / "campaigns" / f"{name}.yaml")
     (system,) = campaign.systems
     assert campaign.name == name.removesuffix("/campaign")
-    assert len(make_plan(campaign, system, MACHINE).runs) == runs
+    assert len(make_plan(campaign, [system], MACHINE).runs) == runs
 
 
 def test_the_stfc_campaign_is_short() -> None:
@@ -51,8 +50,8 @@ def test_the_stfc_campaign_is_short() -> None:
 
 def test_the_stfc_campaign_launches_as_published() -> None:
     campaign = load_campaign(ROOT / "campaigns" / "stfc-2017/campaign.yaml")
-    plan = make_plan(campaign, "scarf", MACHINE)
-    scripts = {run.case.placement: script_text(run, Path("/results/c"))[0] for run in plan.runs}
+    plan = make_plan(campaign, ["scarf"], MACHINE)
+    scripts = {run.case.placement: script_of(run).text() for run in plan.runs}
     assert "mpirun -lsf -prot numactl --cpunodebind=0 --" in scripts["SHM-1"]
     assert "mpirun -lsf -prot -cpu_bind=MAP_CPU:0,15" in scripts["SHM-2"]
     assert "mpirun -lsf -prot -TCP" in scripts["TCP"]

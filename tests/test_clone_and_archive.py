@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -110,10 +110,14 @@ def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
     assert len(scripts) == 3, rendered.stderr
     assert succeeded(root.call("sbatch", str(scripts[0])))
     cluster.wait_for((scripts[0].parent / "result/output.txt").exists, 30, "the first job has ended")
-    waiting = root.call("sbatch", "--parsable", "--begin=now+5", str(scripts[1])).stdout.strip()
+    waiting = root.call("sbatch", "--parsable", "--begin=now+1hour", str(scripts[1])).stdout.strip()
     before = (scripts[0].parent / "result/output.txt").stat().st_ino
-    time.sleep(1)
-    done = root.call(*SNAKEMAKE)
+    log = root.folder / "results/jobs/submissions.txt"
+    with ThreadPoolExecutor(1) as background:
+        call = background.submit(root.call, *SNAKEMAKE)
+        cluster.wait_for(lambda: log.exists() and f"adopted {waiting}\n" in log.read_text(), 60, "adopted")
+        cluster.administer(["scontrol", "update", f"JobId={waiting}", "StartTime=now"])
+        done = call.result()
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"job {waiting} is in the queue already" in done.stderr
     assert (scripts[0].parent / "result/output.txt").stat().st_ino == before

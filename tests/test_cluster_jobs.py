@@ -93,12 +93,16 @@ def make(tmp_path: Path) -> Callable[[int], Cluster]:
     return made
 
 
-def leave(script: Script, status: int | None, result: bool = False) -> None:
+def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
+    """What the job of this number leaves behind: its result, or an attempt with its exit status."""
     if result:
         script.output.parent.mkdir()
         script.output.touch()
     if status is not None:
-        (script.folder / "exit").write_text(f"{status}\n")
+        attempt = script.folder / "attempts" / f"20260101T00000{len(number)}Z-{number}"
+        attempt.mkdir(parents=True, exist_ok=True)
+        lines = ["#mpicampaign-evidence 2", f"job exit_status={status}", "end of evidence", ""]
+        (attempt / "evidence.txt").write_text("\n".join(lines))
 
 
 def test_submitted_once_and_done_when_its_files_are_there(make: Callable[[int], Cluster]) -> None:
@@ -177,7 +181,7 @@ def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
         ended = cluster.step()
     assert cluster.submissions == 1 + RETRIES[name]
     assert state in ended[0].problem
-    notes = (cluster.scripts[0].folder / "submissions.txt").read_text()
+    notes = (cluster.scripts[0].campaign_folder / "submissions.txt").read_text()
     assert notes.count(f"again after {name}") == RETRIES[name]
     assert notes.count("submitted ") == cluster.submissions
 
@@ -228,7 +232,7 @@ def test_a_held_job_is_told_once(make: Callable[[int], Cluster]) -> None:
     assert "job 1 is held, PENDING (JobHeldAdmin); 'scontrol release 1' lets it start" in told
 
 
-def test_a_requeued_job_is_waited_for_although_it_left_an_exit_file(make: Callable[[int], Cluster]) -> None:
+def test_a_requeued_job_is_waited_for_although_it_left_an_exit_status(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     leave(cluster.scripts[0], 143)
@@ -248,7 +252,7 @@ def test_a_purged_job_without_files_is_tried_again_after_a_while(make: Callable[
     assert cluster.submissions == 2
 
 
-def test_a_purged_job_with_an_exit_file_has_failed(make: Callable[[int], Cluster]) -> None:
+def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     cluster.queue.clear()
@@ -272,7 +276,7 @@ def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cl
     assert cluster.step() == []
     [ended] = cluster.step(GRACE_SECONDS + 100)
     assert ended.status is None
-    assert "no exit file" in ended.problem
+    assert "no exit status" in ended.problem
 
 
 def test_a_query_that_fails_changes_nothing_and_is_told_once(make: Callable[[int], Cluster]) -> None:
@@ -302,9 +306,9 @@ def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: st
     assert cluster.step() == []
     assert cluster.submissions == 0
     assert "77" in cluster.said[0]
-    assert "adopted 77" in (cluster.scripts[0].folder / "submissions.txt").read_text()
+    assert "adopted 77" in (cluster.scripts[0].campaign_folder / "submissions.txt").read_text()
     cluster.becomes("FAILED", "77")
-    leave(cluster.scripts[0], 3)
+    leave(cluster.scripts[0], 3, number="77")
     assert [ended.status for ended in cluster.step()] == [3]
 
 
@@ -314,15 +318,30 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
 ) -> None:
     cluster = make(1)
     cluster.queue["0"] = (state, "None", cluster.scripts[0].job_name)
-    leave(cluster.scripts[0], 1)
+    leave(cluster.scripts[0], 1, number="0")
     assert cluster.step() == cluster.step() == []
     assert cluster.submissions == 1
-    assert not (cluster.scripts[0].folder / "exit").exists()
+    assert "1" in cluster.queue  # what the job before left is not taken for this one's
 
 
-def test_a_job_that_has_just_completed_is_not_submitted_anew(make: Callable[[int], Cluster]) -> None:
+def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:
+    """rm -rf results/x: the scheduler still knows the job, and the run is to be made again at once."""
     cluster = make(1)
     cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
+    assert cluster.step() == []
+    assert cluster.submissions == 1
+
+
+@pytest.mark.parametrize("words", ["submitted 0", "adopted 0", "submitting"])
+def test_a_job_that_has_just_completed_is_not_submitted_anew(
+    make: Callable[[int], Cluster], words: str
+) -> None:
+    """A call that was killed had submitted it, or was about to note so."""
+    cluster = make(1)
+    script = cluster.scripts[0]
+    log = script.campaign_folder / "submissions.txt"
+    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} {words}\n")
+    cluster.queue["0"] = ("COMPLETED", "None", script.job_name)
     assert cluster.step() == []
     leave(cluster.scripts[0], 0, result=True)
     assert [ended.status for ended in cluster.step()] == [0]

@@ -1,8 +1,8 @@
 """Planted lies on the test cluster: a run that is not what its label says is contradicted, no honest one is.
 
-A lie is planted in a rendered job script as a lying campaign file would have had it rendered: what the script
-claims of its own settings is changed with them, and the script's hash is that of the changed text. So nothing
-but what the run really did can give it away.
+A lie is planted in a rendered job script as a lying campaign file would have had it rendered: what is
+claimed of its settings and its launch is changed with them, and the claim knows the changed script by its
+checksum. So nothing but what the run really did can give it away.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
 
 from mpicampaign.collect.runs import collect, read_plan
-from mpicampaign.jobs.render import HASH_LENGTH, HASH_MARK
+from mpicampaign.identity import run_path
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, Record
 
 pytestmark = [pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
@@ -28,21 +28,17 @@ REPORT = "MPI library's report"
 KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
 
 
-def setting(name: str, old: str, new: str) -> list[tuple[str, str]]:
-    """Another value of a setting, in the claim and in the script alike."""
-    return [(f"claim setting.{name}={old}\n", f"claim setting.{name}={new}\n"), export(name, old, new)]
-
-
-def export(name: str, old: str, new: str) -> tuple[str, str]:
-    return f"export {name}={old}\n", f"export {name}={new}\n"
-
-
-SHARED_MEMORY = setting("I_MPI_FABRICS", "ofi", "shm")
-SILENT = setting("I_MPI_DEBUG", "5", "0")
+# An edit holds for script, claim and library alike, wherever its text is: a setting, for example, is exported
+# by the script and claimed.
+SHARED_MEMORY = [("I_MPI_FABRICS=ofi", "I_MPI_FABRICS=shm")]
+SILENT = [("I_MPI_DEBUG=5", "I_MPI_DEBUG=0")]
 LOOPBACK = [
-    ("claim setting.I_MPI_FABRICS=shm\n", "claim setting.I_MPI_FABRICS=ofi\n"),
-    ("export I_MPI_FABRICS=shm\n", "export I_MPI_FABRICS=ofi FI_PROVIDER=tcp FI_TCP_IFACE=lo\n"),
+    ("I_MPI_FABRICS=shm", "I_MPI_FABRICS=ofi"),
+    ("\nprogram=", "\nexport FI_PROVIDER=tcp FI_TCP_IFACE=lo\nprogram="),
 ]
+SECOND_NETWORK = [("FI_TCP_IFACE=eth0", "FI_TCP_IFACE=eth1")]
+FIRST_NETWORK = [("FI_TCP_IFACE=eth1", "FI_TCP_IFACE=eth0")]
+BOUND = [(" binding=none interface", " binding=core interface")]
 
 
 @dataclass(frozen=True)
@@ -64,13 +60,13 @@ LIES = [
     Lie("the same, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
         {"counters"}, "interface lo of n1 counted"),
     Lie("tcp between nodes that stayed in one", "blue", "TCP-first",
-        [*SHARED_MEMORY, ("--nodes=2\n", "--nodes=1\n"), ("--ntasks-per-node=1\n", "--ntasks-per-node=2\n"),
-         ("-ppn 1", "-ppn 2"), ("\nranks_per_node=1\n", "\nranks_per_node=2\n")],
+        [*SHARED_MEMORY, ("--nodes=2 ", "--nodes=1 "), ("--ntasks-per-node=1\n", "--ntasks-per-node=2\n"),
+         ("-ppn 1", "-ppn 2"), ("\nranks_per_node=1 ", "\nranks_per_node=2 ")],
         {"hosts", REPORT}, "n1 (2 ranks); claimed 2 node(s) of 1 rank(s)"),
     Lie("a kernel, and the library says nothing", "blue", "TCP-loopback", SHARED_MEMORY + SILENT,
         {"counters"}, "interface lo of n1 counted", "tree_gather"),
     Lie("a setting overridden behind the script's back", "blue", "TCP-loopback",
-        [('    bash "$attempt/rank.sh" ', '    env I_MPI_FABRICS=shm bash "$attempt/rank.sh" ')],
+        [('    exec "${bind[@]}" "$@"\n', '    exec env I_MPI_FABRICS=shm "${bind[@]}" "$@"\n')],
         {REPORT, "counters"}, "it used shm, claimed: tcp"),
     Lie("shared memory that was tcp", "red", "SHM", LOOPBACK, {REPORT, "counters"},
         "it used tcp, claimed: shm"),
@@ -82,18 +78,17 @@ LIES = [
         [("claim transport=tcp\n", "claim transport=ibv\n"), ("claim device=\n", "claim device=mlx5_0\n"),
          ("claim interface=eth0\n", "claim interface=\n")],
         {REPORT, "counters"}, "it used tcp, claimed: ibv"),
-    Lie("SHM-1 on two sockets", "red", "SHM-1", [("sockets_wanted=1 ", "sockets_wanted=0 ")], {"sockets"},
+    Lie("SHM-1 on two sockets", "red", "SHM-1", [(" sockets=1 binding", " sockets=0 binding")], {"sockets"},
         "sat on socket(s) 0, 1 at start, claimed: 1 socket(s)"),
-    Lie("SHM-2 on one socket", "blue", "SHM-2", [("sockets_wanted=2 ", "sockets_wanted=0 ")], {"sockets"},
+    Lie("SHM-2 on one socket", "blue", "SHM-2", [(" sockets=2 binding", " sockets=0 binding")], {"sockets"},
         "sat on socket(s) 0 at start, claimed: 2 socket(s)"),
-    Lie("unbound that was bound", "blue", "SHM", [("\nbinding=none\n", "\nbinding=core\n")], {"binding"},
-        "is bound to CPU"),
-    Lie("the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"), {"counters"},
+    Lie("unbound that was bound", "blue", "SHM", BOUND, {"binding"}, "is bound to CPU"),
+    Lie("the wrong network", "blue", "TCP-first", SECOND_NETWORK, {"counters"},
         "interface eth0 of n1 counted 0.0 MB, but "),
-    Lie("the other wrong network", "red", "TCP-second", setting("FI_TCP_IFACE", "eth1", "eth0"), {"counters"},
+    Lie("the other wrong network", "red", "TCP-second", FIRST_NETWORK, {"counters"},
         "interface eth1 of n3 counted 0.0 MB"),
-    Lie("a kernel on the wrong network", "blue", "TCP-first", setting("FI_TCP_IFACE", "eth0", "eth1"),
-        {"counters"}, "interface eth1 counted", "tree_gather"),
+    Lie("a kernel on the wrong network", "blue", "TCP-first", SECOND_NETWORK, {"counters"},
+        "interface eth1 counted", "tree_gather"),
     Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
         {"host group"}, "n1, n2 is no member of red (n3 n4)"),
     Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",
@@ -113,6 +108,7 @@ class Plant:
 
     made: ClusterProject
     scripts: list[Path]
+    library: Path
 
     def script(self, group: str, placement: str, benchmark: str) -> Path:
         """The next honest script of a case, taken out."""
@@ -122,31 +118,35 @@ class Plant:
         return found
 
     def lie(self, lie: Lie) -> Path:
-        """The lying script, in the folder that its own hash names; the plan names it, too."""
+        """The lying script, with its claim, and a library of its own where that lies, too."""
         script = self.script(lie.group, lie.placement, lie.benchmark)
-        repeat, _, old = script.parent.name.partition("-")
-        marked = script.read_text().replace(old, HASH_MARK)
+        claim = script.with_name("claim")
+        library = self.library
+        texts = {path: path.read_text() for path in (script, claim, library)}
         for honest, lying in lie.edits:
-            assert honest in marked, honest
-            marked = marked.replace(honest, lying)
-        new = hashlib.sha256(marked.encode()).hexdigest()[:HASH_LENGTH]
-        folder = script.parent.with_name(f"{repeat}-{new}")
-        folder.mkdir()
-        (folder / "job.sh").write_text(marked.replace(HASH_MARK, new))
-        plan = self.made.results / "plan.json"
-        plan.write_text(plan.read_text().replace(old, new))
+            assert any(honest in text for text in texts.values()), honest
+            texts = {path: text.replace(honest, lying) for path, text in texts.items()}
+        if texts[library] != library.read_text():
+            new, old = sha256(texts[library]), sha256(library.read_text())
+            lying_library = library.with_name(f"run-{new[:16]}.sh")
+            lying_library.write_text(texts[library])
+            texts[script] = texts[script].replace(str(library), str(lying_library)).replace(old, new)
+        script.write_text(texts[script])
+        rendered = f"claim scripts={sha256(texts[script])}\n"
+        claimed, number = re.subn(r"(?m)^claim scripts=.*\n", rendered, texts[claim])
+        assert number == 1
+        claim.write_text(claimed)
         self.made.cluster.give(self.made.results)
-        return folder / "job.sh"
+        return script
 
     def records(self) -> dict[Path, Record]:
         """The records by the script that made them."""
         records = collect(read_plan(self.made.results / "plan.json"), self.made.results)
-        runs = self.made.results / "runs"
-        return {
-            runs / r.case.host_group / r.case.placement / r.case.benchmark
-            / f"r{r.repeat:02d}-{r.script_hash}" / "job.sh": r
-            for r in records
-        }  # fmt: skip
+        return {self.made.results / run_path(r.case, r.repeat, r.identity) / "job.sh": r for r in records}
+
+
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def plant(
@@ -178,7 +178,9 @@ def plant(
         ],
     }
     made = cluster_project(cluster, campaign)
-    return Plant(made, made.render())
+    scripts = made.render()
+    [library] = made.results.glob("lib/run-*.sh")
+    return Plant(made, scripts, library)
 
 
 def kinds(record: Record) -> set[str]:
@@ -211,7 +213,7 @@ def run_lies(field: Plant, lies: list[Lie]) -> list[Record]:
 # Open MPI shares its traffic among all networks unless one is named.
 STRIPES = [
     ("claim setting.OMPI_MCA_btl_tcp_if_include=eth0\n", ""),
-    ("export OMPI_MCA_btl_tcp_if_include=eth0\n", ""),
+    (" OMPI_MCA_btl_tcp_if_include=eth0", ""),
     ("claim settings=5\n", "claim settings=4\n"),
 ]
 

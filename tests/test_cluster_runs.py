@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from cluster_site import Site
+from cluster_site import Site, killed_after, name_of_job
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.records import FAILED, OK
+from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
+from mpicampaign.records import FAILED, OK, UNVERIFIED
+from mpicampaign.verdict.evidence import read_evidence
 
 pytestmark = pytest.mark.slow
+
+LATER = "--begin=now+1hour"  # until `start_now`
 
 
 @pytest.fixture
@@ -43,13 +51,15 @@ def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: S
     site.write(body='[ -e "$0.fixed" ] || [ "${SLURM_JOB_ID}" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
     (site.folder / "program.victim").write_text("none")
     scripts = site.scripts()
-    victim = scripts[0]
-    submitted = site.cluster.call(["sbatch", "--parsable", "--begin=now+6", str(victim)], cwd=site.folder)
-    number = submitted.stdout.strip()
+    number = site.submit(scripts[0], LATER)
     (site.folder / "program.victim").write_text(number)
-    done = site.run()
-    assert done.returncode != 0
-    assert f"job {number} is in the queue already" in done.stderr
+    thread = in_the_background(site)
+    log = site.folder / "results/jobs/submissions.txt"
+    wait_until(lambda: log.exists() and f"adopted {number}\n" in log.read_text())
+    site.start_now(number)
+    thread.join(300)
+    assert site.done.returncode != 0
+    assert f"job {number} is in the queue already" in site.done.stderr
     records = site.records()
     assert sorted(record.status for record in records) == [FAILED, OK, OK]
     failed = next(record for record in records if record.status == FAILED)
@@ -100,11 +110,12 @@ def test_random_kills_submit_nothing_twice(site: Site) -> None:
 
 
 def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
-    site.write(body="sleep 3", repeats=5)
-    for signal_name in ("KILL", "INT"):
-        killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", "4"))
+    site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done', repeats=5)
+    for word, number in (("submitted", signal.SIGKILL), ("adopted", signal.SIGINT)):
+        killed = site.run(before=killed_after(word, number))
         assert killed.returncode != 0
     assert "left to the scheduler" in killed.stderr, killed.stderr
+    (site.folder / "program.go").touch()
     done = site.run()
     assert done.returncode == 0, done.stderr
     assert set(site.submissions().values()) == {1}
@@ -197,15 +208,15 @@ def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_job_that_leaves_no_exit_file_is_no_success(site: Site) -> None:
+def test_a_job_that_leaves_no_exit_status_is_no_success(site: Site) -> None:
     """As on a full disk: the job is COMPLETED for Slurm, but nothing was left."""
     site.write(repeats=1)
     [script] = site.scripts()
-    name = f"trivial-{script.parent.name.partition('-')[2]}"
-    site.replace("sbatch", f"exec /usr/bin/sbatch --parsable --job-name={name} --wrap 'exit 0'")
+    command = f"exec /usr/bin/sbatch --parsable --job-name={name_of_job(script)} --wrap 'exit 0'"
+    site.replace("sbatch", command)
     done = site.run()
     assert done.returncode != 0
-    assert "COMPLETED" in done.stderr and "no exit file" in done.stderr
+    assert "COMPLETED" in done.stderr and "no exit status was left" in done.stderr
     assert not site.project.results("jobs")
 
 
@@ -242,7 +253,7 @@ def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
         group=group + ", account: some, qos: normal, directives: ['--comment=\"two words\"', --nice=3]"
     )
     [script] = site.scripts()
-    number = site.cluster.call(["sbatch", "--parsable", str(script)], cwd=site.folder).stdout.strip()
+    number = site.submit(script)
     shown = site.cluster.call(["scontrol", "show", "job", number]).stdout
     for words in (
         *("Partition=blue", "ReqNodeList=n[1-2]", "Reservation=bench", "Licenses=machine:1"),
@@ -252,7 +263,7 @@ def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
             "Comment=two words",
             "Nice=3",
             "NumNodes=2",
-            "TimeLimit=00:01:00",
+            "TimeLimit=00:06:00",  # five minutes more than the benchmark's own
         ),
     ):
         assert words in shown, shown
@@ -264,10 +275,130 @@ def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
 def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(site: Site) -> None:
     site.write(body="sleep 60")
     [script] = site.scripts()
-    number = site.cluster.call(["sbatch", "--parsable", str(script)], cwd=site.folder).stdout.strip()
-    site.write(body="sleep 60", time_limit="2 min")
+    number = site.submit(script)
+    site.write(body="sleep 60", group=", directives: --nice=1")
     status = site.call("status").stdout
     assert "1 not submitted" in status
     assert f"job {number}" in status and "before the campaign file was changed" in status
     assert "1 job cancelled" in site.call("cancel").stdout
     wait_until(lambda: site.states()[number] == "CANCELLED")
+
+
+def test_threads_memory_and_requeue_as_slurm_shows_the_job(site: Site) -> None:
+    """Its srun starts with them as well, and nothing of the submitting environment is exported."""
+    site.environment = {"FROM_THE_LOGIN_NODE": "yes"}
+    group = ", hint: nomultithread, memory: 1M, requeue: false, switches: '1@00:00:01'"
+    site.write(body='env >"$0.environment"', group=group)
+    [script] = site.scripts()
+    number = site.submit(script, LATER)
+    shown = site.cluster.call(["scontrol", "show", "job", number]).stdout
+    for words in ("ReqB:S:C:T=0:0:*:1\n", "MinMemoryNode=1M ", "Requeue=0 ", "Switches=1@00:00:01\n"):
+        assert words in shown, shown
+    assert succeeded(site.call("cancel"))
+    assert succeeded(site.run())
+    environment = environment_of_program(site)
+    assert environment["SLURM_HINT"] == "nomultithread"
+    assert "FROM_THE_LOGIN_NODE" not in environment
+
+
+def environment_of_program(site: Site) -> dict[str, str]:
+    lines = (site.folder / "program.environment").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def test_what_the_login_environment_says_of_mpi_is_none_of_the_job(site: Site) -> None:
+    """Asked to export nothing, Slurm still loads ~/.profile; srun hands on what the script itself exports."""
+    nonsense = {"I_MPI_FABRICS": "nonsense", "UCX_TLS": "nonsense", "LD_LIBRARY_PATH": "/nonsense"}
+    exports = "".join(f"export {name}={value}\n" for name, value in nonsense.items())
+    (site.cluster.home / ".profile").write_text(f"{exports}export OF_PROFILE=yes\n")
+    site.environment = {**nonsense, "OMPI_MCA_btl": "nonsense"}
+    site.write(
+        body='env >"$0.environment"', system=", launcher: srun, environment: {UCX_LOG_LEVEL: info, MINE: 1}"
+    )
+    assert succeeded(site.run())
+    environment = environment_of_program(site)
+    if "22.05" in site.cluster.call(["sbatch", "--version"]).stdout:
+        assert environment["OF_PROFILE"] == "yes"  # else this test shows nothing
+    assert (environment["UCX_LOG_LEVEL"], environment["MINE"]) == ("info", "1")
+    [output] = site.project.results("jobs")
+    evidence = read_evidence((output.parent / "evidence.txt").read_text()).job
+    assert evidence["env.UCX_LOG_LEVEL"] == "info"
+    for name in ("I_MPI_FABRICS", "UCX_TLS", "LD_LIBRARY_PATH", "OMPI_MCA_btl"):
+        assert name not in environment and f"env.{name}" not in evidence
+
+
+def test_two_clones_of_one_user_leave_each_other_alone(cluster_parts: None, tmp_path: Path) -> None:
+    """The same campaign in two folders at the same time: the same identities, but each has its own jobs."""
+    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
+        sites = [Site(cluster, name) for name in ("one", "other")]
+        for site in sites:
+            site.write(repeats=2)
+        shutil.copy(sites[0].folder / "jobs.yaml", sites[1].folder)
+        threads = [in_the_background(site) for site in sites]
+        for thread in threads:
+            thread.join(300)
+        for site in sites:
+            assert succeeded(site.done)
+            assert "in the queue already" not in site.done.stderr
+            assert [record.status for record in site.records()] == [OK] * 2
+            assert sorted(site.submissions().values()) == [1, 1]
+            (site.folder / "results/jobs/runs").rename(site.folder / "results/jobs/done")
+        ours, theirs = ([site.submit(script, LATER) for script in site.scripts()] for site in sites)
+        assert "2 queued" in sites[1].call("status").stdout
+        assert "2 jobs cancelled" in sites[0].call("cancel").stdout
+        states = cluster.queue()
+        assert [states[number] for number in (*ours, *theirs)] == ["CANCELLED"] * 2 + ["PENDING"] * 2
+        [same] = {tuple(sorted(path.parent.name for path in site.scripts())) for site in sites}
+        assert len(same) == 2
+
+
+def test_removed_results_are_made_again_by_the_same_command(site: Site) -> None:
+    """Slurm still lists the ended jobs, of the same names: they are none of a folder that is new."""
+    site.write(repeats=3)
+    assert succeeded(site.run())
+    shutil.rmtree(site.folder / "results/jobs")
+    done = site.run()
+    assert succeeded(done)
+    assert "submitted again" not in done.stderr and "in the queue already" not in done.stderr
+    assert [record.status for record in site.records()] == [OK] * 3
+    assert set(site.submissions().values()) == {2}
+    planned = (site.folder / "results/jobs/plan.json").stat().st_mtime
+    lines = (site.folder / "results/jobs/submissions.txt").read_text().splitlines()
+    assert sum(" submitted " in line for line in lines) == 3
+    assert datetime.fromisoformat(lines[0].split()[0]).timestamp() - planned < GRACE_SECONDS
+
+
+def test_a_job_that_waits_while_the_program_is_upgraded_is_no_edited_one(site: Site) -> None:
+    site.write()
+    [script] = site.scripts()
+    before = script.read_text()
+    number = site.submit(script, LATER)
+    library = site.folder / "templates/job/library/run.sh"
+    library.write_text(library.read_text() + "# a newer version\n")
+    assert site.scripts() == [script]
+    assert script.read_text() != before
+    site.start_now(number)
+    assert succeeded(site.run())
+    [record] = site.records()
+    assert (record.job_id, sum(site.submissions().values())) == (number, 1)
+    evidence = read_evidence((script.parent / "result/evidence.txt").read_text()).job
+    assert evidence["script_sha256"] == hashlib.sha256(before.encode()).hexdigest()
+    # nothing is missing but the evidence of ranks: the program that stands for a benchmark is no MPI program
+    assert record.verdict == UNVERIFIED
+    assert [reason.partition(":")[0] for reason in record.verdict_reasons] == ["ranks", "hosts", "binding"]
+
+
+@pytest.mark.full
+def test_a_job_that_slurm_ends_at_its_limit_is_a_failure_with_advice(site: Site) -> None:
+    """The benchmark's own limit comes five minutes before Slurm's, which is shortened to its least here."""
+    site.write(body="sleep 200", time_limit="4 min")
+    thread = in_the_background(site)
+    wait_until(lambda: "RUNNING" in site.states().values())
+    [number] = site.states()
+    site.cluster.administer(["scontrol", "update", f"JobId={number}", "TimeLimit=1"])
+    thread.join(300)
+    assert site.done.returncode != 0
+    assert "TIMEOUT" in site.done.stderr and "raise time_limit" in site.done.stderr
+    [record] = site.records()
+    assert record.status == FAILED
+    assert "interrupted by signal 15" in record.reason

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 import synthetic
-from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines
+from evidence_texts import (
+    CLAIM,
+    DECLARED,
+    IDENTITY,
+    INTEL_SHM,
+    RUN,
+    evidence_text,
+    folder_of,
+    rank_lines,
+    split,
+)
 
 from mpicampaign.collect.runs import RunFolder, collect, read_plan, read_run, unusable
 from mpicampaign.errors import UserError
@@ -25,12 +35,14 @@ EVIDENCE = evidence_text(CLAIM, RUN, SUMS, rank_lines(0, "blue1", 0), rank_lines
 
 
 def run_folder(tmp_path: Path, kind: str, **files: str) -> Path:
-    folder = tmp_path / "r01-abc123"
+    folder = tmp_path / f"r01-{IDENTITY}"
     target = folder / kind
     target.mkdir(parents=True)
     (folder / "job.sh").write_text("# script\n")
     for name, text in files.items():
-        (target / f"{name}.txt").write_text(text)
+        (target / f"{name}.txt").write_text(split(text)[0] if name == "evidence" else text)
+        if name == "evidence":
+            (folder / "claim").write_text(split(text)[1])
     return folder
 
 
@@ -42,8 +54,8 @@ def test_finished_run(tmp_path: Path) -> None:
     record = read(run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr=""))
     assert (record.status, record.verdict) == (OK, "verified"), record.verdict_reasons
     assert record.series[0].benchmark == "PingPong"
-    assert (record.order, record.script_hash, record.hosts) == (7, "abc123", ("blue1",))
-    assert set(record.files) == {"output", "evidence", "stderr", "script"}
+    assert (record.order, record.identity, record.hosts) == (7, IDENTITY, ("blue1",))
+    assert set(record.files) == {"output", "evidence", "stderr", "script", "claim"}
     assert record.metadata["claimed transport"] == "shm"
 
 
@@ -70,7 +82,7 @@ def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
 
 
 def test_folder_that_is_not_there(tmp_path: Path) -> None:
-    record = read(tmp_path / "r01-abc123")
+    record = read(tmp_path / f"r01-{IDENTITY}")
     assert (record.status, record.reason, record.series) == (MISSING, "not run yet", ())
 
 
@@ -94,7 +106,7 @@ def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> Non
     folder = run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence="", output="")
     later = folder / "attempts/20260102T000000Z-2"
     later.mkdir()
-    (later / "evidence.txt").write_text(failed)
+    (later / "evidence.txt").write_text(split(failed)[0])
     record = read(folder)
     assert (record.status, record.exit_status) == (FAILED, 124)
     assert record.reason == "stopped at the time limit (2 attempts)"
@@ -123,50 +135,42 @@ def plan_of(*cases: dict[str, Any]) -> dict[str, Any]:
         "system": "here",
         "host_group": "blue",
         "placement": "SHM-1",
+        "benchmark": "tree_gather",
         "suite": "imb",
         "not_available": "",
-        "recipe": "0123",
+        "declared": {},
     }
-    return {
-        "cases": [{**common, "benchmark": "PingPong", "repeats": 1, "runs": [], **case} for case in cases]
-    }
+    return {"cases": [{**common, "runs": [planned(1)], **case} for case in cases]}
+
+
+def planned(repeat: int, identity: str = IDENTITY) -> dict[str, Any]:
+    return {"repeat": repeat, "order": repeat, "identity": identity}
 
 
 def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> None:
-    records = collect(plan_of({"not_available": "no OSU", "repeats": 3}), tmp_path)
+    runs = [planned(repeat) for repeat in (1, 2, 3)]
+    records = collect(plan_of({"not_available": "no OSU", "runs": runs}), tmp_path)
     assert [(r.repeat, r.status, r.reason) for r in records] == [
         (n, NOT_AVAILABLE, "no OSU") for n in (1, 2, 3)
     ]
 
 
 def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> None:
-    old = tmp_path / "runs/blue/SHM-1/PingPong/r01-0ld/result"
-    old.mkdir(parents=True)
-    (old / "output.txt").write_text(OUTPUT)
-    run = {"repeat": 1, "order": 1, "folder": "runs/blue/SHM-1/PingPong/r01-new"}
-    assert [r.status for r in collect(plan_of({"runs": [run]}), tmp_path)] == [MISSING]
+    """Also those of another system, whose identities are known here, too."""
+    left = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
+    there = tmp_path / folder_of(DECLARED)
+    there.parent.mkdir(parents=True)
+    left.rename(there)
+    found = collect(plan_of({"runs": [planned(1), planned(2), planned(1, "0123456789ab")]}), tmp_path)
+    assert [(r.status, r.verdict) for r in found] == [(OK, "verified"), (MISSING, None), (MISSING, None)]
 
 
-def elsewhere(tmp_path: Path, name: str, recipe: str) -> None:
-    there = tmp_path / "runs/blue/SHM-1/PingPong" / name / "result"
-    there.mkdir(parents=True)
-    (there / "output.txt").write_text(OUTPUT)
-    (there / "evidence.txt").write_text(evidence_text(CLAIM, f"claim recipe={recipe}\n"))
-
-
-def test_results_of_another_system_are_found_where_they_are(tmp_path: Path) -> None:
-    elsewhere(tmp_path, "r02-abc", "0123")
-    records = collect(plan_of({"repeats": 2, "system": "away"}), tmp_path)
-    assert [(r.repeat, r.status) for r in records] == [(1, MISSING), (2, OK)]
-
-
-def test_another_systems_results_of_an_older_campaign_file_are_not_taken(tmp_path: Path) -> None:
-    elsewhere(tmp_path, "r01-0ld", "4567")
-    elsewhere(tmp_path, "r02-0ld", "4567")
-    elsewhere(tmp_path, "r02-new", "0123")
-    records = collect(plan_of({"repeats": 2, "system": "away"}), tmp_path)
-    assert [(r.status, r.script_hash) for r in records] == [(MISSING, ""), (OK, "new")]
-    assert "older campaign file" in records[0].reason
+def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
+    done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
+    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {words}" for words in done]
+    (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
+    [record] = collect(plan_of({}), tmp_path)
+    assert record.metadata["submissions"] == "2, again after node failure"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ def test_another_systems_results_of_an_older_campaign_file_are_not_taken(tmp_pat
         {"case": Case("here", "blue", "SHM-2", "tree_gather")},
         {"case": Case("there", "blue", "SHM-1", "tree_gather")},
         {"case": Case("here", "blue", "SHM-1", "PingPong")},
-        {"name": "r01-ffffff"},
+        {"name": "r01-ffffffffffff"},
     ],
 )
 def test_a_result_that_was_copied_into_another_runs_folder_is_contradicted(
@@ -234,7 +238,7 @@ def test_damaged_records_are_refused_by_line(tmp_path: Path, damage: str) -> Non
         read_records(path)
 
 
-@pytest.mark.parametrize("damage", ["", "[]", json.dumps({"format": "mpicampaign-plan", "version": 2})])
+@pytest.mark.parametrize("damage", ["", "[]", json.dumps({"format": "mpicampaign-plan", "version": 3})])
 def test_damaged_plan_is_refused(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(damage)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from conftest import succeeded
+from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
 from mpicampaign.doctor.calls import call
@@ -229,7 +230,7 @@ def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
     desk.slurm()
     desk.stand_in("scancel", script="sleep 0.3")
     environment = {**desk.environment, "PYTHONFAULTHANDLER": "1"}
-    process = subprocess.Popen(
+    process = popen_with_default_signals(
         desk.command("doctor"), cwd=desk.folder, env=environment, stdout=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120

@@ -62,7 +62,7 @@ def test_the_campaign_file_is_checked_planned_and_as_found(minicluster: MiniClus
     for command in ("check", "plan"):
         done = run(minicluster, folder, command, "--campaign", "mine.yaml")
         assert done.returncode == 0, done.stderr
-    assert "48 runs on this system" in done.stdout
+    assert "48 runs here" in done.stdout
     campaign = load_campaign(folder / "mine.yaml")
     assert {name: group.cores for name, group in campaign.host_groups.items()} == {"blue": 2, "red": 2}
     placements = {group: entry.placements for entry in campaign.matrix for group in entry.host_groups}

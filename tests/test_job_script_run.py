@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 from builders import BENCHMARK, PLACEMENTS, campaign, plan
+from default_signals import popen_with_default_signals
 
+from mpicampaign.collect.runs import evidence_in, exit_status
 from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
-from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=0 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
@@ -46,7 +48,7 @@ def execute(script: Script, **options: object) -> int:
 
 
 def evidence(script: Script, kind: str = "result") -> Evidence:
-    return read_evidence(next(script.folder.glob(f"{kind}/evidence.txt")).read_text())
+    return evidence_in(next(script.folder.glob(f"{kind}/evidence.txt")).parent)
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -73,14 +75,14 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     seen = evidence(script, "attempts/*")
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
-    assert (script.folder / "exit").read_text() == "124\n"
+    assert exit_status(script.folder) == 124
 
 
 def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT\necho started >\"$0.started\"\nwhile :; do sleep 0.1; done\n"
     script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).scripts[0]
-    script.path.write_text(script.path.read_text().replace("--kill-after=10 1 ", "--kill-after=10 60 "))
-    process = subprocess.Popen(["bash", str(script.path)], start_new_session=True)
+    script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
+    process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
     while not (tmp_path / "bin/program.started").exists():
         time.sleep(0.02)
     process.terminate()
@@ -93,14 +95,14 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     """LSF sends USR2 at the run limit; a shell that dies of it runs its trap of EXIT with status 0."""
     program = 'echo half\necho started >"$0.started"\nsleep 30\n'
     script = prepared(tmp_path, program).scripts[0]
-    script.path.write_text(script.path.read_text().replace("--kill-after=10 1 ", "--kill-after=10 60 "))
-    process = subprocess.Popen(["bash", str(script.path)], start_new_session=True)
+    script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
+    process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
     while not (tmp_path / "bin/program.started").exists():
         time.sleep(0.02)
     os.killpg(process.pid, signal.Signals[name])
     assert process.wait(240) == 128 + signal.Signals[name]
     assert not script.output.exists()
-    assert (script.folder / "exit").read_text() == f"{process.returncode}\n"
+    assert exit_status(script.folder) == process.returncode
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
@@ -128,7 +130,8 @@ def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> 
     script = prepared(tmp_path, END).scripts[0]
     with script.path.open() as text:
         subprocess.run(["bash"], stdin=text, check=True, timeout=240, cwd=tmp_path)
-    assert "script_hash" not in evidence(script).job
+    assert "script_sha256" not in evidence(script).job
+    assert "program_sha256" in evidence(script).job
 
 
 def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> None:
@@ -182,13 +185,13 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     small = (
         'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
     )
-    small += 'find "$1" -name result; cat "$1"/attempts/*/stderr.txt; cat "$1/exit"; exit $s'
+    small += 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt; exit $s'
     command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode != 0
     assert "No space left on device" in done.stdout
     assert "result" not in done.stdout
-    assert done.stdout.splitlines()[-1] == "1"
+    assert done.stdout.splitlines()[-2:] == ["job exit_status=1", "end of evidence"]
 
 
 def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:
@@ -214,7 +217,7 @@ def test_script_that_was_edited_by_hand_is_restored_unless_it_has_a_result(tmp_p
     script = found.scripts[0]
     script.path.write_text("echo other\n")
     write_scripts(found)
-    assert script.path.read_text() == script.text
+    assert script.path.read_text() == script.text()
     assert execute(script) == 0
     script.path.write_text("echo other\n")
     write_scripts(found)

@@ -21,6 +21,7 @@ FOUNDATION = [
     "presentation",
     "yaml_lines",
     "records",
+    "identity",
     "shape",
     "reference",
 ]

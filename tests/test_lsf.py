@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import threading
@@ -9,11 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from signal import SIGINT, SIGKILL
 from subprocess import CompletedProcess
 
 import pytest
 from builders import MACHINE
+from cluster_site import killed_after
 from conftest import ProjectCopy, succeeded
+from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
 from mpicampaign.campaign.file import load_campaign
@@ -43,9 +47,11 @@ from mpicampaign.records import FAILED, OK, Record, read_records
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
 # One rank only; the words before the per-rank wrapper are the launcher's own.
-LAUNCHER = (
-    '#!/bin/bash\nwhile [ "$1" != bash ]; do shift; done\nexport PMI_RANK=0 MPI_LOCALRANKID=0\nexec "$@"\n'
-)
+LAUNCHER = """#!/bin/bash
+while [ "${1##*/}" != rank ]; do shift; done
+export PMI_RANK=0 MPI_LOCALRANKID=0
+exec "$@"
+"""
 CAMPAIGN = """\
 campaign: jobs
 repeats: {repeats}
@@ -89,6 +95,7 @@ class Site:
             text=True,
             timeout=120,
             check=False,
+            preexec_fn=set_default_signals,
         )
 
     def campaign(self, *arguments: str, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
@@ -148,7 +155,8 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert {record.job_id for record in site.records()} == {number for number, _ in site.lsf.submitted}
     for output in site.project.results("jobs"):  # LSF runs a copy; the rendered file was looked at
         text = (output.parent / "evidence.txt").read_text()
-        assert f"job script_hash={output.parents[1].name.rpartition('-')[2]}\n" in text
+        rendered = (output.parents[1] / "job.sh").read_bytes()
+        assert f"job script_sha256={hashlib.sha256(rendered).hexdigest()}\n" in text
     assert "nothing to do" in site.run().stdout
     assert "12 finished" in site.campaign("status").stdout
 
@@ -199,10 +207,10 @@ def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
 @pytest.mark.slow
 @pytest.mark.full
 def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
-    site.write(body="sleep 1", repeats=6)
+    site.write(repeats=6)
     site.lsf.hold()
-    for signal_name, seconds in (("KILL", "4"), ("KILL", "3"), ("INT", "15")):
-        killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", seconds))
+    for word, number in (("submitted", SIGKILL), ("adopted", SIGKILL), ("adopted", SIGINT)):
+        killed = site.run(before=killed_after(word, number))
         assert killed.returncode != 0
     assert "left to the scheduler" in killed.stderr
     assert "6 queued" in site.campaign("status").stdout
@@ -234,7 +242,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
 @pytest.mark.full
 def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
     """LSF's minute is shorter here than the script's own: it warns by USR2, and the script ends itself."""
-    site.lsf.configure(minute=2.0)
+    site.lsf.configure(minute=0.5)
     site.write(body="echo half; sleep 60")
     done = site.run()
     assert done.returncode != 0
@@ -331,11 +339,11 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     for name in ("PATH", "LSF_STANDIN_STATE"):
         monkeypatch.setenv(name, site.lsf.environment[name])
     campaign = load_campaign(site.folder / "jobs.yaml")
-    prepared = Prepared(campaign, make_plan(campaign, "lsf", MACHINE), site.folder / "results/jobs")
+    prepared = Prepared(campaign, make_plan(campaign, ["lsf"], MACHINE), site.folder / "results")
     write_scripts(prepared)
     [script] = prepared.scripts
     clock, said = Clock(), list[str]()
-    jobs = ClusterJobs(LSF_COMMANDS, site.folder / "lock", said.append, clock)
+    jobs = ClusterJobs(LSF_COMMANDS, script.submitting_lock, said.append, clock)
     jobs.take(script)
     return site, script, jobs, clock, said
 
@@ -373,10 +381,10 @@ def test_a_job_that_ends_well_without_files_is_no_success(
     watched: Watched,
 ) -> None:
     site, script, jobs, clock, _ = watched
-    script.path.write_text(script.path.read_text().replace("\nset -u\n", "\nexit 0\n"))
+    script.path.write_text(script.path.read_text().replace("\nrun=", "\nexit 0\nrun="))
     [ended] = until_ended(jobs, clock, lambda: time.sleep(0.1))
     assert ended.status is None
-    assert "DONE; no exit file was left" in ended.problem
+    assert "DONE; no exit status was left" in ended.problem
     assert len(site.lsf.submitted) == 1
 
 

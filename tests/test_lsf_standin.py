@@ -26,7 +26,7 @@ def test_golden_scripts_are_right_by_the_documentation(path: Path) -> None:
     submission = parse([], path.read_text())
     assert submission.tasks % submission.per_host == 0
     assert submission.run_limit == 45
-    assert {"-J", "-n", "-o", "-e", "-W", "-x", "-m"} <= submission.options.keys()
+    assert {"-J", "-n", "-o", "-W", "-x", "-m"} <= submission.options.keys()
 
 
 def test_all_directives_stand_at_the_head_of_a_script() -> None:

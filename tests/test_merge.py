@@ -70,11 +70,9 @@ def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
     """The usual case: both sites have one campaign file, each has run its own system's part."""
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
     plan = plan_of(folder)
-    plan["cases"] += [case("here", [], 3)]
+    plan["cases"] += [case("here", 3)]
     plan["cases"][0]["host_group"] = "blue"
     (folder / "plan.json").write_text(json.dumps(plan))
-    for path in (folder / "runs").rglob("evidence.txt"):
-        path.write_text(path.read_text().replace("claim recipe=r1", "claim recipe=r2"))
     path = bundle(tmp_path, "site")
     before = [record for record in records(tmp_path / "here") if record.case.system == "here"]
     assert [record.status for record in before] == [MISSING] * 3
@@ -86,12 +84,16 @@ def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
 def test_runs_of_another_campaign_file_are_not_mixed_in(tmp_path: Path) -> None:
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
     plan = plan_of(folder)
-    plan["cases"] = [case("here", [], 2) | {"recipe": "r9"}]
+    plan["cases"] = [case("here", 2, budget=5)]
     (folder / "plan.json").write_text(json.dumps(plan))
-    merged(tmp_path / "here", bundle(tmp_path, "site"))
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"))
+    assert outcome.lines[1:] == [
+        "  left out, as the campaign here says otherwise: "
+        "arguments: --budget 3 → --budget 5 (blue SHM-1 tree_gather)"
+    ]
+    assert outcome.empty == ["site.tar.gz"]
     assert {(record.status, record.reason) for record in records(tmp_path / "here")} <= {
         (MISSING, "only results of another campaign file were merged"),
-        (MISSING, "only results of an older campaign file are there"),
         (MISSING, "not run yet"),
     }
 
@@ -257,7 +259,7 @@ def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
     [
         (
             lambda plan: plan.update(version=9),
-            "its results cannot be read: …/plan.json is no plan of version 1",
+            "its results cannot be read: …/plan.json is no plan of version 2",
         ),
         (lambda plan: plan["cases"][0].pop("suite"), "its plan is damaged: KeyError 'suite'"),
     ],

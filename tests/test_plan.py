@@ -10,8 +10,8 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 
 from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan import check_cap, choose_system, make_plan, plan_to_json
-from mpicampaign.jobs.plan_text import pending_text, plan_text
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_to_json
+from mpicampaign.jobs.plan_text import no_runs_text, pending_text, plan_text
 from mpicampaign.jobs.software import Program, find_program
 
 
@@ -53,26 +53,53 @@ def test_full_node_asks_the_host_group_then_the_machine() -> None:
 def test_cases_of_other_systems_are_known_but_have_no_runs() -> None:
     made = campaign()
     away = replace(made.systems["here"], name="away")
-    elsewhere = make_plan(replace(made, systems={**made.systems, "away": away}), "away", MACHINE)
+    elsewhere = make_plan(replace(made, systems={**made.systems, "away": away}), ["away"], MACHINE)
     assert elsewhere.runs == ()
     assert len(elsewhere.cases) == 2
     assert "(elsewhere)" in plan_text(elsewhere, 0, None)
 
 
-def test_system_is_chosen_by_host_name() -> None:
+def test_systems_are_chosen_by_host_name() -> None:
     made = campaign(login_hosts=("login*.blue",))
-    assert choose_system(made, ["login1.blue"]) == "here"
-    assert choose_system(made, ["laptop"]) == ""
-    assert choose_system(made, ["laptop"], "here") == "here"
+    assert choose_systems(made, ["login1.blue"]) == ("here",)
+    assert choose_systems(made, ["laptop"]) == ()
+    assert choose_systems(made, ["laptop"], "here") == ("here",)
     with pytest.raises(UserError, match="no system 'there'"):
-        choose_system(made, ["laptop"], "there")
+        choose_systems(made, ["laptop"], "there")
+    elsewhere = plan(made)
+    assert "(laptop) belongs to no system" in no_runs_text(replace(elsewhere, systems=()), "laptop")
 
 
-def test_two_systems_that_claim_one_machine_are_an_error() -> None:
-    made = campaign(login_hosts=("login*",))
+@pytest.mark.parametrize(
+    ("scheduler", "login_hosts", "chosen"),
+    [
+        ("none", (), ("here", "twin")),  # two MPI libraries of one machine
+        ("slurm", ("login*",), ("here", "twin")),
+        ("slurm", (), ()),  # nothing says to which of them this machine belongs
+        ("none", ("other*",), ()),
+    ],
+)
+def test_a_machine_may_belong_to_several_systems(
+    scheduler: str, login_hosts: tuple[str, ...], chosen: tuple[str, ...]
+) -> None:
+    made = campaign(scheduler=scheduler, login_hosts=login_hosts)
     both = {**made.systems, "twin": replace(made.systems["here"], name="twin")}
-    with pytest.raises(UserError, match="several systems: here, twin"):
-        choose_system(replace(made, systems=both), ["login1"])
+    assert choose_systems(replace(made, systems=both), ["login1"]) == chosen
+
+
+def test_runs_of_two_systems_take_turns() -> None:
+    made = campaign(repeats=2)
+    twin = replace(made.systems["here"], name="twin")
+    group = replace(made.host_groups["blue"], name="red", system="twin")
+    both = replace(
+        made,
+        systems={**made.systems, "twin": twin},
+        host_groups={**made.host_groups, "red": group},
+        matrix=(replace(made.matrix[0], host_groups=("blue", "red")),),
+    )
+    runs = make_plan(both, ["here", "twin"], MACHINE).runs
+    assert [run.repeat for run in runs] == [1] * 4 + [2] * 4
+    assert {run.case.system for run in runs[:4]} == {"here", "twin"}
 
 
 def test_cap_refuses_and_names_both_figures() -> None:
@@ -83,13 +110,16 @@ def test_cap_refuses_and_names_both_figures() -> None:
         check_cap(made, 1.9, "c.yaml")
 
 
-def test_plan_as_json_names_order_and_folder_of_each_run() -> None:
+def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
     made = plan(campaign(repeats=2))
-    data = plan_to_json(made, {run.order: f"folder{run.order}" for run in made.runs})
-    assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 1, 1)
+    data = plan_to_json(made, "../../campaign.yaml")
+    assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 2, 1)
+    assert (data["systems"], data["campaign_file"]) == (["here"], "../../campaign.yaml")
+    found = {(run.case.placement, run.repeat): (run.identity, run.order) for run in made.runs}
     for case in data["cases"]:
         assert [run["repeat"] for run in case["runs"]] == [1, 2]
-        assert all(run["folder"] == f"folder{run['order']}" for run in case["runs"])
+        for run in case["runs"]:
+            assert (run["identity"], run["order"]) == found[case["placement"], run["repeat"]]
 
 
 def test_words_before_a_campaign() -> None:
@@ -133,7 +163,7 @@ def test_the_line_rate_reaches_the_analysis_through_the_plan_and_changes_no_run(
     for rate in (None, 1.25e8):
         fabrics = {"eth": Fabric("eth", "tcp", "eth0", bytes_per_second=rate)}
         made = plan(campaign(tcp, group={"fabrics": fabrics}))
-        plans.append(plan_to_json(made, {run.order: "" for run in made.runs})["cases"])
+        plans.append(plan_to_json(made, "")["cases"])
     rates = [{case["placement"]: case["line_rate"] for case in cases} for cases in plans]
     assert rates == [{"TCP": None, "SHM": None}, {"TCP": 1.25e8, "SHM": None}]
-    assert [case["recipe"] for case in plans[0]] == [case["recipe"] for case in plans[1]]
+    assert [case["runs"] for case in plans[0]] == [case["runs"] for case in plans[1]]

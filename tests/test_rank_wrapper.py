@@ -8,18 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.jobs.render import wrapper_text
+from mpicampaign.jobs.render import TEMPLATES
 
-DEFAULTS = {
-    "ranks_per_node": 2,
-    "sockets_wanted": 1,
-    "binding": "core",
-    "device": "",
-    "interface": "",
-    "rank_variable": "PMI_RANK",
-    "local_rank_variable": "MPI_LOCALRANKID",
-    "evidence_library": "",
-}
+LIBRARY = TEMPLATES / "library"
+DEFAULTS = {"ranks_per_node": 2, "sockets": 1, "binding": "core", "device": "", "interface": ""}
 
 
 def record_topology(
@@ -38,12 +30,13 @@ def record_topology(
     return root
 
 
-def run_wrapper(tmp_path: Path, sysfs: Path, allowed: str, option: str, **settings: object) -> str:
-    script = tmp_path / "rank.sh"
-    script.write_text(wrapper_text({**DEFAULTS, **settings}))
+def on_node(sysfs: Path, allowed: str, command: str, **settings: object) -> str:
+    """What a command of the library prints on a node of this topology."""
+    placement = " ".join(f"{name}='{value}'" for name, value in {**DEFAULTS, **settings}.items())
+    text = f'. "{LIBRARY / "rank.sh"}"; {placement}; read_topology; choose_cpus; {command}'
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
     done = subprocess.run(
-        ["bash", script, option], env=environment, capture_output=True, text=True, check=True, timeout=240
+        ["bash", "-c", text], env=environment, capture_output=True, text=True, check=False, timeout=240
     )
     assert done.stderr == ""
     return done.stdout
@@ -84,38 +77,37 @@ def test_cpus_of_ranks(
     cpus: str,
 ) -> None:
     sysfs = record_topology(tmp_path / "sys", sockets, cores, threads, mixed)
-    shown = run_wrapper(tmp_path, sysfs, allowed, "--topology", ranks_per_node=ranks, sockets_wanted=wanted)
-    chosen = [line.removeprefix("cpus=") for line in shown.splitlines() if line.startswith("cpus=")]
-    assert [" ".join(chosen[0].split()[:ranks])] == [cpus]
-    complaint = run_wrapper(tmp_path, sysfs, allowed, "--check", ranks_per_node=ranks, sockets_wanted=wanted)
-    assert bool(complaint) == (not cpus)
+    placement = {"ranks_per_node": ranks, "sockets": wanted}
+    shown = on_node(sysfs, allowed, 'echo "${cpus[*]:0:ranks_per_node}"; lacks', **placement)
+    assert shown.splitlines()[0] == cpus
+    assert bool(shown.splitlines()[1:]) == (not cpus)
 
 
 def test_reason_names_what_is_wanted_and_what_is_there(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
-    complaint = run_wrapper(tmp_path, sysfs, "0-1", "--check", sockets_wanted=2)
+    complaint = on_node(sysfs, "0-1", "lacks", sockets=2)
     assert "needs 2 cores on 2 socket(s)" in complaint
     assert "offers 1 socket(s) and 2 core(s)" in complaint
 
 
 def test_unbound_ranks_need_no_cores(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 1)
-    assert run_wrapper(tmp_path, sysfs, "0", "--check", binding="none", sockets_wanted=0) == ""
+    assert on_node(sysfs, "0", "lacks", binding="none", sockets=0) == ""
 
 
 def test_infiniband_device_and_port_state(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
-    assert "no InfiniBand device mlx5_0" in run_wrapper(tmp_path, sysfs, "0-1", "--check", device="mlx5_0")
+    assert "no InfiniBand device mlx5_0" in on_node(sysfs, "0-1", "lacks", device="mlx5_0")
     port = sysfs / "class/infiniband/mlx5_0/ports/1"
     port.mkdir(parents=True)
     (port / "state").write_text("1: DOWN\n")
-    assert "no active port" in run_wrapper(tmp_path, sysfs, "0-1", "--check", device="mlx5_0")
+    assert "no active port" in on_node(sysfs, "0-1", "lacks", device="mlx5_0")
     (port / "state").write_text("4: ACTIVE\n")
-    assert run_wrapper(tmp_path, sysfs, "0-1", "--check", device="mlx5_0") == ""
+    assert on_node(sysfs, "0-1", "lacks", device="mlx5_0") == ""
 
 
 def test_missing_network_interface(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
-    assert "no network interface eth7" in run_wrapper(tmp_path, sysfs, "0-1", "--check", interface="eth7")
+    assert "no network interface eth7" in on_node(sysfs, "0-1", "lacks", interface="eth7")
     (sysfs / "class/net/eth7").mkdir(parents=True)
-    assert run_wrapper(tmp_path, sysfs, "0-1", "--check", interface="eth7") == ""
+    assert on_node(sysfs, "0-1", "lacks", interface="eth7") == ""

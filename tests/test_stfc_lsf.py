@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from builders import MACHINE
+from builders import MACHINE, script_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.render import script_text
 
 sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
 from bsub_grammar import parse
@@ -86,11 +85,10 @@ CODES = {
 
 
 def launch(text: str) -> tuple[list[str], list[str]]:
-    """The words of mpirun, and those of the benchmark behind the per-rank wrapper."""
-    command = re.search(r"timeout --kill-after=10 \d+ (.*?) >", text.replace("\\\n", " "), re.DOTALL)
+    """The words of mpirun, and those of the benchmark behind the per-rank wrapper: the script's last line."""
+    command = re.search(r'^measure (.*) "\$rank" "\$program" (.*)\n\Z', text, re.MULTILINE)
     assert command
-    before, _, behind = " ".join(command[1].split()).partition(' bash "$attempt/rank.sh" "$program"')
-    return before.split(), behind.split()
+    return command[1].split(), command[2].split()
 
 
 @pytest.mark.parametrize("number", CODES)
@@ -98,11 +96,11 @@ def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> 
     code = CODES[number]
     campaign = load_campaign(CAMPAIGNS / f"{code.campaign}.yaml")
     [system] = campaign.systems
-    runs = make_plan(campaign, system, MACHINE).runs
+    runs = make_plan(campaign, [system], MACHINE).runs
     cases = {(run.case.host_group, run.case.placement, run.repeat) for run in runs}
     assert cases == {(g, p, r) for g in code.groups for p in code.tiles for r in range(1, 6)}
     for run in runs:
-        text = script_text(run, Path("/top"))[0]
+        text = script_of(run).text()
         tile, words = code.tiles[run.case.placement]
         wanted = {
             "-x": "",
@@ -112,23 +110,23 @@ def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> 
             **({"-q": code.queue} if code.queue else {}),
         }
         found = parse([], text)
-        # the name and the files are the run's own; the report has one name for all, and one folder
-        own = {option: found.options.pop(option) for option in ("-J", "-o", "-e")}
+        # the name and the log are the run's own; the report has one name for all, and one folder
+        own = {option: found.options.pop(option) for option in ("-J", "-o")}
         assert found.options == wanted
         assert found.requirements == [f"span[ptile={tile}]"]
         assert own["-J"].startswith(f"{run.case.benchmark}-")
-        assert own["-o"].endswith("/%J.out") and own["-e"].endswith("/%J.err")
+        assert own["-o"] == f"/results/c/logs/{own['-J']}-%J.log"  # of both outputs: there is no -e
         mpirun, benchmark = launch(text)
         assert mpirun == words
         assert benchmark == (code.arguments or ["-npmin", "4", "Sendrecv"])
-        assert tuple(re.findall(r"^module load (\S+)", text, re.MULTILINE)) == code.modules
+        assert tuple(re.findall(r"^need module load (\S+)", text, re.MULTILINE)) == code.modules
 
 
 def test_mapping_to_processors_as_in_section_3_1_1() -> None:
     """Which the campaign of the whole report has, not the scripts of its appendix."""
     campaign = load_campaign(CAMPAIGNS / "stfc-2017/campaign.yaml")
-    found = {run.case.placement: run for run in make_plan(campaign, "scarf", MACHINE).runs}
-    scripts = {name: launch(script_text(run, Path("/top"))[0])[0] for name, run in found.items()}
+    found = {run.case.placement: run for run in make_plan(campaign, ["scarf"], MACHINE).runs}
+    scripts = {name: launch(script_of(run).text())[0] for name, run in found.items()}
     assert scripts["SHM-1"] == [*PLATFORM, "numactl", "--cpunodebind=0", "--"]
     assert scripts["SHM-2"] == [*PLATFORM, "-cpu_bind=MAP_CPU:0,15"]
 
@@ -139,7 +137,7 @@ def test_a_reservation_instead_of_hosts(tmp_path: Path) -> None:
     reserved = text.replace("hosts: ivybridge2000G}", "hosts: [], reservation: bench#0}")
     assert reserved != text
     (tmp_path / "reserved.yaml").write_text(reserved)
-    runs = make_plan(load_campaign(tmp_path / "reserved.yaml"), "lotus", MACHINE).runs
+    runs = make_plan(load_campaign(tmp_path / "reserved.yaml"), ["lotus"], MACHINE).runs
     run = next(run for run in runs if run.case.host_group == "ivybridge2000G")
-    options = parse([], script_text(run, Path("/top"))[0]).options
+    options = parse([], script_of(run).text()).options
     assert (options.get("-m"), options["-U"]) == (None, "bench#0")

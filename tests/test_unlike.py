@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from bundles import campaign_folder
+from evidence_texts import read
 
 from mpicampaign.collect.alike import of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
@@ -17,7 +18,6 @@ from mpicampaign.comparison.rows import UNLIKE
 from mpicampaign.records import CONTRADICTED, Case, Record
 from mpicampaign.tables.form import Form, View
 from mpicampaign.tables.make import tables, to_csv
-from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.library_version import library_file, library_version
 
 CASE = Case("s", "g", "TCP", "PingPong")
@@ -142,12 +142,12 @@ def test_unlike_repeats_count_and_every_form_of_the_tables_says_so() -> None:
 
 
 def test_what_an_own_run_tells() -> None:
-    evidence = read_evidence(
-        "#mpicampaign-evidence 1\nclaim mpi=openmpi\nclaim binding=core\nclaim setting.OMPI_MCA_pml=ob1\n"
-        "claim setting.FI_TOKEN=x\nrank 0 start.library=/opt/openmpi-4.1.4/lib/libmpi.so.40\n"
+    evidence = read(
+        "#mpicampaign-evidence 2\nclaim mpi=openmpi\nclaim binding=core\nclaim setting.OMPI_MCA_pml=ob1\n"
+        "claim setting.FI_TOKEN=x\nclaim arguments=-i 100 -x 10\n"
+        "rank 0 start.library=/opt/openmpi-4.1.4/lib/libmpi.so.40\n"
     )
-    script = '    bash "$attempt/rank.sh" "$program" -i 100 -x 10 \\\n    >"$attempt/output.txt"\n'
-    assert of_own_run(evidence, script, "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n") == {
+    assert of_own_run(evidence, "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n") == {
         "mpi_library": "Intel MPI 2021.18.1",
         "mpi_library_file": "libmpi.so.40 (4.1.4)",
         "binding": "core",
@@ -161,18 +161,6 @@ def test_records_of_own_runs_hold_it(tmp_path: Path) -> None:
     record, *_ = collect_own(plan_of(folder), folder)
     assert record.metadata["mpi_library"] == "Intel MPI 2021.18.1"
     assert record.metadata["settings"] == "I_MPI_FABRICS=shm"
-
-
-def test_the_arguments_are_found_in_a_rendered_script() -> None:
-    golden = Path(__file__).parent / "golden"
-    scripts = [
-        path.read_text()
-        for path in golden.rglob("*")
-        if path.is_file() and 'rank.sh" "$program"' in path.read_text()
-    ]
-    assert scripts
-    for text in scripts:
-        assert "arguments" in of_own_run(read_evidence(""), text, "")
 
 
 def test_what_an_imported_run_tells() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines
+from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.evidence import cpu_list, read_evidence
+from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import payload
 from mpicampaign.verdict.transport_reports import reported_transports
@@ -18,7 +18,7 @@ HONEST = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blu
 
 
 def verdict_of(text: str, output: str = INTEL_SHM) -> tuple[str, tuple[str, ...]]:
-    return judge(read_evidence(text), output, SERIES)
+    return judge(read(text), output, SERIES)
 
 
 def altered(text: str, old: str, new: str) -> str:
@@ -34,7 +34,11 @@ def test_honest_run_is_verified() -> None:
 
 ALTERATIONS = [
     ("exit status", "job exit_status=0", "job exit_status=7"),
-    ("job script", "job script_hash=abc123", "job script_hash=abc124"),
+    ("job script", "job script_sha256=abc123", "job script_sha256=abc125"),
+    ("job script", "job launch=mpirun -n 2", "job launch=mpirun -n 4"),
+    ("job script", "job arguments=--budget 3", "job arguments=--budget 1"),
+    ("result", f"r01-{IDENTITY}\n", f"r02-{IDENTITY}\n"),
+    ("claim", '"--budget","3"', '"--budget","1"'),
     ("program", "job program_sha256=5555", "job program_sha256=5556"),
     ("settings", "job env.I_MPI_FABRICS=shm", "job env.I_MPI_FABRICS=ofi"),
     ("hosts", "rank 1 start.host=blue1", "rank 1 start.host=blue2"),
@@ -65,7 +69,10 @@ def test_one_altered_value_contradicts(kind: str, old: str, new: str) -> None:
 
 REMOVALS = [
     ("evidence", "end of evidence\n"),
-    ("job script", "job script_hash=abc123\n"),
+    ("job script", "job script_sha256=abc123\n"),
+    ("job script", "job launch=mpirun -n 2\n"),
+    ("job script", "job arguments=--budget 3\n"),
+    ("evidence", f"job run=blue/SHM-1/tree_gather/r01-{IDENTITY}\n"),
     ("binding", "rank 0 start.allowed=0\n"),
     ("sockets", "rank 0 end.socket=0\n"),
     ("ranks", "rank 1 end.cpu=1\n"),
@@ -101,11 +108,11 @@ def test_a_kernel_that_does_not_tell_where_memory_is() -> None:
     assert verdict_of("\n".join(lines).replace("numa_maps=yes", "numa_maps=no"))[0] == VERIFIED
 
 
-@pytest.mark.parametrize("key", ["system", "placement", "repeat", "script_hash"])
+@pytest.mark.parametrize("key", ["system", "placement", "repeat", "identity"])
 def test_the_result_of_another_run_is_contradicted(key: str) -> None:
     claim = dict(line.removeprefix("claim ").split("=", 1) for line in CLAIM.splitlines())
-    expected = {name: claim[name] for name in ("system", "placement", "repeat", "script_hash")}
-    evidence = read_evidence(HONEST)
+    expected = {name: claim[name] for name in ("system", "placement", "repeat", "identity")}
+    evidence = read(HONEST)
     assert judge(evidence, INTEL_SHM, SERIES, expected)[0] == VERIFIED
     verdict, reasons = judge(evidence, INTEL_SHM, SERIES, {**expected, key: "other"})
     assert verdict == CONTRADICTED
@@ -119,6 +126,18 @@ def test_a_setting_is_compared_as_it_is() -> None:
         same = text.replace("env.I_MPI_FABRICS=shm", f"env.I_MPI_FABRICS={value}")
         assert verdict_of(same)[0] == VERIFIED, value
         assert verdict_of(text)[0] == CONTRADICTED
+
+
+def test_a_script_that_was_rendered_before_an_upgrade_is_no_lie() -> None:
+    """A job that waits in the queue was submitted with an earlier text of its script."""
+    assert verdict_of(altered(HONEST, "script_sha256=abc123", "script_sha256=abc124"))[0] == VERIFIED
+
+
+def test_evidence_that_the_campaign_switched_off_is_named() -> None:
+    text = altered(evidence_text(CLAIM, RUN), "claim evidence=on", "claim evidence=off")
+    verdict, reasons = verdict_of(text)
+    assert verdict == UNVERIFIED
+    assert "evidence is off in the campaign file" in reasons[0]
 
 
 def test_without_the_evidence_library_nothing_is_verified() -> None:
@@ -263,8 +282,8 @@ def test_two_threads_of_one_core_are_one_core() -> None:
 
 def test_small_payload_needs_the_librarys_report() -> None:
     small = (Series("PingPong", 2, {"size": [8.0], "repetitions": [1000.0], "time": [2e-7]}),)
-    assert judge(read_evidence(HONEST), INTEL_SHM, small)[0] == VERIFIED
-    verdict, reasons = judge(read_evidence(HONEST), "", small)
+    assert judge(read(HONEST), INTEL_SHM, small)[0] == VERIFIED
+    verdict, reasons = judge(read(HONEST), "", small)
     assert verdict == UNVERIFIED
     assert any("too little for counters" in reason for reason in reasons)
 
@@ -280,7 +299,7 @@ def test_declared_topology_is_never_plainly_verified() -> None:
 
 
 def test_payload_counts_repetitions() -> None:
-    found = payload(read_evidence(TCP), SERIES)
+    found = payload(read(TCP), SERIES)
     assert (found.moved, found.close) == (104857600.0, True)
     assert found.least == {"blue1": 104857600.0, "blue2": 104857600.0}
 
@@ -295,8 +314,8 @@ def table(benchmark: str, ranks: int, repetitions: bool = True) -> tuple[Series,
 def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> None:
     """Reduce_scatter of two ranks sends half of each size: 94 of 189 MB."""
     half = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=96000000")
-    assert judge(read_evidence(half), INTEL_TCP, table("Reduce_scatter", 2))[0] == VERIFIED
-    assert judge(read_evidence(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
+    assert judge(read(half), INTEL_TCP, table("Reduce_scatter", 2))[0] == VERIFIED
+    assert judge(read(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
 
 
 @pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge", "MPI_Gather"])
@@ -305,11 +324,11 @@ def test_kernels_tell_how_much_must_move(kernel: str) -> None:
     (printed,) = table(kernel, 2)
     printed.columns["samples"] = printed.columns.pop("repetitions")
     quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
-    assert judge(read_evidence(quiet), "", (printed,))[0] == CONTRADICTED
-    assert judge(read_evidence(TCP), "", (printed,))[0] == VERIFIED
+    assert judge(read(quiet), "", (printed,))[0] == CONTRADICTED
+    assert judge(read(TCP), "", (printed,))[0] == VERIFIED
     busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=200000000")
-    assert judge(read_evidence(busy), "", (printed,))[0] == CONTRADICTED
-    assert judge(read_evidence(HONEST), "", (printed,))[0] == VERIFIED
+    assert judge(read(busy), "", (printed,))[0] == CONTRADICTED
+    assert judge(read(HONEST), "", (printed,))[0] == VERIFIED
 
 
 @pytest.mark.parametrize("title", ["MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"])
@@ -317,8 +336,8 @@ def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None
     """OSU names its benchmarks by titles, and each size was sent at least once."""
     quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
     osu = table(title, 2, repetitions=False)
-    assert judge(read_evidence(quiet), "", osu)[0] == CONTRADICTED
-    assert judge(read_evidence(TCP), "", osu)[0] == VERIFIED
+    assert judge(read(quiet), "", osu)[0] == CONTRADICTED
+    assert judge(read(TCP), "", osu)[0] == VERIFIED
 
 
 def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
@@ -326,8 +345,8 @@ def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
     ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
     quiet = TCP_RUN.replace("220000000", "2000")
     text = evidence_text(claim, quiet, *ranks)
-    assert judge(read_evidence(text), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
-    assert judge(read_evidence(text), INTEL_TCP, table("Sendrecv", 4))[0] == CONTRADICTED
+    assert judge(read(text), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
+    assert judge(read(text), INTEL_TCP, table("Sendrecv", 4))[0] == CONTRADICTED
 
 
 def test_a_host_without_active_ranks_carries_nothing() -> None:
@@ -335,7 +354,7 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
     claim = TCP_CLAIM.replace("nodes=2", "nodes=4").replace("ranks=2", "ranks=4")
     ranks = [rank_lines(rank, f"blue{host}", 0) for rank, host in enumerate((2, 3, 0, 1))]
     quiet = evidence_text(claim, TCP_RUN.replace("220000000", "2000"), *ranks)
-    assert judge(read_evidence(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
+    assert judge(read(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
 
 
 def test_more_traffic_than_the_run_can_have_moved_is_that_of_others() -> None:
@@ -348,18 +367,18 @@ def test_more_traffic_than_the_run_can_have_moved_is_that_of_others() -> None:
 
 def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
     barrier = (Series("Barrier", 2, {"time": [1e-6], "repetitions": [1000.0]}),)
-    assert judge(read_evidence(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
+    assert judge(read(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
 
 
 def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
     """OSU prints no repetitions: 5 MB of payload are known of, and NFS may have moved as much."""
     busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")
     osu = table("MPI Latency", 2, repetitions=False)
-    assert judge(read_evidence(busy), INTEL_SHM, osu)[0] == VERIFIED
-    verdict, reasons = judge(read_evidence(busy), "", osu)
+    assert judge(read(busy), INTEL_SHM, osu)[0] == VERIFIED
+    verdict, reasons = judge(read(busy), "", osu)
     assert verdict == UNVERIFIED
     assert any("other traffic" in reason for reason in reasons), reasons
-    assert judge(read_evidence(HONEST), "", osu)[0] == VERIFIED
+    assert judge(read(HONEST), "", osu)[0] == VERIFIED
 
 
 PROT = " Prot -  All Intra-node communication is: SHM\n"

@@ -9,6 +9,7 @@ from mpicampaign import __version__
 from mpicampaign.analyse_tables import records_and_tables
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
+from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.comparison.changes import earlier_series
 from mpicampaign.figures.draw import draw_all
 from mpicampaign.report.write import write_report
@@ -28,9 +29,15 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
     folder : the campaign's below results/, with its plan.json, imports, merged bundles or several of them
     presentation : how they are to be shown
     campaign_text : the campaign file, or the map of an import, shown in the report
+
+    Raises
+    ------
+    UserError
+        where the report has results, and the campaign as it is now has none.
     """
-    records, comparison = records_and_tables(folder, presentation)
     plan = plan_of(folder)
+    beside = undescribed_lines(plan, folder)
+    records, comparison = records_and_tables(folder, presentation)
     figures = draw_all(comparison, folder / "figures", presentation.unit)
     write_report(
         folder / "report.html",
@@ -41,6 +48,7 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
         campaign_name=plan["campaign"],
         campaign_text=campaign_text,
         provenance=_provenance(folder, plan),
+        beside=beside,
         unit=presentation.unit,
         changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.campaign import collect_all, plan_of
+from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.comparison.changes import keep_earlier
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.published import with_published
+from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
-from mpicampaign.records import Header, write_records
+from mpicampaign.records import OK, Header, read_records, write_records
 from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
 
 if TYPE_CHECKING:
@@ -24,9 +26,15 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     """Write records and tables of a campaign's folder; both are handed back.
 
     ``folder``: the campaign's below results/, with its plan.json, imports, merged bundles or several of them.
+
+    Raises
+    ------
+    UserError
+        where the records that are there hold results, and there are none now: nothing is replaced.
     """
     shown = presentation
     records = collect_all(folder)
+    _check_not_emptied(folder, records)
     comparison = compare(records, shown.table_sizes, shown.benchmark_sizes)
     comparison = with_published(comparison, shown.reference)
     write_tables(comparison, folder / "tables", shown.unit)
@@ -34,6 +42,21 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     header = Header(plan_of(folder)["campaign"], shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / "records.jsonl", header, records)
     return records, comparison
+
+
+def _check_not_emptied(folder: Path, records: list[Record]) -> None:
+    before = folder / "records.jsonl"
+    if any(record.status == OK for record in records) or not before.is_file():
+        return
+    try:
+        kept = sum(record.status == OK for record in read_records(before)[1])
+    except UserError:
+        return
+    if kept:
+        message = f"no run of the campaign as it is now has a result: the report of {kept} results stays"
+        beside = undescribed_lines(plan_of(folder), folder)
+        hint = "\n    ".join([*beside, "run the campaign, or undo the change of its file"])
+        raise UserError(Problem(message, str(folder / "report.html"), hint=hint))
 
 
 def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s") -> None:

@@ -76,7 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _command(commands, "check", _check, "check the campaign file and say what it holds")
     _command(commands, "plan", _plan, "show the matrix of cases and the node-hours they may take")
-    _command(commands, "render", _render, "write all job scripts, submit nothing")
+    render = _command(commands, "render", _render, "write all job scripts, submit nothing")
+    render.add_argument("--inline", action="store_true", help="each script in one file, with its library")
     _command(commands, "build", _build, "build the bundled kernels for this system")
     run = _command(commands, "run", _run, "run what is not done yet, then make tables and report")
     run.add_argument("--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)")
@@ -145,23 +146,35 @@ def _check(options: argparse.Namespace) -> int:
     prepared = _prepare(options)
     campaign = prepared.campaign
     print(f"{options.campaign}: campaign {campaign.name}, no mistakes found")
-    print(f"  systems: {', '.join(campaign.systems)}; this machine: {prepared.plan.system or 'none of them'}")
+    here = ", ".join(prepared.plan.systems) or "none of them"
+    print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
     return 0
 
 
 def _plan(options: argparse.Namespace) -> int:
+    from mpicampaign.execution.set_aside import fault_of
     from mpicampaign.jobs.plan_text import plan_text
 
     prepared = _prepare(options)
-    print(plan_text(prepared.plan, len(prepared.pending), prepared.campaign.node_hours_cap))
+    faulty = [script for script in prepared.scripts if script.output.exists() and fault_of(script)]
+    pending = len(prepared.pending) + len(faulty)
+    print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
+    _tell(*(f"to be run again: {script.label}" for script in faulty), *_beside(prepared))
     return 0
 
 
+def _beside(prepared: Prepared) -> list[str]:
+    """What is to be said of results that are there and that the campaign does not describe."""
+    from mpicampaign.collect.undescribed import undescribed_lines
+
+    return undescribed_lines(prepared.plan_data, prepared.folder)
+
+
 def _render(options: argparse.Namespace) -> int:
-    from mpicampaign.jobs.prepare import write_scripts
+    from mpicampaign.jobs.prepare import write_inline, write_scripts
 
     prepared = _prepare(options)
-    write_scripts(prepared)
+    (write_inline if options.inline else write_scripts)(prepared)
     for script in prepared.scripts:
         print(script.path)
     return 0
@@ -175,12 +188,14 @@ def _build(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.execute import run_snakemake, wait_for_measurement
-    from mpicampaign.execution.set_aside import set_aside_unusable
+    from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan_text import pending_text, waiting_text
+    from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.jobs.software import PROJECT
 
     prepared = _prepare(options)
-    _tell(*set_aside_unusable(prepared.scripts))
+    check_runs(prepared)
+    _tell(*set_aside_faulty(prepared.scripts), *_beside(prepared))
     if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
         # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, lambda owner: _tell(waiting_text(owner)))
@@ -210,7 +225,9 @@ def _show(prepared: Prepared) -> None:
 def _status(options: argparse.Namespace) -> int:
     from mpicampaign.execution.queue_status import run_states, status_text
 
-    print(status_text(*run_states(_prepare(options))))
+    prepared = _prepare(options)
+    print(status_text(*run_states(prepared)))
+    _tell(*_beside(prepared))
     return 0
 
 

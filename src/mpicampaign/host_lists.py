@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 
 _RANGE = re.compile(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)")
 MAX_HOSTS = 100_000
@@ -39,3 +40,11 @@ def short(host: str) -> str:
     """The name without its domain, in small letters, as hosts are compared; an address stays whole."""
     name = host.lower()
     return name if name.replace(".", "").isdecimal() else name.partition(".")[0]
+
+
+def is_member(host: str, pattern: str) -> bool:
+    """Whether a pattern means a host; a node may call itself n1 or n1.site.org, and so may the pattern."""
+    one_is_short = ("." in host) != ("." in pattern)
+    return fnmatch(host, pattern) or (
+        one_is_short and fnmatch(host.partition(".")[0], pattern.partition(".")[0])
+    )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "mpicampaign-records"
-VERSION = 1
+VERSION = 2
 
 # status
 OK = "ok"
@@ -35,7 +35,7 @@ UNVERIFIED = "unverified"
 
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
-    **dict.fromkeys(("suite", "status", "reason", "script_hash", "job_id", "started", "ended"), str),
+    **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
@@ -102,11 +102,12 @@ class Record:
     repeat: int
     status: str
     reason: str = ""
+    earlier: str = ""  # why it belongs to an earlier state of its program or MPI library
     verdict: str | None = None
     verdict_reasons: tuple[str, ...] = ()
     series: tuple[Series, ...] = ()
     order: int | None = None
-    script_hash: str = ""
+    identity: str = ""
     hosts: tuple[str, ...] = ()
     job_id: str = ""
     started: str = ""
@@ -118,8 +119,8 @@ class Record:
 
     @property
     def counts(self) -> bool:
-        """Whether the run's figures may enter averages: complete and not contradicted."""
-        return self.status == OK and self.verdict != CONTRADICTED
+        """Whether the run's figures may enter averages: complete, not contradicted, of the present state."""
+        return self.status == OK and self.verdict != CONTRADICTED and not self.earlier
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
@@ -142,6 +143,7 @@ def record_from_json(data: dict[str, Any]) -> Record:
         at a field that is missing, unknown or of another kind.
     """
     fields = dict(data)
+    fields.pop("script_hash", None)  # by which version 1 knew a run
     fields["case"] = Case(**fields["case"])
     fields["series"] = tuple(Series(**series) for series in fields["series"])
     fields["verdict_reasons"] = tuple(fields["verdict_reasons"])
@@ -223,8 +225,8 @@ def _text(path: Path) -> str:
 
 def _header(path: Path, line: str) -> Header:
     data = _json_line(path, 1, line)
-    if data.get("format") != FORMAT or data.get("version") != VERSION:
-        raise UserError(f"{path}:1: not a records file of version {VERSION} of this program")
+    if data.get("format") != FORMAT or data.get("version") not in (1, VERSION):
+        raise UserError(f"{path}:1: not a records file of version 1 to {VERSION} of this program")
     try:
         own = {name: tuple(map(int, sizes)) for name, sizes in data.get("benchmark_sizes", {}).items()}
         sizes = tuple(map(int, data.get("table_sizes", ())))

@@ -7,15 +7,14 @@ runs at a time, in the plan's order.
 
 from __future__ import annotations
 
-import signal
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
 
 from mpicampaign.collect.runs import RunFolder, read_run
+from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.records import FAILED, MISSING
@@ -44,11 +43,11 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def __post_init__(self) -> None:
         self._infos: dict[str, SubmittedJobInfo] = {}
         self._progress = Progress()
-        self._runs: LocalRuns | ClusterRuns | None = None
+        self._runs: dict[str, LocalRuns | ClusterRuns] = {}  # by scheduler
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
-        end_as_by_ctrl_c()
+        end_in_order()  # Snakemake has set handlers of its own
         self._progress.expect(len(jobs))
         for job in sorted(jobs, key=lambda job: job.params.script.run.order):
             self.run_job_pre(job)
@@ -59,10 +58,11 @@ class Executor(RealExecutor):  # type: ignore[misc]
         info = SubmittedJobInfo(job=job)
         self._infos[script.job_name] = info
         self.report_job_submission(info)
-        if self._runs is None:
-            kind = LocalRuns if script.run.job.system.scheduler == "none" else ClusterRuns
-            self._runs = kind(script, self._progress, self._ended)
-        self._runs.take(script)
+        scheduler = script.run.job.system.scheduler
+        if scheduler not in self._runs:
+            kind = LocalRuns if scheduler == "none" else ClusterRuns
+            self._runs[scheduler] = kind(script, self._progress, self._ended)
+        self._runs[scheduler].take(script)
 
     def _ended(self, script: Script, status: int | None, problem: str) -> None:
         """Say how a run ended, from its own files, and tell Snakemake."""
@@ -89,8 +89,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self.shutdown()
 
     def shutdown(self) -> None:
-        if self._runs is not None:
-            self._runs.stop()
+        for runs in self._runs.values():
+            runs.stop()
         self._progress.close()
 
     @property
@@ -102,16 +102,3 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def get_python_executable(self) -> str:
         raise NotImplementedError("no Snakemake is started by this executor")
-
-
-def end_as_by_ctrl_c() -> None:
-    """Let SIGTERM and SIGHUP end Snakemake as Ctrl-C does.
-
-    Its own answer to SIGTERM is to finish all jobs that it handed over, which here are all there are.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return  # only that one may set handlers
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            handler: Any = signal.default_int_handler
-            signal.signal(number, handler)

@@ -11,7 +11,6 @@ from mpicampaign.jobs.plan_text import waiting_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from mpicampaign.execution.progress import Progress
     from mpicampaign.jobs.prepare import Script
@@ -61,13 +60,13 @@ class LocalRuns:
         self._progress.started(script.label)
         wait_for_measurement(script.measuring_lock, self._say_waiting, self._stopping.is_set)
         # A result that appeared meanwhile, made by hand or by an orphan of a killed call, is taken.
-        return 0 if script.output.exists() or self._stopping.is_set() else self._run(script.path)
+        return 0 if script.output.exists() or self._stopping.is_set() else self._run(script)
 
     def _say_waiting(self, owner: str) -> None:
         self._progress.say(waiting_text(owner))
 
-    def _run(self, script: Path) -> int:
-        self._current = LocalJob(script)
+    def _run(self, script: Script) -> int:
+        self._current = LocalJob(script.path, script.log)
         try:
             return self._current.wait()
         finally:

@@ -55,6 +55,12 @@ def config() -> dict[str, Any]:
     return CONFIG
 
 
+def ignore_no_signal() -> None:
+    """For a job, before it starts: a daemon of LSF ignores none, the shell that the tests run in may."""
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def fail(message: str, status: int = 255) -> int:
     print(message, file=sys.stderr)
     return status
@@ -284,6 +290,7 @@ class Execution:
                 stdout=out,
                 stderr=err if {"-e", "-eo"} & self.described["options"].keys() else out,
                 start_new_session=True,
+                preexec_fn=ignore_no_signal,
             )
 
     def _watch(self, process: subprocess.Popen[bytes], started: float) -> str:

@@ -1,9 +1,9 @@
-# The bundled kernels and the evidence library, built with the system's own compiler wrapper.
-if binaries:
+# The bundled kernels and the evidence library, built with each system's own compiler wrapper.
+if any(binaries.values()):
 
     rule build:
         output:
-            binaries,
+            [binary for of_system in binaries.values() for binary in of_system],
         localrule: True
         shell:
             "{mpicampaign} build {options}"

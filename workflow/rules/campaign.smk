@@ -9,26 +9,29 @@ from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.jobs.prepare import lock_campaign, prepare, write_scripts
-from mpicampaign.execution.set_aside import set_aside_unusable
+from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.execution.set_aside import set_aside_faulty
+from mpicampaign.jobs.prepare import check_runs, lock_campaign, prepare, write_scripts
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
+end_in_order()
 try:
     prepared = prepare(campaign_file, config.get("system", ""))
+    check_runs(prepared)
 except UserError as error:
     raise SystemExit(str(error)) from None
-for line in set_aside_unusable(prepared.scripts):
+for line in set_aside_faulty(prepared.scripts):
     print(line, file=sys.stderr)
 # Our own command line, whether or not it is on the PATH, and the options that every call gets.
 mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
-options = shlex.join([f"--campaign={campaign_file}", f"--system={prepared.plan.system}"])
+options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('system', '')}"])
 # From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
 campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes a word in braces in a path for a wildcard"
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
 scripts = {relpath(script.output): script for script in prepared.scripts}
-binaries = [relpath(binary) for binary in prepared.binaries]
+binaries = {name: [relpath(binary) for binary in prepared.binaries(name)] for name in prepared.plan.systems}
 results = Path(relpath(prepared.folder))
 
 

@@ -1,17 +1,17 @@
-# Records, tables, figures and the report, from whatever results are there. Only what may be gone while it is made
-# anew is an output: Snakemake removes outputs first, and the old records.jsonl tells what changed since it was written.
+# Records, tables, figures and the report, from whatever results are there. `update`: Snakemake must not remove them
+# first, since a report with results is never replaced by one without.
 rule report:
     input:
         campaign_input,
         list(scripts),
     output:
         report(
-            results / "report.html",
+            update(results / "report.html"),
             caption="../captions/report.rst",
             category="Report",
         ),
         report(
-            results / "tables/comparison.csv",
+            update(results / "tables/comparison.csv"),
             caption="../captions/tables.rst",
             category="Tables",
         ),

@@ -1,16 +1,23 @@
-# One run is one job script, one job, one raw output. The hash of the script is part of the path, so
-# a run is executed again if and only if the text of its script changes.
+# One run is one job script, one job, one raw output. The identity of the run is part of the path, so a run is
+# executed again if and only if the campaign declares it otherwise.
+def needed_binaries(wildcards, output=None):
+    """Nothing for a run that is done: its result needs no build any more."""
+    folder = results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}".format(**wildcards)
+    script = scripts[str(folder / "result/output.txt")]
+    return [] if script.output.exists() else binaries[script.run.case.system]
+
+
 rule run:
     input:
-        ancient(binaries),
+        ancient(needed_binaries),
     output:
-        results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{script_hash}/result/output.txt",
+        results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}/result/output.txt",
     wildcard_constraints:
         host_group="[^/]+",
         placement="[^/]+",
         benchmark="[^/]+",
         repeat="[0-9]+",
-        script_hash="[0-9a-f]+",
+        identity="[0-9a-f]+",
     params:
         script=lambda wildcards, output: scripts[output[0]],
     shell:

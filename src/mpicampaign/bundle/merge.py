@@ -20,7 +20,9 @@ from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.system_facts import difference, system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
+from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -41,9 +43,13 @@ class Wishes:
 
 @dataclass(slots=True)
 class Outcome:
-    """A line for each bundle that was taken or was there already, and its folder; those that were refused."""
+    """A line for each bundle that was taken or was there already, and its folder; those that were refused.
+
+    ``empty``: the names of bundles of which no run counts here.
+    """
 
     lines: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     refused: list[Problem] = field(default_factory=list)
 
@@ -69,6 +75,11 @@ def merge(bundles: Sequence[Path], results: Path, wishes: Wishes) -> Outcome:
                 folder, words = _merge_one(path, results, wishes)
                 outcome.lines.append(f"{printable(path.name)}: {words}")
                 outcome.folders.append(folder)
+                left_out, taken = _left_out(folder)
+                outcome.lines += [
+                    f"  left out, as the campaign here says otherwise: {each}" for each in left_out
+                ]
+                outcome.empty += [] if taken else [printable(path.name)]
             except BundleError as error:
                 hint = "nothing of it was taken; ask for the bundle again, or copy it again"
                 outcome.refused.append(Problem(f"refused: {error}", printable(str(path)), hint=hint))
@@ -115,6 +126,19 @@ def _merge_one(path: Path, results: Path, wishes: Wishes) -> tuple[Path, str]:
     runs = sum(each.runs for each in facts.values())
     names = ", ".join(renamed.get(name, name) for name in facts) or "none"
     return target, f"merged into campaign {manifest.campaign}: {runs} runs, systems: {names}"
+
+
+def _left_out(merged: Path) -> tuple[list[str], int]:
+    """What of a merged bundle does not count, as the plan here has its cases otherwise; how many runs do."""
+    folder = merged.parents[1]
+    results = sum(record.status in (OK, FAILED) for record in _readable(merged))
+    if not (folder / "plan.json").exists():
+        return [], results
+    found = undescribed(plan_of(folder), merged)
+    found.pop(NO_CASE, None)
+    count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
+    lines = [f"{reason} ({', '.join(of_cases)})" for reason, of_cases in found.items()]
+    return lines, results - count
 
 
 def _there_already(target: Path, manifest: Manifest, wishes: Wishes) -> str:

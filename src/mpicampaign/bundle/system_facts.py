@@ -33,15 +33,15 @@ def _facts(runs: list[Record]) -> SystemFacts:
     models = {value for run in runs for key, value in run.metadata.items() if key.endswith(_CPU_MODEL)}
     mpi, clusters = set(), set()
     for run in runs:
-        evidence = read_evidence(_evidence_text(run))
+        evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
         mpi.add(evidence.claim.get("mpi", ""))
         clusters |= {evidence.job.get(key, "") for key in _CLUSTER}
     found = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
     return SystemFacts(found[0], found[1], found[2], found[3], len(runs))
 
 
-def _evidence_text(run: Record) -> str:
-    path = run.files.get("evidence")
+def _text_of(run: Record, name: str) -> str:
+    path = run.files.get(name)
     return Path(path).read_bytes().decode("utf-8", errors="replace") if path else ""
 
 

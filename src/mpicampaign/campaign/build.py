@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mpicampaign.errors import Problem
-    from mpicampaign.yaml_lines import Document, Key
+    from mpicampaign.yaml_lines import Document, Key, Mark
 
 T = TypeVar("T")
 
@@ -86,6 +86,7 @@ class Builder:
             options=self._tokens((*key, "options")),
             unbound=self._settings((*key, "unbound")) if self._get((*key, "unbound")) else None,
             pmi=self._text((*key, "pmi")),
+            own=any(mark.file != self.document.foundation for mark in self._marks_below(key)),
         )
 
     def _settings(self, key: Key) -> TransportSettings:
@@ -93,7 +94,7 @@ class Builder:
 
     def _system(self, name: str, key: Key) -> System:
         mpi_name = self._text((*key, "mpi"))
-        prefix = self._text((*key, "prefix")) or (WHEEL if mpi_name == WHEEL else "")
+        prefix_name = self._text((*key, "prefix")) or (WHEEL if mpi_name == WHEEL else "")
         mpi_name = WHEEL_MPI if mpi_name == WHEEL else mpi_name
         mpi = self.mpis.get(mpi_name) or Mpi(mpi_name, "", {})
         scheduler = self._text((*key, "scheduler"))
@@ -102,7 +103,8 @@ class Builder:
             scheduler=scheduler,
             mpi=mpi,
             launcher=self._text((*key, "launcher")) or mpi.launcher,
-            prefix=sys.prefix if prefix == WHEEL else prefix,
+            prefix=sys.prefix if prefix_name == WHEEL else prefix_name,
+            prefix_name=prefix_name,
             login_hosts=self._texts((*key, "login_hosts")),
             modules=self._texts((*key, "modules")),
             source=self._texts((*key, "source")),
@@ -111,17 +113,23 @@ class Builder:
             directives=self._texts((*key, "directives")),
             launcher_options=self._tokens((*key, "launcher_options")),
             hosts_from=self._text((*key, "hosts_from")) or ("list" if scheduler == "none" else "scheduler"),
+            evidence=self._text((*key, "evidence")) != "off",
         )
 
     def _host_group(self, name: str, key: Key) -> HostGroup:
         fabrics = self._get((*key, "fabrics")) or {}
-        selectors = ("partition", "constraint", "queue", "reservation", "account", "qos", "licenses")
+        selectors = (
+            *("partition", "constraint", "queue", "reservation", "account", "qos", "licenses"),
+            *("hint", "memory", "gres", "switches"),
+        )
         return HostGroup(
             name=name,
             system=self._text((*key, "system")),
             hosts=self._texts((*key, "hosts")),
             members=self._texts((*key, "members")),
             exclusive=bool(self._get((*key, "exclusive"))),
+            threads_per_core=self._optional_count((*key, "threads_per_core")),
+            requeue=self._get((*key, "requeue")),
             cores=self._optional_count((*key, "cores")),
             directives=self._texts((*key, "directives")),
             fabrics={each: self._fabric(each, (*key, "fabrics", each)) for each in fabrics},
@@ -191,6 +199,9 @@ class Builder:
                 yield ReferenceChoice(self._text((*key, "name")), *names)
 
     # ---- values
+
+    def _marks_below(self, key: Key) -> Iterator[Mark]:
+        return (mark for path, mark in self.document.marks.items() if path[: len(key)] == key)
 
     def _get(self, key: Key) -> Any:
         return lookup(self.document.data, key)

@@ -6,12 +6,12 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, Mpi, Placement, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
     from mpicampaign.campaign.notes import Notes
     from mpicampaign.yaml_lines import Key
 
@@ -32,13 +32,20 @@ _SELECTORS = {
     "reservation": ("slurm", "lsf"),
     "account": ("slurm", "lsf"),
     "exclusive": ("slurm", "lsf"),
+    "hint": ("slurm",),
+    "threads_per_core": ("slurm",),
+    "memory": ("slurm",),
+    "gres": ("slurm",),
+    "switches": ("slurm",),
+    "requeue": ("slurm", "lsf"),
     "directives": ("slurm", "lsf"),
 }
+_NO_SELECTOR = HostGroup("", "")
 # Options that every job script sets from the placement: another value would make its label a lie.
 _OWN_OPTIONS = {
     "slurm": {
         *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
-        *("-J", "--job-name", "-o", "--output", "-a", "--array"),
+        *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
     },
     "lsf": {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"},
 }
@@ -159,11 +166,14 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
     system = systems[group.system]
     reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
     for selector, schedulers in _SELECTORS.items():
-        if getattr(group, selector) and system.scheduler not in schedulers:
+        if getattr(group, selector) != getattr(_NO_SELECTOR, selector) and system.scheduler not in schedulers:
             message = f"scheduler {system.scheduler} of system {shown(system.name)} has no {selector}"
             value = getattr(group, selector)
             hint = f"it is a key for {' and '.join(schedulers)}"
             notes.add((*key, selector), message, shown(value) if isinstance(value, str) else "", hint, reads)
+    if group.hint and group.threads_per_core is not None:
+        message = "sbatch takes either hint or threads_per_core"
+        notes.add((*key, "threads_per_core"), message, str(group.threads_per_core), "", [(*key, "hint")])
     _check_directives((*key, "directives"), system.scheduler, notes)
     _check_hosts(group, system, notes)
 

@@ -40,6 +40,7 @@ class Mpi:
     options: tuple[str, ...] = ()
     unbound: TransportSettings | None = None  # switches the library's own binding off
     pmi: str = ""  # the srun --mpi= that fits
+    own: bool = False  # defined or changed by the campaign file, not as it is built in
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class System:
     mpi: Mpi
     launcher: str  # hydra, openmpi, platform, srun
     prefix: str = ""  # where a site's own MPI lies: PREFIX/bin, PREFIX/lib; "" = modules or PATH
+    prefix_name: str = ""  # the prefix as the campaign file names it: a path, or wheel
     login_hosts: tuple[str, ...] = ()  # host name patterns by which a machine is known as this system
     modules: tuple[str, ...] = ()
     source: tuple[str, ...] = ()  # files to source before modules are loaded
@@ -69,6 +71,7 @@ class System:
     directives: tuple[str, ...] = ()  # extra scheduler directives, verbatim
     launcher_options: tuple[str, ...] = ()
     hosts_from: str = "scheduler"  # or "list": the host group's hosts are named to the launcher
+    evidence: bool = True  # whether the evidence library is preloaded into the ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,12 @@ class HostGroup:
     qos: str = ""
     licenses: str = ""
     exclusive: bool = False
+    hint: str = ""  # Slurm --hint
+    threads_per_core: int | None = None  # Slurm --threads-per-core
+    memory: str = ""  # Slurm --mem
+    gres: str = ""  # Slurm --gres
+    switches: str = ""  # Slurm --switches
+    requeue: bool | None = None  # None: as the scheduler is configured
     cores: int | None = None  # physical cores of a node, needed for full-node placements
     directives: tuple[str, ...] = ()
     fabrics: dict[str, Fabric] = field(default_factory=dict)

@@ -22,12 +22,10 @@ _ENVIRONMENT = "environment."
 _NONE = "none"
 # Names of hosts and files are a job's own; secrets are nobody's business.
 _OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
-_ARGUMENTS = re.compile(r'rank\.sh" "\$program" ?(.*?) ?\\$', re.MULTILINE)
 
 
-def of_own_run(evidence: Evidence, script: str, said: str) -> dict[str, str]:
-    """Of a run of this program: by its evidence, its job script and its output."""
-    arguments = _ARGUMENTS.search(script)
+def of_own_run(evidence: Evidence, said: str) -> dict[str, str]:
+    """Of a run of this program: by its claim, its evidence and its output."""
     libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
     claim = evidence.claim
     settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
@@ -36,7 +34,7 @@ def of_own_run(evidence: Evidence, script: str, said: str) -> dict[str, str]:
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": claim.get("binding", ""),
         "settings": _settings(settings),
-        "arguments": arguments[1] if arguments else "",
+        "arguments": claim.get("arguments", ""),
     }
     return {key: value for key, value in found.items() if value}
 

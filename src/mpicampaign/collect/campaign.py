@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
+from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.runs import FORMAT, VERSION, collect, read_plan
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def collect_all(campaign_folder: Path) -> list[Record]:
     """The records of everything in a campaign's folder."""
     plan = plan_of(campaign_folder)
     records = collect_own(plan, campaign_folder)
-    return with_merged(records, plan, campaign_folder, collect_own, plan_of)
+    return mark_earlier(with_merged(records, plan, campaign_folder, collect_own, plan_of))
 
 
 def collect_own(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.collect.runs import case_of
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, OK, Case, Record
 
@@ -39,9 +40,9 @@ def with_merged(
     taken = _Taken()
     for record in records:
         taken.add(record)
-    recipes = {_case(entry): entry.get("recipe", "") for entry in plan["cases"]}
+    planned = {case_of(entry): {run["identity"] for run in entry["runs"]} for entry in plan["cases"]}
     for folder in folders:
-        for record in _merged(folder, recipes, collect, read):
+        for record in _merged(folder, planned, collect, read):
             taken.add(record)
     return taken.records()
 
@@ -70,27 +71,20 @@ def read_note(folder: Path) -> dict[str, Any]:
 
 def _merged(
     folder: Path,
-    recipes: dict[Case, str],
+    planned: dict[Case, set[str]],
     collect: Callable[[dict[str, Any], Path], list[Record]],
     read: Callable[[Path], dict[str, Any]],
 ) -> Iterable[Record]:
     renamed = read_note(folder)["renamed"]
-    plan = read(folder)
-    own = {_case(entry): entry.get("recipe", "") for entry in plan["cases"]}
-    for record in collect(plan, folder):
-        recipe = own.get(record.case, "")
-        yield _named(_of_recipe(record, recipe, recipes, renamed), folder, renamed)
+    for record in collect(read(folder), folder):
+        yield _named(_as_planned(record, planned, renamed), folder, renamed)
 
 
-def _case(entry: dict[str, Any]) -> Case:
-    return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
-
-
-def _of_recipe(record: Record, recipe: str, recipes: dict[Case, str], renamed: dict[str, str]) -> Record:
-    """The record; a missing one where it was made as another campaign file says."""
+def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str, str]) -> Record:
+    """The record; a missing one where the plan has its case otherwise."""
     system = renamed.get(record.case.system, record.case.system)
-    wanted = recipes.get(replace(record.case, system=system), recipe)
-    if wanted == recipe or record.status not in _RESULTS or not recipe:
+    wanted = planned.get(replace(record.case, system=system))
+    if wanted is None or record.identity in wanted or record.status not in _RESULTS or not record.identity:
         return record
     reason = "only results of another campaign file were merged"
     return Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
@@ -132,7 +126,7 @@ class _Taken:
 
     def _is_known(self, record: Record) -> bool:
         """Whether this very run is there already, from a bundle before or from this system itself."""
-        run = (record.case, record.script_hash, record.hosts, record.job_id, record.started, record.ended)
+        run = (record.case, record.identity, record.hosts, record.job_id, record.started, record.ended)
         alike = self.seen.setdefault((*run, record.status), [])
         if any(other.series == record.series for other in alike):
             return True
@@ -147,5 +141,5 @@ class _Taken:
 
 
 def _supersedes(record: Record, other: Record) -> bool:
-    """Whether it is the same job script's success after a failure that an earlier bundle holds."""
-    return (record.status, other.status) == (OK, FAILED) and record.script_hash == other.script_hash != ""
+    """Whether it is the same run's success after a failure that an earlier bundle holds."""
+    return (record.status, other.status) == (OK, FAILED) and record.identity == other.identity != ""

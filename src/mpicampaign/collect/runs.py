@@ -1,4 +1,4 @@
-"""From the folders of runs to records: reads raw outputs and evidence, writes nothing."""
+"""From the folders of runs to records: reads raw outputs, claims and evidence, writes nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mpicampaign.collect.alike import of_own_run
+from mpicampaign.collect.observed import observed
+from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_words
 from mpicampaign.errors import UserError
+from mpicampaign.identity import run_path
 from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
@@ -25,8 +28,7 @@ from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.judge import judge
 
 FORMAT = "mpicampaign-plan"
-VERSION = 1
-SUBMISSIONS = "submissions.txt"  # beside a job script: what was done for it, a line each
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +38,18 @@ class RunFolder:
     path: Path
     repeat: int
     order: int | None = None
-    nothing: str = "not run yet"  # why there is no result, where there is none
 
 
 class _Left(NamedTuple):
-    """The files that a run left and its job script, each read once; one that is not there is in neither."""
+    """The files of a run that are there, each read once: what it left, its job script and its claim."""
 
     paths: dict[str, str]
     contents: dict[str, bytes]
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the run claims to be and what it recorded."""
+        return read_evidence(self.text("evidence"), self.text("claim"))
 
     def text(self, name: str) -> str:
         """A file's text; empty where it is not there."""
@@ -70,44 +76,27 @@ def read_plan(path: Path) -> dict[str, Any]:
 
 
 def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
-    """The records of all cases of a plan: of this system's runs, and of whatever other systems left here."""
+    """The records of all cases of a plan, whichever system made the runs."""
     records = []
+    submissions = read_submissions(campaign_folder / SUBMISSIONS)
     for entry in plan["cases"]:
-        case = Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
-        rate = entry.get("line_rate")
+        case, suite, rate = case_of(entry), entry["suite"], entry.get("line_rate")
         if entry["not_available"]:
-            record = Record(case, entry["suite"], 1, NOT_AVAILABLE, entry["not_available"], line_rate=rate)
-            records += [replace(record, repeat=repeat) for repeat in range(1, entry["repeats"] + 1)]
+            record = Record(case, suite, 1, NOT_AVAILABLE, entry["not_available"], line_rate=rate)
+            records += [replace(record, repeat=run["repeat"]) for run in entry["runs"]]
             continue
-        folders = _planned(entry, campaign_folder) or _found(entry, case, campaign_folder)
-        records += [read_run(case, entry["suite"], folder, rate) for folder in folders]
+        for run in entry["runs"]:
+            path = campaign_folder / run_path(case, run["repeat"], run["identity"])
+            record = read_run(case, suite, RunFolder(path, run["repeat"], run["order"]), rate)
+            if words := submissions_words(submissions.get(record.identity, ())):
+                record = replace(record, metadata={**record.metadata, "submissions": words})
+            records.append(record)
     return records
 
 
-def _planned(entry: dict[str, Any], campaign_folder: Path) -> list[RunFolder]:
-    return [RunFolder(campaign_folder / run["folder"], run["repeat"], run["order"]) for run in entry["runs"]]
-
-
-def _found(entry: dict[str, Any], case: Case, campaign_folder: Path) -> list[RunFolder]:
-    """Results of a system that this plan has no runs for.
-
-    Of each repeat the newest that was made as the campaign file says now; those of older ones are not
-    taken, just as on the system itself.
-    """
-    folder = campaign_folder / "runs" / case.host_group / case.placement / case.benchmark
-    found = []
-    for repeat in range(1, entry["repeats"] + 1):
-        results = [path.parent for path in folder.glob(f"r{repeat:02d}-*/result/output.txt")]
-        current = [path for path in results if _recipe(path) == entry["recipe"]]
-        newest = max(current, key=lambda path: (path / "output.txt").stat().st_mtime, default=None)
-        path = newest.parent if newest else folder / f"r{repeat:02d}"
-        nothing = "only results of an older campaign file are there" if results else "not run yet"
-        found.append(RunFolder(path, repeat, nothing=nothing))
-    return found
-
-
-def _recipe(result: Path) -> str | None:
-    return read_evidence(_text(result / "evidence.txt")).claim.get("recipe")
+def case_of(entry: dict[str, Any]) -> Case:
+    """The case of an entry of the plan."""
+    return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
 
 
 def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None = None) -> Record:
@@ -117,22 +106,32 @@ def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None 
         suite,
         folder.repeat,
         MISSING,
-        folder.nothing,
+        "not run yet",
         order=folder.order,
-        script_hash=folder.path.name.partition("-")[2],
+        identity=folder.path.name.partition("-")[2],
         line_rate=line_rate,
     )
     left = _left(folder.path / "result", folder.path)
     if "output" in left.contents:
         return _read_result(record, left)
-    attempts = sorted(path for path in (folder.path / "attempts").glob("*") if path.is_dir())
+    attempts = attempts_of(folder.path)
     return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts)) if attempts else record
+
+
+def attempts_of(folder: Path) -> list[Path]:
+    """The folders of a run's attempts that made no result, in the order of their times."""
+    try:
+        # a network file system may answer from a cache that it is not there, but lists it
+        there = any(path.name == "attempts" for path in folder.iterdir())
+        return sorted(path for path in (folder / "attempts").iterdir() if path.is_dir()) if there else []
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _left(folder: Path, run: Path) -> _Left:
     """``folder``: of a result or an attempt, below that of the run."""
     paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
-    paths |= {"script": f"{run}/job.sh", "submissions": f"{run}/{SUBMISSIONS}"}
+    paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
     found = {name: _content(path) for name, path in paths.items()}
     contents = {name: content for name, content in found.items() if content is not None}
     return _Left({name: paths[name] for name in contents}, contents)
@@ -144,7 +143,7 @@ def unusable(suite: str, result: Path) -> str:
     An output that can't be read is none, whatever its exit status; a program or network that was not
     there may be there by now. Sockets and cores do not change.
     """
-    evidence = read_evidence(_text(result / "evidence.txt"))
+    evidence = evidence_in(result)
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") != "cores"
         return f"was not available: {evidence.job['not_available']}" if changes else ""
@@ -162,7 +161,7 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
 
 
 def _read_result(record: Record, left: _Left) -> Record:
-    evidence, output = read_evidence(left.text("evidence")), left.text("output")
+    evidence, output = left.evidence, left.text("output")
     record = _with_evidence(record, evidence, left)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
@@ -170,7 +169,7 @@ def _read_result(record: Record, left: _Left) -> Record:
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
     said = output + left.text("stderr")
-    found = of_own_run(evidence, left.text("script"), said)
+    found = observed(evidence) | of_own_run(evidence, said)
     verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -179,7 +178,13 @@ def _read_result(record: Record, left: _Left) -> Record:
         verdict=verdict,
         verdict_reasons=reasons,
         series=parsed.series,
-        metadata={**record.metadata, **found, **parsed.metadata, "version": parsed.version},
+        metadata={
+            **record.metadata,
+            **observed(evidence),
+            **found,
+            **parsed.metadata,
+            "version": parsed.version,
+        },
     )
 
 
@@ -190,11 +195,11 @@ def _checksums(left: _Left) -> dict[str, str]:
 
 def _expected_claims(record: Record) -> dict[str, str]:
     """What a result in this run's folder must claim to be."""
-    return {**plain_fields(record.case), "repeat": str(record.repeat), "script_hash": record.script_hash}
+    return {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
 
 
 def _read_attempt(record: Record, left: _Left, count: int) -> Record:
-    evidence = read_evidence(left.text("evidence"))
+    evidence = left.evidence
     record = _with_evidence(record, evidence, left)
     if not evidence.complete:
         return replace(record, reason="started, but has not ended: running now, or killed")
@@ -217,17 +222,22 @@ def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
         started=evidence.job.get("started", ""),
         ended=evidence.job.get("ended", ""),
         exit_status=int(status) if status.isdecimal() else None,
-        files={name: path for name, path in left.paths.items() if name != "submissions"},
-        metadata=_metadata(evidence) | _submissions(left.text("submissions")),
+        files=left.paths,
+        metadata=_metadata(evidence),
     )
 
 
-def _submissions(text: str) -> dict[str, str]:
-    """How often a run was handed to a scheduler, and why more than once."""
-    lines = [line.split(" ", 1)[1] for line in text.splitlines() if " " in line]
-    count = sum(line.startswith(("submitted ", "adopted ")) for line in lines)
-    again = [line for line in lines if line.startswith("again ")]
-    return {"submissions": ", ".join([str(count), *again])} if count else {}
+def evidence_in(folder: Path) -> Evidence:
+    """The evidence in the folder of a result or an attempt, with the claim of its run."""
+    run = folder.parent if folder.name == "result" else folder.parent.parent
+    return read_evidence(_text(folder / "evidence.txt"), _text(run / "claim"))
+
+
+def exit_status(folder: Path, job_id: str = "") -> int | None:
+    """The exit status of a run's latest attempt; None where it has not ended, or was another job's."""
+    attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
+    status = evidence_in(attempts[-1]).job.get("exit_status", "") if attempts else ""
+    return int(status) if status.isdecimal() else None
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

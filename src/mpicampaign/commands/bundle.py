@@ -43,6 +43,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def _bundle(options: argparse.Namespace) -> int:
     from mpicampaign.bundle.write import write_bundle
     from mpicampaign.collect.campaign import collect_own, holds_results, plan_of
+    from mpicampaign.collect.undescribed import undescribed_lines
 
     folder, files = _sources(options)
     if not holds_results(folder):
@@ -55,6 +56,8 @@ def _bundle(options: argparse.Namespace) -> int:
     records = collect_own(plan, folder)
     bundled = write_bundle(output, folder, plan["campaign"], records, files)
     _tell(bundled, folder)
+    for line in undescribed_lines(plan, folder):
+        print(f"  not of its campaign file: {line}")
     return _warned_of_runs(bundled)
 
 
@@ -92,6 +95,9 @@ def _tell(bundled: Bundled, folder: Path) -> None:
 
 def _warned_of_runs(bundled: Bundled) -> int:
     """The exit status: a script that sends the bundle on shall not take it for the whole."""
+    if not any(facts.runs for facts in bundled.manifest.systems.values()):
+        print("mpicampaign: no run with a result is in the bundle", file=sys.stderr)
+        return EXIT_RUNS_LEFT_OUT
     if not (count := bundled.runs_left_out):
         return 0
     runs = "1 run is" if count == 1 else f"{count} runs are"
@@ -112,7 +118,9 @@ def _merge(options: argparse.Namespace) -> int:
         print(f"next: {words}")
     for problem in outcome.refused:
         print(f"mpicampaign: {problem}", file=sys.stderr)
-    return EXIT_REFUSED if outcome.refused else 0
+    for name in outcome.empty:
+        print(f"mpicampaign: {name}: no run of it counts here", file=sys.stderr)
+    return EXIT_REFUSED if outcome.refused else EXIT_RUNS_LEFT_OUT if outcome.empty else 0
 
 
 def _next(merged: Path) -> str:

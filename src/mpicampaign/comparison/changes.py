@@ -126,4 +126,4 @@ def _last_start(records: Sequence[Record]) -> str:
 
 
 def _runs(records: Sequence[Record]) -> set[tuple[object, ...]]:
-    return {(r.case, r.repeat, r.started, r.script_hash, r.job_id) for r in records if r.status == OK}
+    return {(r.case, r.repeat, r.started, r.identity, r.job_id) for r in records if r.status == OK}

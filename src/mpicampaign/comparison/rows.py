@@ -35,12 +35,14 @@ OUTLIER = "outlier"  # a repeat is far from all others
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
+EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
 ABOVE = "above"  # more bytes a second than the link is said to carry
 
 KIND_WORDS = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
     CONTRADICTED: "contradicted",
+    EARLIER: "earlier program or library",
     MISSING: "missing",
     NOT_PRINTED: "not printed",
     UNVERIFIED: "unverified",
@@ -59,7 +61,7 @@ OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTO
 # IMB and OSU print two decimals of a µs and of a MB/s.
 _RESOLUTION = {"time": 1e-8, "bandwidth": 1e4}
 _PRINTING_SUITES = ("imb", "osu")
-_WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, MISSING, NOT_PRINTED)
+_WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
 @dataclass(frozen=True, slots=True)

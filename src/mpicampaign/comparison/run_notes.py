@@ -8,6 +8,7 @@ from mpicampaign.comparison.cut_repeats import cut_notes
 from mpicampaign.comparison.rows import (
     ABOVE,
     BETWEEN,
+    EARLIER,
     ELSEWHERE,
     KIND_WORDS,
     NOT_CONVERGED,
@@ -58,6 +59,8 @@ def _doubts(run: Record, has_figures: bool) -> list[tuple[str, str]]:
     reasons = "; ".join(run.verdict_reasons)
     if run.verdict == CONTRADICTED:
         return [(CONTRADICTED, reasons)]
+    if run.earlier:
+        return [(EARLIER, run.earlier)]
     found = [] if has_figures else [(NOT_PRINTED, "the output has no such series")]
     if run.verdict == DECLARED:
         return [*found, (DECLARED, run.verdict_reasons[0])]

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 
 def build(prepared: Prepared) -> int:
-    """Build what the plan's runs need, and again where the compiler wrapper has changed; the exit status."""
-    if not prepared.binaries:
+    """Build what each system's runs need, and again where its compiler has changed; the exit status."""
+    return max((_build(prepared, name) for name in prepared.plan.systems), default=0)
+
+
+def _build(prepared: Prepared, name: str) -> int:
+    if not prepared.binaries(name):
         return 0
-    system = prepared.campaign.systems[prepared.plan.system]
+    system = prepared.campaign.systems[name]
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
-    targets = [path.name for path in prepared.binaries]
+    targets = [path.name for path in prepared.binaries(name)]
     return run_script(build_script_text(system, first, compiler_mark(first), PROJECT / "kernels", targets))

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.runs import exit_status
+from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.execution.execute import Answer, call
 from mpicampaign.jobs.schedulers import (
     ACTIVE,
@@ -64,7 +66,6 @@ ADVICE = {
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
 }
-SUBMISSIONS = "submissions.txt"
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class Job:
     script: Script
     id: str = ""
     refusals: int = 0
-    left_exit_file: bool = False
+    left_exit_status: bool = False
     held: str = ""
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
@@ -109,6 +110,7 @@ class ClusterJobs:
         self._wait = FIRST_WAIT
         self._silent = False  # the scheduler did not answer the last time
         self._waited_for_orphan = False  # whether a killed call's last submission has been waited for
+        self._log = lock.with_name(SUBMISSIONS)
         self.queries = 0
 
     def take(self, script: Script) -> None:
@@ -142,8 +144,8 @@ class ClusterJobs:
         """Success is seen from the files alone; a failure must wait for the queue: it may be requeued."""
         if job.script.output.exists():
             return Ended(job.script, 0)
-        if job.id and not job.left_exit_file and exit_status(job.script) is not None:
-            job.left_exit_file = True
+        if job.id and not job.left_exit_status and exit_status(job.script.folder, job.id) is not None:
+            job.left_exit_status = True
             self._next_query = min(self._next_query, self._clock() + FIRST_WAIT)
         return None
 
@@ -196,14 +198,22 @@ class ClusterJobs:
         if queued and queued.state == LAUNCH_FAILED and not self._cancelled(job, queued):
             return False  # as long as it is in the queue, another job would be one too many
         if not job.id:
-            if not queued or queued.state != DONE or exit_status(job.script) is not None:
-                return (
-                    True  # neither ours nor anyone's: what ended without a result belongs to an earlier call
-                )
-            job.id = queued.id  # has just ended well: its files must come into sight
+            if not queued or not self._may_have_just_ended(job, queued):
+                return True
+            job.id = queued.id
         if queued and queued.id != job.id:
             queued = None
         return self._after_end(job, queued)
+
+    def _may_have_just_ended(self, job: Job, queued: QueuedJob) -> bool:
+        """Whether a job of this folder has ended well, so that its files must come into sight.
+
+        Others belong to an earlier call that ended without a result, or to a folder that was removed since.
+        """
+        if queued.state != DONE or exit_status(job.script.folder, queued.id) is not None:
+            return False
+        noted = read_submissions(self._log).get(job.script.run.identity, [])
+        return any(words.endswith(f" {queued.id}") for words in noted) or noted[-1:] == [SUBMITTING]
 
     def _adopt(self, job: Job, queued: QueuedJob) -> None:
         """Take the job in the queue for the run's: submitted before a kill, by hand, or requeued."""
@@ -226,7 +236,7 @@ class ClusterJobs:
         """The job has ended, or is gone, without a result: why, and whether to try again."""
         state = queued.state if queued else VANISHED
         said = queued.said if queued else VANISHED
-        status = exit_status(job.script)
+        status = exit_status(job.script.folder, job.id)
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {said}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)
@@ -241,19 +251,16 @@ class ClusterJobs:
             job.id, job.since = "", None
             self._note(job, f"again after {state}")
             return True
-        advice = ADVICE.get(state, f"no exit file was left: look at the logs in {job.script.folder}")
+        advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
         return Ended(job.script, None, f"job {job.id}: {said}; {advice}")
 
     # Submission
 
     def _submit(self, job: Job) -> str:
         """Submit a job; why it was not accepted, or nothing."""
-        try:
-            (job.script.folder / "exit").unlink(missing_ok=True)  # of an attempt before
-        except OSError as error:
-            job.refusals += 1
-            return f"{job.script.folder}: {error.strerror}"
-        job.left_exit_file = False
+        job.left_exit_status = False
+        # noted before it is done: a call that is killed in between leaves a job that the next one must know
+        self._note(job, SUBMITTING)
         answer = submit(self._commands, job.script, self._lock, self._run)
         number = self._commands.read_submitted(answer.out) if answer.status == 0 else ""
         if number:
@@ -275,11 +282,11 @@ class ClusterJobs:
         return True
 
     def _note(self, job: Job, words: str) -> None:
-        """What was done for the run, kept beside it: its record counts the submissions."""
+        """What was done for the run: its record counts the submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
-            with (job.script.folder / SUBMISSIONS).open("a", encoding="utf-8") as file:
-                file.write(f"{stamp} {words}\n")
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(f"{stamp} {job.script.run.identity} {words}\n")
         except OSError as error:
             self._say(f"{job.script.label}: {words}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
@@ -328,14 +335,3 @@ def submitting(lock: Path) -> Iterator[int]:
         yield number
     finally:
         os.close(number)
-
-
-def exit_status(script: Script) -> int | None:
-    """What the script left in its exit file; None where there is none."""
-    try:
-        if not any(path.name == "exit" for path in script.folder.iterdir()):  # a listing is not from a cache
-            return None
-        text = (script.folder / "exit").read_text(encoding="utf-8", errors="replace").strip()
-    except FileNotFoundError:
-        return None  # removed meanwhile, with or without its folder
-    return int(text) if text.isdecimal() else None

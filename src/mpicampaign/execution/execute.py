@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.execution.interrupts import SIGNALS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -23,10 +25,8 @@ SECONDS_BETWEEN_LOOKS = 0.1
 class LocalJob:
     """One job script that runs on this machine, in a session of its own so that only we signal it."""
 
-    def __init__(self, script: Path) -> None:
-        self.script = script
-        self.log = script.parent / "job.log"
-        with self.log.open("ab") as log:
+    def __init__(self, script: Path, log_file: Path) -> None:
+        with log_file.open("ab") as log:
             self._process = subprocess.Popen(
                 ["bash", str(script)],
                 stdin=subprocess.DEVNULL,
@@ -121,7 +121,7 @@ def run_snakemake(project: Path, arguments: list[str]) -> int:
     """Snakemake of this very environment, in the project's folder; its exit status.
 
     A signal that ends this process is handed on, and Snakemake waited for: a call that follows must
-    not meet one that is still ending.
+    not meet one that is still ending. Ctrl-C reaches it twice; it takes notice of the first only.
     """
     command = [sys.executable, "-m", "snakemake", *arguments]
     process = subprocess.Popen(command, cwd=project)
@@ -130,11 +130,8 @@ def run_snakemake(project: Path, arguments: list[str]) -> int:
         with suppress(ProcessLookupError):
             process.send_signal(number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, hand_on)
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            # Ctrl-C reached Snakemake as well; it stops the run in progress and ends by itself.
-            continue
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, hand_on)
+    status = process.wait()
+    return status if status >= 0 else 128 - status

@@ -10,7 +10,8 @@ from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
 from mpicampaign.execution.execute import call
-from mpicampaign.jobs.render import job_name
+from mpicampaign.execution.set_aside import fault_of
+from mpicampaign.jobs.prepare import job_name
 from mpicampaign.jobs.schedulers import ACTIVE, LAUNCH_FAILED, SCHEDULERS, UNKNOWN
 from mpicampaign.records import MISSING, OK
 
@@ -40,7 +41,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     UserError
         where the scheduler does not answer: what is not known is not guessed.
     """
-    jobs = _active_and_ended(prepared)
+    jobs = [job for commands in _schedulers(prepared) for job in _jobs_of(commands)]
     queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
     states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
     earlier = _names(prepared) - current
@@ -75,28 +76,29 @@ def cancel(prepared: Prepared) -> str:
     UserError
         where the scheduler does not answer, or refuses.
     """
-    commands = _commands(prepared)
-    if commands is None:
+    schedulers = _schedulers(prepared)
+    if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
-    names = _names(prepared)
-    found = [job for job in _active_and_ended(prepared) if job.name in names and job.state in IN_THE_QUEUE]
-    if found:
-        answer = call([commands.cancel, *(job.id for job in found)], COMMAND_SECONDS)
-        if answer.status != 0:
-            raise UserError(Problem(f"{commands.cancel} failed: {answer.words}", hint="try again"))
-    return f"{len(found)} job{'' if len(found) == 1 else 's'} cancelled"
+    names, cancelled = _names(prepared), 0
+    for commands in schedulers:
+        found = [job for job in _jobs_of(commands) if job.name in names and job.state in IN_THE_QUEUE]
+        if found:
+            answer = call([commands.cancel, *(job.id for job in found)], COMMAND_SECONDS)
+            if answer.status != 0:
+                raise UserError(Problem(f"{commands.cancel} failed: {answer.words}", hint="try again"))
+        cancelled += len(found)
+    return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
 
-def _commands(prepared: Prepared) -> Commands | None:
-    if not prepared.plan.runs:
-        return None
-    return SCHEDULERS[prepared.plan.runs[0].job.system.scheduler].commands
+def _schedulers(prepared: Prepared) -> list[Commands]:
+    """The commands of the schedulers that the campaign's systems here have; none where they have none."""
+    kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
+    return [commands for kind in kinds if (commands := SCHEDULERS[kind].commands)]
 
 
-def _active_and_ended(prepared: Prepared) -> list[QueuedJob]:
-    """All jobs of this user that the scheduler still knows, from one query; none without a scheduler."""
-    commands = _commands(prepared)
-    jobs, problem = query(commands) if commands else ([], "")
+def _jobs_of(commands: Commands) -> list[QueuedJob]:
+    """All jobs of this user that the scheduler still knows, from one query."""
+    jobs, problem = query(commands)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
     return jobs
@@ -105,13 +107,15 @@ def _active_and_ended(prepared: Prepared) -> list[QueuedJob]:
 def _names(prepared: Prepared) -> set[str]:
     """The names of the jobs of all scripts that were ever written for this campaign here."""
     folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
-    return {job_name(folder.parent.name, folder.name.partition("-")[2]) for folder in folders}
+    return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
 
 
 def _state(script: Script, queued: QueuedJob | None) -> RunStatus:
     if not script.output.exists() and queued and queued.state in IN_THE_QUEUE:
         return RunStatus(script, queued.state, queued.id, queued.said)
     run = script.run
+    if script.output.exists() and (fault := fault_of(script)):
+        return RunStatus(script, "to be run again", "", fault.reason)
     record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
     if record.status == OK:
         return RunStatus(script, "finished", record.job_id, "")

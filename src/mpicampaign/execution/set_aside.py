@@ -1,16 +1,79 @@
-"""Results that do not stand are moved to their run's attempts, so that the run is made again."""
+"""Results that do not stand are moved away, whole, so that their runs are made again; nothing is lost.
+
+What can't be used goes to the attempts of its run. What another machine made, or an earlier state of the
+program or the MPI library, goes to earlier/, beside the run.
+"""
 
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.collect.runs import unusable
+from mpicampaign.collect.runs import evidence_in, unusable
+from mpicampaign.host_lists import is_member
+from mpicampaign.jobs.prepare import host_names
+from mpicampaign.jobs.software import present_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from mpicampaign.jobs.prepare import Script
+    from mpicampaign.verdict.evidence import Evidence
+
+EARLIER = "earlier"
+
+
+class Fault(NamedTuple):
+    """Why a result does not stand; ``earlier``: it is sound, but of another machine or an earlier state."""
+
+    reason: str
+    earlier: bool = False
+
+
+def fault_of(script: Script) -> Fault | None:
+    """Why the result of a run, which is there, does not count for it now."""
+    result = script.output.parent
+    if reason := unusable(script.run.benchmark.suite, result):
+        return Fault(reason)
+    evidence = evidence_in(result)
+    reason = _made_elsewhere(script, evidence) or _program_changed(script, evidence)
+    reason = reason or _library_changed(script, evidence)
+    return Fault(reason, earlier=True) if reason else None
+
+
+def _made_elsewhere(script: Script, evidence: Evidence) -> str:
+    """Without a scheduler a run counts on the machine that made it, and on members of its group."""
+    host = evidence.job.get("host", "")
+    if script.run.job.system.scheduler != "none" or not host:
+        return ""
+    mine = [*host_names(), *evidence.claim.get("members", "").split()]
+    return "" if any(is_member(host, name) for name in mine) else f"it was made on {host}, not on {mine[0]}"
+
+
+def _program_changed(script: Script, evidence: Evidence) -> str:
+    """Bundled kernels are known by their version, which their identity holds."""
+    present = script.run.program_sha256
+    return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
+
+
+def _library_changed(script: Script, evidence: Evidence) -> str:
+    rank = next(iter(evidence.ranks.values()), {})
+    recorded = rank.get("start.library_build_id", "")
+    if not recorded:
+        return ""
+    present = present_library(script.run.job.system, rank.get("start.library", ""))
+    return _changed("MPI library", present, evidence, "library_build_ids", recorded)
+
+
+def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:
+    """Only where it changed since the script was rendered: nodes may have another one than this machine."""
+    known = evidence.claim.get(claim, "").split() or [recorded]
+    return (
+        ""
+        if not present or present in known
+        else f"the {what} has changed: {recorded[:12]} then, {present[:12]} now"
+    )
 
 
 def set_aside(script: Script) -> None:
@@ -22,17 +85,28 @@ def set_aside(script: Script) -> None:
     script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{uuid.uuid4().hex[:8]}")
 
 
-def set_aside_unusable(scripts: Iterable[Script]) -> list[str]:
+def set_aside_whole(script: Script) -> None:
+    """Move the folder of a run, with its claim and script, to earlier/ beside it."""
+    earlier = script.folder.parent / EARLIER
+    earlier.mkdir(exist_ok=True)
+    script.folder.rename(_free(earlier, script.folder.name))
+
+
+def _free(folder: Path, name: str) -> Path:
+    number = sum(path.name.startswith(name) for path in folder.iterdir()) + 1
+    return folder / f"{name}-{number}"
+
+
+def set_aside_faulty(scripts: Iterable[Script]) -> list[str]:
     """Set aside what a call before, or a person, left and what does not stand; a line for each.
 
     Results are there by one rename, so that a job that ends meanwhile is not disturbed.
     """
     lines = []
     for script in scripts:
-        if not script.output.exists():
-            continue
-        reason = unusable(script.run.benchmark.suite, script.output.parent)
-        if reason:
-            set_aside(script)
-            lines.append(f"to be run again: {script.label}: {reason}")
+        fault = fault_of(script) if script.output.exists() else None
+        if fault:
+            (set_aside_whole if fault.earlier else set_aside)(script)
+            where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
+            lines.append(f"to be run again: {script.label}: {fault.reason}{where}")
     return lines

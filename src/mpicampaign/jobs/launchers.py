@@ -51,19 +51,20 @@ class Job:
     @property
     def line_rate(self) -> float | None:
         """B/s in one direction of the link between nodes; None where there is none or no rate is given."""
-        fabric = self._fabric
+        fabric = self.fabric
         crosses = fabric is not None and self.placement.nodes > 1 and not self.placement.loopback
         return fabric.bytes_per_second if fabric and crosses else None
 
     @property
-    def _fabric(self) -> Fabric | None:
+    def fabric(self) -> Fabric | None:
+        """The network that the placement's transport uses between nodes; None where there is none."""
         for fabric in self.group.fabrics.values():
             if self.placement.fabric in ("", fabric.name) and fabric.transport == self.placement.transport:
                 return fabric
         return None
 
     def _fabric_value(self, attribute: str) -> str:
-        return str(getattr(self._fabric, attribute)) if self._fabric else ""
+        return str(getattr(self.fabric, attribute)) if self.fabric else ""
 
     def fill(self, text: str) -> str:
         """A setting with the fabric's interface and device in place of its two marks."""

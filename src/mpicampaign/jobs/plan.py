@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -10,22 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.identity import identity
+from mpicampaign.jobs.declaration import declare
 from mpicampaign.jobs.launchers import Job
-from mpicampaign.records import Case
+from mpicampaign.records import Case, plain_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
     from mpicampaign.jobs.software import Program
 
 FORMAT = "mpicampaign-plan"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan."""
+    """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
+
+    ``declared`` is what its campaign says of it, ``identity`` is made from that. ``program_sha256`` and
+    ``libraries`` (build-ids) are what this machine sees now; empty where it does not.
+    """
 
     campaign: str
     case: Case
@@ -37,32 +42,37 @@ class Run:
     program: str
     program_sha256: str
     evidence_library: str
-    recipe: str = ""
+    libraries: str
+    declared: dict[str, Any]
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of the campaign, on this system or another; with the reason where it can't be run.
+    """A case of the campaign, on a system of this machine or another; with the reason where it can't be run.
 
-    ``recipe``: a hash of what the campaign file says of the case. It holds nothing of a machine, unlike
-    the script's hash, so that it tells results of another system from those of an older campaign file.
+    ``declared``: what the campaign says of it, repeats apart. ``identities``: of its repeats, from 1 on.
     ``line_rate``: the physical bound of the link between the nodes (B/s, one direction).
     """
 
     case: Case
     suite: str
-    repeats: int
+    identities: tuple[str, ...]
+    declared: dict[str, Any]
     not_available: str = ""
-    recipe: str = ""
     line_rate: float | None = None
+
+    @property
+    def repeats(self) -> int:
+        return len(self.identities)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of one system in the order in which they are executed, and the cases of all systems."""
+    """The runs of this machine's systems in the order of their execution, and the cases of all systems."""
 
     campaign: str
-    system: str
+    systems: tuple[str, ...]
     seed: int
     runs: tuple[Run, ...]
     cases: tuple[PlannedCase, ...]
@@ -79,51 +89,53 @@ class Machine:
 
     find_program: Callable[[System, Benchmark], Program]
     evidence_library: Callable[[System], str]
+    libraries: Callable[[System], str]
     physical_cores: Callable[[], int]
 
 
-def choose_system(campaign: Campaign, host_names: list[str], wanted: str = "") -> str:
-    """The system that this machine belongs to; empty where the campaign has none for it.
+def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") -> tuple[str, ...]:
+    """The systems whose runs this machine makes; none where the campaign has no system for it.
+
+    Those whose ``login_hosts`` match. One without them is meant for whichever machine the campaign is on,
+    where it needs no scheduler or is the only one.
 
     Raises
     ------
     UserError
-        when ``wanted`` is no system of the campaign, or several systems claim this machine.
+        when ``wanted`` is no system of the campaign.
     """
     if wanted:
         if wanted not in campaign.systems:
             known = ", ".join(campaign.systems)
             raise UserError(Problem(f"no system {wanted!r}; known: {known}", campaign.file, key="systems"))
-        return wanted
-    if len(campaign.systems) == 1:
-        only = next(iter(campaign.systems.values()))
-        return only.name if not only.login_hosts or _matches(only, host_names) else ""
-    found = [name for name, system in campaign.systems.items() if _matches(system, host_names)]
-    if len(found) > 1:
-        message = f"this machine ({host_names[0]}) matches login_hosts of several systems: {', '.join(found)}"
-        raise UserError(Problem(message, campaign.file, key="systems", hint="choose one with --system NAME"))
-    return found[0] if found else ""
+        return (wanted,)
+    alone = len(campaign.systems) == 1
+    return tuple(
+        name
+        for name, system in campaign.systems.items()
+        if _matches(system, host_names) or (not system.login_hosts and (alone or system.scheduler == "none"))
+    )
 
 
 def _matches(system: System, host_names: list[str]) -> bool:
     return any(fnmatch(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 
-def make_plan(campaign: Campaign, system: str, machine: Machine) -> Plan:
-    """The plan for one system; its runs are shuffled with the campaign's seed.
+def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) -> Plan:
+    """The plan for this machine's systems; its runs are shuffled with the campaign's seed.
 
     Each repeat of all cases is a block of its own, shuffled inside, so that a drift of the machine
     meets all cases alike and an interrupted campaign still has whole blocks (randomised complete
     blocks).
     """
-    cases, runs = [], []
+    cases: list[PlannedCase] = []
+    runs: list[Run] = []
     for entry in campaign.matrix:
         for case in _cases(campaign, entry):
-            planned, template = _plan_case(campaign, entry, case, system, machine)
+            planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
-            if template:
-                runs += [replace(template, repeat=repeat) for repeat in range(1, entry.repeats + 1)]
-    return Plan(campaign.name, system, campaign.seed, _shuffled(runs, campaign.seed), tuple(cases))
+            runs += of_case
+    return Plan(campaign.name, tuple(systems), campaign.seed, _shuffled(runs, campaign.seed), tuple(cases))
 
 
 def _cases(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
@@ -136,34 +148,33 @@ def _cases(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
 
 
 def _plan_case(
-    campaign: Campaign, entry: MatrixEntry, case: Case, system: str, machine: Machine
-) -> tuple[PlannedCase, Run | None]:
-    benchmark = campaign.benchmarks[case.benchmark]
-    recipe = _recipe(campaign, entry, case)
-    group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
-    line_rate = Job(campaign.systems[case.system], group, placement, 1).line_rate
-    planned = PlannedCase(case, benchmark.suite, entry.repeats, recipe=recipe, line_rate=line_rate)
-    if case.system != system:
-        return planned, None
-    program = machine.find_program(campaign.systems[system], benchmark)
+    campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
+) -> tuple[PlannedCase, list[Run]]:
+    """A case and, where this machine can run it, its runs."""
+    benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
+    declared = declare(case, job, benchmark)
+    repeats = [{**declared, "repeat": number} for number in range(1, entry.repeats + 1)]
+    identities = tuple(map(identity, repeats))
+    planned = PlannedCase(case, benchmark.suite, identities, declared, line_rate=job.line_rate)
+    if case.system not in systems:
+        return planned, []
+    program = machine.find_program(job.system, benchmark)
     if program.not_available:
-        return replace(planned, not_available=program.not_available), None
-    job = _job(campaign, case, machine)
-    library = machine.evidence_library(job.system)
-    details = (benchmark, entry.time_limit, program.command, program.sha256, library, recipe)
-    return planned, Run(campaign.name, case, 0, 0, job, *details)
-
-
-def _recipe(campaign: Campaign, entry: MatrixEntry, case: Case) -> str:
-    system = replace(campaign.systems[case.system], login_hosts=(), programs={})
-    placement = replace(campaign.placements[case.placement], description="")
-    benchmark = replace(campaign.benchmarks[case.benchmark], figure_sizes=())
-    group = campaign.host_groups[case.host_group]
-    # what results are held against decides nothing about how they are made
-    fabrics = {name: replace(each, bytes_per_second=None) for name, each in group.fabrics.items()}
-    group = replace(group, fabrics=fabrics)
-    text = repr((campaign.name, system, group, placement, benchmark, entry.time_limit))
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return replace(planned, not_available=program.not_available), []
+    library = machine.evidence_library(job.system) if job.system.evidence else ""
+    details = (
+        job,
+        benchmark,
+        entry.time_limit,
+        program.command,
+        program.sha256,
+        library,
+        machine.libraries(job.system),
+    )
+    return planned, [
+        Run(campaign.name, case, each["repeat"], 0, *details, each, found)
+        for each, found in zip(repeats, identities, strict=True)
+    ]
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
@@ -204,26 +215,22 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
         raise UserError(Problem(message, file, key="node_hours_cap", value=f"{cap:g}", hint=hint))
 
 
-def plan_to_json(plan: Plan, folders: dict[int, str]) -> dict[str, Any]:
-    """The plan as the analysis reads it; ``folders`` maps a run's order to its folder."""
-    runs: dict[Case, list[dict[str, Any]]] = {}
-    for run in plan.runs:
-        entry = {"repeat": run.repeat, "order": run.order, "folder": folders[run.order]}
-        runs.setdefault(run.case, []).append(entry)
+def plan_to_json(plan: Plan, campaign_file: str) -> dict[str, Any]:
+    """The plan as the analysis reads it; ``campaign_file`` as seen from the campaign's folder."""
+    orders = {(run.case, run.repeat): run.order for run in plan.runs}
     cases = [
         {
-            "system": planned.case.system,
-            "host_group": planned.case.host_group,
-            "placement": planned.case.placement,
-            "benchmark": planned.case.benchmark,
+            **plain_fields(planned.case),
             "suite": planned.suite,
-            "repeats": planned.repeats,
             "not_available": planned.not_available,
-            "recipe": planned.recipe,
             "line_rate": planned.line_rate,
-            "runs": sorted(runs.get(planned.case, []), key=lambda entry: entry["repeat"]),
+            "declared": planned.declared,
+            "runs": [
+                {"repeat": repeat, "identity": found, "order": orders.get((planned.case, repeat))}
+                for repeat, found in enumerate(planned.identities, start=1)
+            ],
         }
         for planned in plan.cases
     ]
-    header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "system": plan.system}
-    return {**header, "seed": plan.seed, "cases": cases}
+    header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
+    return {**header, "campaign_file": campaign_file, "seed": plan.seed, "cases": cases}

@@ -7,27 +7,30 @@ from typing import TYPE_CHECKING
 from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from mpicampaign.jobs.plan import Plan, PlannedCase
 
 
 def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     """The matrix (host groups × placements, a block for each benchmark), and what it may cost."""
-    lines = [f"campaign {plan.campaign}, seed {plan.seed}, system {plan.system or '(none here)'}"]
+    here = ", ".join(plan.systems) or "(none here)"
+    lines = [f"campaign {plan.campaign}, seed {plan.seed}, system{'s'[: len(plan.systems) > 1]} {here}"]
     for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
         cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
-        lines += ["", *_matrix(benchmark, cases, plan.system)]
+        lines += ["", *_matrix(benchmark, cases, plan.systems)]
     hours = plan.node_seconds / 3600
     limit = f", {cap:g} allowed" if cap is not None else ""
-    lines += ["", f"{len(plan.runs)} runs on this system, {pending} still to be done"]
+    lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
     lines += [f"at most {hours:.2f} node-hours if every run takes its whole time limit{limit}"]
     return "\n".join(lines)
 
 
-def _matrix(benchmark: str, cases: list[PlannedCase], system: str) -> list[str]:
+def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:
     groups = list(dict.fromkeys(planned.case.host_group for planned in cases))
     placements = list(dict.fromkeys(planned.case.placement for planned in cases))
     found = {(planned.case.host_group, planned.case.placement): planned for planned in cases}
-    cells = [[_cell(found.get((group, placement)), system) for placement in placements] for group in groups]
+    cells = [[_cell(found.get((group, placement)), systems) for placement in placements] for group in groups]
     rows = [[benchmark, *placements], *([group, *row] for group, row in zip(groups, cells, strict=True))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     text = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
@@ -35,24 +38,31 @@ def _matrix(benchmark: str, cases: list[PlannedCase], system: str) -> list[str]:
     return [line.rstrip() for line in text] + [f"  n/a: {reason}" for reason in reasons]
 
 
-def _cell(planned: PlannedCase | None, system: str) -> str:
+def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
     if planned is None:
         return "-"
     if planned.not_available:
         return "n/a"
-    elsewhere = "" if planned.case.system == system else " (elsewhere)"
+    elsewhere = "" if planned.case.system in systems else " (elsewhere)"
     return f"×{planned.repeats}{elsewhere}"
 
 
 def pending_text(plan: Plan, pending: int, title: str) -> str:
     """One line before a campaign starts or finds nothing to do."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
-    if not plan.system:
-        return f"{name}: this machine belongs to no system of the campaign; tables only"
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there"
     limit = format_duration(plan.node_seconds) if plan.runs else ""
     return f"{name}: {pending} of {len(plan.runs)} runs to do, at most {limit} in all"
+
+
+def no_runs_text(plan: Plan, host: str) -> str:
+    """Why this machine can make no run of the campaign."""
+    systems = ", ".join(dict.fromkeys(planned.case.system for planned in plan.cases))
+    if not plan.systems:
+        return f"this machine ({host}) belongs to no system of the campaign ({systems})"
+    reasons = dict.fromkeys(planned.not_available for planned in plan.cases if planned.not_available)
+    return f"no run can be made here: {'; '.join(reasons)}"
 
 
 def waiting_text(owner: str) -> str:

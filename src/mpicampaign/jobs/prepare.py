@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import socket
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import same_text, write_whole
-from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_system, make_plan, plan_to_json
-from mpicampaign.jobs.render import job_name, measuring_lock, run_folder, script_text
-from mpicampaign.jobs.software import RESULTS, build_folder, find_program, physical_cores
+from mpicampaign.identity import run_path
+from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_to_json
+from mpicampaign.jobs.plan_text import no_runs_text
+from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
+from mpicampaign.jobs.software import RESULTS, build_folder, find_program, libraries, physical_cores
+from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign, System
 
 EVIDENCE_LIBRARY = "evidence.so"
+TOKEN_LENGTH = 6
+PLAN = "plan.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A rendered run: its job script and the folder where the script and all that it leaves lie."""
+    """The job script of a run, and the folder where it and all that it leaves lie.
+
+    ``token`` stands for the campaign's folder in the name of the job.
+    """
 
     run: Run
-    text: str
-    script_hash: str
-    folder: Path
     campaign_folder: Path
+    token: str
+
+    @property
+    def folder(self) -> Path:
+        return self.campaign_folder / run_path(self.run.case, self.run.repeat, self.run.identity)
 
     @property
     def measuring_lock(self) -> Path:
@@ -49,14 +60,24 @@ class Script:
         return self.folder / "job.sh"
 
     @property
+    def claim(self) -> Path:
+        """What the run's evidence is judged by."""
+        return self.folder / "claim"
+
+    @property
     def output(self) -> Path:
-        """The raw output; it is there if and only if the run succeeded with this very script."""
+        """The raw output; it is there if and only if the run succeeded."""
         return self.folder / "result" / "output.txt"
+
+    @property
+    def log(self) -> Path:
+        """What the script itself prints, where no scheduler keeps that."""
+        return self.campaign_folder / "logs" / f"{self.job_name}.log"
 
     @property
     def job_name(self) -> str:
         """The name of the run's job in the queue; no other run has it."""
-        return job_name(self.run.case.benchmark, self.script_hash)
+        return job_name(self.run.case.benchmark, self.run.identity, self.token)
 
     @property
     def label(self) -> str:
@@ -64,10 +85,14 @@ class Script:
         case = self.run.case
         return f"{case.host_group} {case.placement} {case.benchmark} r{self.run.repeat:02d}"
 
+    def text(self, inline: bool = False) -> str:
+        """The script, rendered anew; ``inline``: with its library inside."""
+        return script_text(self.run, self.folder, self.campaign_folder, self.job_name, inline)
+
 
 @dataclass(frozen=True)
 class Prepared:
-    """A campaign, its plan for the system that this machine belongs to, and the scripts."""
+    """A campaign, its plan for the systems that this machine belongs to, and the scripts."""
 
     campaign: Campaign
     plan: Plan
@@ -77,6 +102,14 @@ class Prepared:
     def folder(self) -> Path:
         return self.results / self.campaign.name
 
+    @cached_property
+    def token(self) -> str:
+        """Stands for the campaign's folder, so that two clones of one user never take each other's jobs.
+
+        A folder that was moved gets another one: jobs in the queue write to where it was.
+        """
+        return hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:TOKEN_LENGTH]
+
     @property
     def measuring_lock(self) -> Path:
         """The file by which the job scripts of this machine measure one after the other."""
@@ -84,31 +117,36 @@ class Prepared:
 
     @property
     def runs_here(self) -> bool:
-        """Whether the runs are made on this very machine, not by a scheduler."""
-        return bool(self.plan.runs) and self.plan.runs[0].job.system.scheduler == "none"
+        """Whether runs are made on this very machine, not by a scheduler."""
+        return any(self.campaign.systems[name].scheduler == "none" for name in self.plan.systems)
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:
-        found = []
-        for run in self.plan.runs:
-            text, digest = script_text(run, self.folder)
-            folder = run_folder(run, self.folder, digest)
-            found.append(Script(run, text, digest, folder, self.folder))
-        return tuple(found)
+        return tuple(Script(run, self.folder, self.token) for run in self.plan.runs)
 
     @property
     def pending(self) -> tuple[Script, ...]:
         """The scripts whose result is not there."""
         return tuple(script for script in self.scripts if not script.output.exists())
 
+    def binaries(self, system: str) -> list[Path]:
+        """What has to be built for a system's runs: the evidence library and bundled kernels."""
+        runs = [run for run in self.plan.runs if run.case.system == system]
+        bundled = {run.benchmark.program for run in runs if run.benchmark.provider.kind == "bundled"}
+        libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
+        folder = build_folder(self.campaign.systems[system])
+        return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
+
     @property
-    def binaries(self) -> list[Path]:
-        """What has to be built for this system's runs: the evidence library and bundled kernels."""
-        if not self.plan.runs:
-            return []
-        bundled = [r.benchmark.program for r in self.plan.runs if r.benchmark.provider.kind == "bundled"]
-        folder = build_folder(self.campaign.systems[self.plan.system])
-        return [folder / name for name in (EVIDENCE_LIBRARY, *sorted(set(bundled)))]
+    def plan_data(self) -> dict[str, Any]:
+        """The plan as the analysis reads it."""
+        file = os.path.relpath(self.campaign.file, self.folder) if self.campaign.file else ""
+        return plan_to_json(self.plan, file)
+
+
+def job_name(benchmark: str, identity: str, token: str) -> str:
+    """The name of a run's job: unique, so that a job can be found again in the queue."""
+    return f"{benchmark}-{identity}-{token}"
 
 
 def prepare(campaign_file: Path, system: str = "", results: Path = RESULTS) -> Prepared:
@@ -117,13 +155,58 @@ def prepare(campaign_file: Path, system: str = "", results: Path = RESULTS) -> P
     Raises
     ------
     UserError
-        with every mistake that the campaign file holds, or when the plan exceeds its cap.
+        with every mistake that the campaign file holds, when the plan exceeds its cap, or when the results of
+        this name belong to another campaign file.
     """
     campaign = load_campaign(campaign_file)
-    chosen = choose_system(campaign, host_names(), system)
-    plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, physical_cores))
+    chosen = choose_systems(campaign, host_names(), system)
+    plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
     check_cap(plan, campaign.node_hours_cap, campaign.file)
-    return Prepared(campaign, plan, results)
+    prepared = Prepared(campaign, plan, results)
+    _check_campaign_file(prepared)
+    return prepared
+
+
+def check_runs(prepared: Prepared) -> None:
+    """Refuse to run a campaign of which this machine can make no run.
+
+    Raises
+    ------
+    UserError
+        with the reason.
+    """
+    if not prepared.plan.runs:
+        hint = "give --system NAME, or call report for the results of other machines"
+        raise UserError(
+            Problem(no_runs_text(prepared.plan, host_names()[0]), prepared.campaign.file, hint=hint)
+        )
+
+
+def _check_campaign_file(prepared: Prepared) -> None:
+    """Refuse a second campaign file over the results of a first one of the same name.
+
+    Raises
+    ------
+    UserError
+        where the file of the results is still there, differs, and has that name.
+    """
+    try:
+        name = json.loads((prepared.folder / PLAN).read_text(encoding="utf-8"))["campaign_file"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    first, this = prepared.folder / str(name), Path(prepared.campaign.file)
+    try:
+        if first.samefile(this) or first.read_bytes() == this.read_bytes():
+            return
+        theirs = load_campaign(first).name
+    except (OSError, UserError):
+        return  # moved or renamed since
+    if theirs == prepared.campaign.name:
+        message = (
+            f"results/{theirs} holds the results of another campaign file of this name: {first.resolve()}"
+        )
+        hint = "give this campaign another name, or remove the other file"
+        raise UserError(Problem(message, printable(str(this)), key="campaign", value=theirs, hint=hint))
 
 
 def evidence_library(system: System) -> str:
@@ -161,22 +244,51 @@ def lock_campaign(prepared: Prepared) -> TextIO:
 
 
 def write_scripts(prepared: Prepared) -> None:
-    """Write all job scripts and the plan.
+    """Write the job scripts of all runs without a result, their claims, the library and the plan.
 
     A script that was edited by hand is restored, unless it has a result: that one's verdict tells.
     """
+    for folder in ("lib", "logs"):
+        (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
+    _write(prepared.folder / "lib" / library_name(), library_text())
     for script in prepared.scripts:
-        if script.output.exists() or same_text(script.path, script.text):
-            continue
-        script.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(script.path, script.text)
+        if not script.output.exists():
+            _write_script(script)
     write_plan(prepared)
+
+
+def _write_script(script: Script, inline: bool = False) -> None:
+    script.folder.mkdir(parents=True, exist_ok=True)
+    text = script.text(inline)
+    checksum = hashlib.sha256(text.encode()).hexdigest()
+    earlier = _checksums(script.claim)
+    _write(script.claim, claim_text(script.run, dict.fromkeys([*earlier, checksum])))
+    _write(script.path, text)
+
+
+def _checksums(claim: Path) -> list[str]:
+    """Of the scripts that were rendered for a run before."""
+    try:
+        lines = claim.read_text(encoding="utf-8", errors="replace").splitlines()
+    except FileNotFoundError:
+        return []
+    return next((line.partition("=")[2].split() for line in lines if line.startswith("claim scripts=")), [])
+
+
+def _write(path: Path, text: str) -> None:
+    if not same_text(path, text):
+        write_whole(path, text)
+
+
+def write_inline(prepared: Prepared) -> None:
+    """Write the scripts of all runs without a result as single files, which need no library."""
+    write_scripts(prepared)
+    for script in prepared.pending:
+        _write_script(script, inline=True)
 
 
 def write_plan(prepared: Prepared) -> None:
     """Write plan.json, from which the analysis knows what was to be run."""
-    folders = {s.run.order: str(s.folder.relative_to(prepared.folder)) for s in prepared.scripts}
     prepared.folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plan_to_json(prepared.plan, folders), indent=1, ensure_ascii=False) + "\n"
-    if not same_text(prepared.folder / "plan.json", text):
-        write_whole(prepared.folder / "plan.json", text)
+    text = json.dumps(prepared.plan_data, indent=1, ensure_ascii=False) + "\n"
+    _write(prepared.folder / PLAN, text)

@@ -1,4 +1,4 @@
-"""From a run to the text of its job script.
+"""From a run to the text of its job script, and to the claim that its evidence is judged by.
 
 Values of the campaign reach the script in one way only: `_finalize` quotes every expression of the
 templates for the shell, unless a filter below has made it fit for a comment or a directive line.
@@ -16,18 +16,21 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
+from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
-from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes
+from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
 from mpicampaign.osu_sizes import largest_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from mpicampaign.campaign.model import System
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.plan import Run
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "job"
-HASH_MARK = "@script-hash@"
-HASH_LENGTH = 12
+LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
+LINE_LENGTH = 110  # of the script's lines of exports
 
 # Lines of the output without which a benchmark did not end properly, whatever its exit status.
 COMPLETE = {
@@ -36,8 +39,12 @@ COMPLETE = {
     "kernel": ("^#@end .*status=ok",),
 }
 
-# Lines by which a benchmark says, with exit status 0, that it did something else than it was asked for.
-REFUSED = {"imb": ("^Invalid benchmark name",), "osu": (), "kernel": ()}
+# The line by which a benchmark says, with exit status 0, that it did something else than it was asked for.
+REFUSED = {"imb": "^Invalid benchmark name", "osu": "", "kernel": ""}
+
+# Variables that the library records by their names alone (templates/job/library/node.sh).
+_RECORDED = re.compile(r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPIR|MPIC|MV2_|PSM|OMP_).*|PATH|LD_LIBRARY_PATH")
+_SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CRED|AUTH|COOKIE")
 
 
 class ShellText(str):
@@ -46,14 +53,31 @@ class ShellText(str):
     __slots__ = ()
 
 
+def quote(value: object) -> ShellText:
+    """One word of the shell, on one line: a line break must not bring a directive to a line's start."""
+    text = str(value)
+    if not re.search(r"[\x00-\x1f\x7f]", text):
+        return ShellText(shlex.quote(text))
+    escaped = "".join(f"\\x{ord(c):02x}" if ord(c) < 32 or c == "\x7f" else c for c in _escaped(text))
+    return ShellText(f"$'{escaped}'")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
 def _finalize(value: object) -> str:
     """Quote everything that no filter declared fit: the one place where values become shell words."""
-    return value if isinstance(value, ShellText) else ShellText(shlex.quote(str(value)))
+    return value if isinstance(value, ShellText) else quote(value)
 
 
 def _comment(value: object) -> ShellText:
     """One line of a comment: control characters, line breaks above all, become spaces."""
-    return ShellText(re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", str(value)))
+    return ShellText(_one_line(str(value)))
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text)
 
 
 def _directive(value: object) -> ShellText:
@@ -86,39 +110,25 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    jinja.filters |= {
-        "comment": _comment,
-        "heredoc": _comment,
-        "directive": _directive,
-        "verbatim": _verbatim,
-        "raw": ShellText,
-    }
+    filters = {"comment": _comment, "directive": _directive, "verbatim": _verbatim, "raw": ShellText}
+    jinja.filters |= filters
     return jinja
 
 
-def script_text(run: Run, campaign_folder: Path) -> tuple[str, str]:
-    """The job script of a run and its hash.
-
-    The hash is that of the text with `HASH_MARK` in the hash's own places, so it can stand in the
-    text itself and in the path of the results, and be checked again by anyone.
-    """
-    if HASH_MARK in repr(run):
-        raise UserError(f"{HASH_MARK} stands for the script's own hash and can't be part of a value")
-    marked = _render(run, campaign_folder)
-    digest = hashlib.sha256(marked.encode()).hexdigest()[:HASH_LENGTH]
-    return marked.replace(HASH_MARK, digest), digest
+@cache
+def library_text() -> str:
+    """What is the same in the job scripts of all runs, as one file."""
+    return "".join((TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS)
 
 
-def run_folder(run: Run, campaign_folder: Path, script_hash: str) -> Path:
-    """Where everything that a run leaves is kept."""
-    case = run.case
-    name = f"r{run.repeat:02d}-{script_hash}"
-    return campaign_folder / "runs" / case.host_group / case.placement / case.benchmark / name
+@cache
+def library_name() -> str:
+    """The file of the library; its name changes with its text: queued jobs still need the one before."""
+    return f"run-{_sha256(library_text())[:16]}.sh"
 
 
-def job_name(benchmark: str, script_hash: str) -> str:
-    """The name of a run's job: unique, so that a job can be found again in the queue."""
-    return f"{benchmark}-{script_hash}"
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def measuring_lock(campaign_folder: Path) -> Path:
@@ -126,57 +136,117 @@ def measuring_lock(campaign_folder: Path) -> Path:
     return campaign_folder.parent / "measuring.lock"
 
 
-def _render(run: Run, campaign_folder: Path) -> str:
-    scheduler = SCHEDULERS[run.job.system.scheduler]
-    template = _environment().get_template(scheduler.template)
-    folder = str(run_folder(run, campaign_folder, HASH_MARK))
-    return template.render(_context(run, campaign_folder, folder))
+def script_text(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool = False) -> str:
+    """The job script of a run.
+
+    Parameters
+    ----------
+    folder : the run's own
+    campaign_folder : the campaign's below results/, with the library and the logs
+    job_name : under which the run's job is found in the queue
+    inline : with the text of the library in place of its file
+    """
+    template = _environment().get_template("job.sh.j2")
+    return template.render(_context(run, folder, campaign_folder, job_name, inline))
 
 
-def _context(run: Run, campaign_folder: Path, folder: str) -> dict[str, Any]:
+def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool) -> dict[str, Any]:
     job, system, group = run.job, run.job.system, run.job.group
     scheduler = SCHEDULERS[system.scheduler]
-    launch = " ".join(shlex.quote(token) for token in command_tokens(job))
+    asked = minutes(run.time_limit)
+    spack = run.benchmark.provider.location if run.benchmark.provider.kind == "spack" else ""
     return {
-        "title": f"mpicampaign job script of campaign {run.campaign}",
         "run": run,
-        "group": group,
+        "header": scheduler.header,
         "how_to_run": scheduler.how_to_run,
         "run_folder": folder,
-        "lock_file": str(measuring_lock(campaign_folder)),
-        "script_hash": ShellText(HASH_MARK),
-        "hash_length": ShellText(str(HASH_LENGTH)),
+        "lock": "" if scheduler.commands else measuring_lock(campaign_folder),
+        "inline": inline,
+        "library": ShellText(library_text()) if inline else campaign_folder / "lib" / library_name(),
+        "library_sha256": _sha256(library_text()),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
-        "job_name": job_name(run.case.benchmark, HASH_MARK),
+        "job_name": job_name,
+        "logs": campaign_folder / "logs",
         "nodes": job.placement.nodes,
-        "hosts": named_hosts(job),
         "ranks": job.ranks,
-        "minutes": ShellText(str(-(-run.time_limit // 60))),
-        "hours_minutes": hours_minutes(run.time_limit),
-        "group_options": scheduler.group_options(group),
+        "shape": f"{_counted(job.ranks, 'rank')} on {_counted(job.placement.nodes, 'node')}",
+        "minutes": ShellText(asked),
+        "hours_minutes": ShellText(hours_minutes(asked)),
+        "options": scheduler.options(group),
         "directives": [*system.directives, *group.directives],
-        "claim": claim_lines(run),
-        "settings": list(claimed_settings(job)),
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
-        "environment": prefix_environment(system) | environment(job),
-        "spack": [run.benchmark.provider.location] if run.benchmark.provider.kind == "spack" else [],
+        "exports": _exports(scheduler.environment | prefix_environment(system) | environment(job)),
+        "further_settings": _further_settings(job),
+        "spack": spack,
         "program": run.program,
-        "arguments": run.benchmark.arguments,
-        "launch": ShellText(launch),
+        "launch": _words(
+            [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
+        ),
         "time_limit": run.time_limit,
-        "complete": COMPLETE[run.benchmark.suite],
+        "whole": _words(COMPLETE[run.benchmark.suite]),
         "refused": REFUSED[run.benchmark.suite],
-        **wrapper_values(run),
+        "hosts": _words(named_hosts(job)),
+        "exported": _words(prefix_environment(system) | environment(job)),
+        **_placement(run),
     }
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _placement(run: Run) -> dict[str, Any]:
+    """What the ranks and their node have to know of the placement."""
+    job, placement = run.job, run.job.placement
+    launcher = LAUNCHERS[job.system.launcher]
+    bound = {
+        "core": "each rank bound to one core by the node's own topology",
+        "none": "nobody binds the ranks",
+    }
+    network = f" over {job.interface or job.device}" if job.interface or job.device else ""
+    binding = bound.get(placement.binding, "the launcher binds the ranks")
+    return {
+        "placement_comment": f"{binding}; {placement.transport}{network}",
+        "ranks_per_node": job.ranks_per_node,
+        "sockets": placement.sockets or 0,
+        "binding": placement.binding,
+        "device": job.device,
+        "interface": job.interface,
+        "rank_variable": launcher.rank_variable,
+        "local_rank_variable": launcher.local_rank_variable,
+        "evidence_library": run.evidence_library,
+    }
+
+
+def _words(values: Iterable[object]) -> ShellText:
+    return ShellText(" ".join(map(_finalize, values)))
+
+
+def _exports(variables: Mapping[str, object]) -> list[ShellText]:
+    """The variables as arguments of export, several of a line where they fit."""
+    lines: list[str] = []
+    for name, value in variables.items():
+        word = f"{name}={_finalize(value)}"
+        if lines and len(lines[-1]) + len(word) < LINE_LENGTH and not isinstance(value, ShellText):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return [ShellText(line) for line in lines]
+
+
+def _further_settings(job: Job) -> str:
+    """The claimed variables that the library would not record by their names alone."""
+    names = claimed_settings(job)
+    return " ".join(n for n in names if not _RECORDED.fullmatch(n) or _SECRET.search(n.upper()))
 
 
 def prefix_environment(system: System) -> dict[str, Any]:
     """What makes an MPI that lies under a prefix of its own usable; empty where modules do that."""
     if not system.prefix:
         return {}
-    word = shlex.quote(system.prefix)
+    word = quote(system.prefix)
     found: dict[str, Any] = {
         "PATH": ShellText(f'{word}/bin:"$PATH"'),
         "LD_LIBRARY_PATH": ShellText(f'{word}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
@@ -195,8 +265,12 @@ def _members(job: Job) -> tuple[str, ...]:
     return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
 
 
-def claim_lines(run: Run) -> list[str]:
-    """What the run's label claims; the evidence is judged against these lines and nothing else."""
+def claim_text(run: Run, scripts: Iterable[str]) -> str:
+    """What the run's label claims; the evidence is judged against these lines and nothing else.
+
+    ``scripts``: the checksums of all texts that were ever rendered for the run. A job that waits in the queue
+    was submitted with an earlier one.
+    """
     job, placement, case = run.job, run.job.placement, run.case
     claims = {
         "campaign": run.campaign,
@@ -206,7 +280,9 @@ def claim_lines(run: Run) -> list[str]:
         "benchmark": case.benchmark,
         "suite": run.benchmark.suite,
         "repeat": run.repeat,
-        "script_hash": HASH_MARK,
+        "identity": run.identity,
+        "declared": canonical(run.declared),
+        "scripts": " ".join(scripts),
         "nodes": placement.nodes,
         "ranks": job.ranks,
         "ranks_per_node": job.ranks_per_node,
@@ -218,14 +294,23 @@ def claim_lines(run: Run) -> list[str]:
         "device": job.device,
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
+        "evidence": "on" if job.system.evidence else "off",
         "program_sha256": run.program_sha256,
+        "library_build_ids": run.libraries,
         "time_limit": run.time_limit,
-        "recipe": run.recipe,
         "largest_size": _largest_size(run) or "",
+        "launch": " ".join(command_tokens(job)),
+        "arguments": " ".join(run.benchmark.arguments),
     }
     settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
     claims |= {"settings": len(settings), **settings}
-    return [f"claim {key}={value}" for key, value in claims.items()]
+    lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
+    return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
+
+
+def _recorded(text: str) -> str:
+    """A value is one line, whatever it holds; the library records values in the same way."""
+    return re.sub(r"[\x00-\x1f\x7f]", " ", text)
 
 
 def _largest_size(run: Run) -> int | None:
@@ -256,26 +341,5 @@ def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, t
         mark=str(mark),
         kernels=str(kernels),
         names=targets,
-        targets=ShellText(" ".join(f'"$part"/{shlex.quote(name)}' for name in targets)),
+        targets=ShellText(" ".join(f'"$part"/{quote(name)}' for name in targets)),
     )
-
-
-def wrapper_text(values: dict[str, Any]) -> str:
-    """The per-rank wrapper alone, as the job scripts contain it; ``values`` as of `wrapper_values`."""
-    return _environment().get_template("rank.sh.j2").render(values)
-
-
-def wrapper_values(run: Run) -> dict[str, Any]:
-    """What the per-rank wrapper of a run has to know."""
-    job = run.job
-    launcher = LAUNCHERS[job.system.launcher]
-    return {
-        "ranks_per_node": job.ranks_per_node,
-        "sockets_wanted": job.placement.sockets or 0,
-        "binding": job.placement.binding,
-        "device": job.device,
-        "interface": job.interface,
-        "rank_variable": launcher.rank_variable,
-        "local_rank_variable": launcher.local_rank_variable,
-        "evidence_library": run.evidence_library,
-    }

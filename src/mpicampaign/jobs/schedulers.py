@@ -60,20 +60,32 @@ class Commands:
 class Scheduler:
     """``job_id`` and ``script`` are shell text: how a running script knows its id and its own file.
 
-    ``commands``: none where job scripts run on this very machine.
+    ``header``: the template of its directives. ``options`` of a host group as directives, those without a
+    value with an empty one. ``environment``: what each job script exports. ``commands``: none where job
+    scripts run on this very machine.
     """
 
-    template: str
+    header: str
     job_id: str
     script: str
     how_to_run: str
-    group_options: Callable[[HostGroup], list[tuple[str, str]]]
+    options: Callable[[HostGroup], list[tuple[str, str]]]
+    environment: dict[str, str]
     commands: Commands | None = None
 
 
-def hours_minutes(seconds: int) -> str:
-    """LSF's form of a time limit, rounded up to the minute: 2700 -> 0:45."""
-    minutes = -(-seconds // 60)
+# Modules, evidence and the end of a run take time beyond the benchmark's own limit: the scheduler must not
+# kill first.
+SECONDS_OF_SETUP = 300
+
+
+def minutes(time_limit: int) -> int:
+    """The time to ask the scheduler for, in minutes; ``time_limit`` of the benchmark in seconds."""
+    return -(-(time_limit + SECONDS_OF_SETUP) // 60)
+
+
+def hours_minutes(minutes: int) -> str:
+    """LSF's form of a time limit: 45 -> 0:45."""
     return f"{minutes // 60}:{minutes % 60:02d}"
 
 
@@ -86,13 +98,29 @@ def _slurm_options(group: HostGroup) -> list[tuple[str, str]]:
         "account": group.account,
         "qos": group.qos,
         "licenses": group.licenses,
+        "hint": group.hint,
+        "threads-per-core": str(group.threads_per_core or ""),
+        "mem": group.memory,
+        "gres": group.gres,
+        "switches": group.switches,
     }
-    return [(name, value) for name, value in options.items() if value]
+    given = [(f"--{name}", value) for name, value in options.items() if value]
+    given += [("--exclusive", "")] if group.exclusive else []
+    requeue = {None: [], True: [("--requeue", "")], False: [("--no-requeue", "")]}
+    return given + requeue[group.requeue]
 
 
 def _lsf_options(group: HostGroup) -> list[tuple[str, str]]:
-    options = {"-m": " ".join(group.hosts), "-U": group.reservation, "-P": group.account}
-    return [(name, value) for name, value in options.items() if value]
+    options = {
+        "-q": group.queue,
+        "-m": " ".join(group.hosts),
+        "-U": group.reservation,
+        "-P": group.account,
+    }
+    given = [("-x", "")] if group.exclusive else []
+    given += [(name, value) for name, value in options.items() if value]
+    requeue = {None: [], True: [("-r", "")], False: [("-rn", "")]}
+    return given + requeue[group.requeue]
 
 
 def _no_options(group: HostGroup) -> list[tuple[str, str]]:
@@ -249,19 +277,22 @@ SCHEDULERS = {
     "slurm": Scheduler(
         "slurm.sh.j2",
         "${SLURM_JOB_ID:-$$}",
-        '"$0"',
+        "$0",
         "Submit with: sbatch job.sh",
         _slurm_options,
+        # srun takes over what sbatch was asked to export, and so does an mpirun that starts by srun
+        {"SLURM_EXPORT_ENV": "ALL"},
         SLURM_COMMANDS,
     ),
     # LSF runs a copy with lines of its own around the script, so the rendered file is looked at instead.
     "lsf": Scheduler(
         "lsf.sh.j2",
         "${LSB_JOBID:-$$}",
-        '"$run_folder/job.sh"',
+        "$run/job.sh",
         "Submit with: bsub < job.sh",
         _lsf_options,
+        {},
         LSF_COMMANDS,
     ),
-    "none": Scheduler("shell.sh.j2", "$$", '"$0"', "Run with: bash job.sh", _no_options),
+    "none": Scheduler("", "$$", "$0", "Run with: bash job.sh", _no_options, {}),
 }

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import shutil
+import struct
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[3]
 RESULTS = PROJECT / "results"
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
+_PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,62 @@ def _absence(kind: str, location: str, name: str) -> str:
 @cache
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def libraries(system: System) -> str:
+    """The build-ids of the MPI libraries below a system's prefix, as this machine sees them."""
+    return _libraries(system.prefix) if system.prefix else ""
+
+
+@cache
+def _libraries(prefix: str) -> str:
+    folders = [Path(prefix) / name for name in ("lib", "lib64")]
+    files = {path.resolve() for folder in folders for path in folder.glob("libmpi.so*")}
+    return " ".join(sorted({found for path in files if (found := build_id(path))}))
+
+
+def present_library(system: System, recorded: str) -> str:
+    """The build-id of an MPI library as it is now; empty where this machine does not see it.
+
+    ``recorded`` is the file that a run mapped: below the system's prefix, which may have been moved since, or
+    anywhere on this machine, where that is where the runs are made.
+    """
+    name = Path(recorded).name
+    below = [Path(system.prefix) / folder / name for folder in ("lib", "lib64")] if system.prefix else []
+    here = [Path(recorded)] if system.scheduler == "none" and not system.prefix else []
+    return next((build_id(path) for path in (*below, *here) if path.is_file()), "")
+
+
+@cache
+def build_id(path: Path) -> str:
+    """The build-id in the notes of an ELF file of 64 bits, little endian; empty where it has none."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+            if head[:6] != b"\x7fELF\x02\x01":
+                return ""
+            offset, size, count = *struct.unpack_from("<Q", head, 32), *struct.unpack_from("<HH", head, 54)
+            for number in range(count):
+                file.seek(offset + number * size)
+                kind, _, start, _, _, length = struct.unpack("<IIQQQQ", file.read(40))
+                if kind == _PT_NOTE:
+                    file.seek(start)
+                    if found := _build_id_note(file.read(length)):
+                        return found
+    except (OSError, struct.error):
+        pass
+    return ""
+
+
+def _build_id_note(notes: bytes) -> str:
+    at = 0
+    while at + 12 <= len(notes):
+        name, length, kind = struct.unpack_from("<III", notes, at)
+        start = at + 12 + (name + 3 & ~3)
+        if kind == _NT_GNU_BUILD_ID and notes[at + 12 : at + 16] == b"GNU\0":
+            return notes[start : start + length].hex()
+        at = start + (length + 3 & ~3)
+    return ""
 
 
 def build_folder(system: System) -> Path:

@@ -61,6 +61,7 @@ def write_report(
     campaign_name: str = "",
     campaign_text: str = "",
     provenance: dict[str, str] | None = None,
+    beside: Sequence[str] = (),
     unit: str = "MB/s",
     changes: Changes | None = None,
 ) -> None:
@@ -73,6 +74,7 @@ def write_report(
     figures : drawn ones, whose SVG files are read and put inline
     campaign_text : the campaign file, shown as it is
     provenance : further facts to show, such as the version of this program
+    beside : lines on results that are there and have no part in the report
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     changes : the earlier series that figures are held against
     """
@@ -105,6 +107,7 @@ def write_report(
         cases=case_runs(comparison, records),
         anchors=anchors(records),
         of_one_series=OF_ONE_SERIES,
+        beside=beside,
         provenance={**(provenance or {}), **facts(records)},
         **_scripts(found),
     )

@@ -1,16 +1,17 @@
-"""What a run recorded about itself: reading evidence.txt; format in docs/formats.md."""
+"""What a run claims and what it recorded about itself; formats in docs/formats.md."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-HEADER = "#mpicampaign-evidence 1"
+HEADER = "#mpicampaign-evidence 2"
+CLAIM_HEADER = "#mpicampaign-claim 1"
 END = "end of evidence"
 
 
 @dataclass(slots=True)
 class Evidence:
-    """The lines of one evidence file by scope; values are text as recorded.
+    """The lines of a claim and its evidence file by scope; values are text as recorded.
 
     ``repeated`` names what was recorded twice with different values, such as two ranks of one number.
     """
@@ -33,18 +34,24 @@ class Evidence:
         return tuple(dict.fromkeys(name for name in names if name))
 
 
-def read_evidence(text: str) -> Evidence:
-    """The evidence in a file's text; lines of no known form are passed over, nothing is invented."""
+def read_evidence(text: str, claim: str = "") -> Evidence:
+    """The evidence and the claim in two files' texts; lines of no known form are passed over."""
     evidence = Evidence()
-    lines = text.split("\n")  # a value may hold what else Python takes for a line's end
-    if not lines or lines[0] != HEADER:
-        return evidence
-    for line in lines[1:]:
+    for line in _lines(claim, CLAIM_HEADER):
+        if line.startswith("claim "):
+            _take(evidence, line)
+    for line in _lines(text, HEADER):
         if line == END:
             evidence.complete = True
-        else:
+        elif not line.startswith("claim "):
             _take(evidence, line)
     return evidence
+
+
+def _lines(text: str, header: str) -> list[str]:
+    """The lines below the header; none where it is another one."""
+    lines = text.split("\n")  # a value may hold what else Python takes for a line's end
+    return lines[1:] if lines[0] == header else []
 
 
 def _take(evidence: Evidence, line: str) -> None:

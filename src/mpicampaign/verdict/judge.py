@@ -7,12 +7,14 @@ folder stood for the node's /sys, the topology is a declared one, and the verdic
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import DECLARED, VERIFIED
+from mpicampaign.host_lists import is_member
+from mpicampaign.identity import identity, run_path
+from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.verdict.traffic import transport_findings
@@ -23,14 +25,15 @@ if TYPE_CHECKING:
     from mpicampaign.records import Series
     from mpicampaign.verdict.evidence import Evidence
 
+_EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
 MOMENTS = ("start", "end")
 HOST_KEYS = ("launch.host", "start.host", "end.host")
 
 # Without any of these lines a check would have nothing to hold the evidence against. A value may be empty.
 CLAIMS = (
-    *("system", "host_group", "placement", "benchmark", "repeat", "script_hash", "program_sha256"),
+    *("system", "host_group", "placement", "benchmark", "repeat", "identity", "declared", "scripts"),
     *("nodes", "ranks", "ranks_per_node", "sockets", "binding", "transport", "interface", "device", "mpi"),
-    *("members", "settings"),
+    *("members", "evidence", "program_sha256", "launch", "arguments", "settings"),
 )
 
 
@@ -75,9 +78,28 @@ def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
     missing = [key for key in CLAIMS if key not in claim]
     if missing:
         return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
+    if "run" not in evidence.job:
+        return [Finding("evidence", LACKS, "it does not say which run it is of")]
+    if (ran := evidence.job["run"]) != (wanted := _run_path(claim)):
+        return [Finding("result", CONTRADICTS, f"it is that of another run: {ran}, not {wanted}")]
+    if _identity(claim["declared"]) != claim["identity"]:
+        return [Finding("claim", CONTRADICTS, "what it declares is not what its identity was made from")]
     if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
         return [Finding("claim", LACKS, f"it does not hold its {claim['settings']} settings")]
     return []
+
+
+def _run_path(claim: Mapping[str, str]) -> str:
+    names = (claim[key] for key in ("system", "host_group", "placement", "benchmark"))
+    repeat = number(claim["repeat"])
+    return run_path(Case(*names), repeat or 0, claim["identity"]).removeprefix("runs/")
+
+
+def _identity(declared: str) -> str:
+    try:
+        return identity(json.loads(declared))
+    except ValueError:
+        return ""
 
 
 def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
@@ -100,12 +122,18 @@ def _end(evidence: Evidence) -> list[Finding]:
 
 
 def _script(evidence: Evidence) -> list[Finding]:
-    claimed, found = evidence.claim.get("script_hash", ""), evidence.job.get("script_hash", "")
+    """What was launched must be what was rendered: its command line, and the script itself."""
+    claim, job = evidence.claim, evidence.job
+    for key in ("launch", "arguments"):
+        if key not in job:
+            return [Finding("job script", LACKS, f"it recorded no {key}")]
+        if job[key] != claim[key]:
+            return [Finding("job script", CONTRADICTS, f"{key} {job[key]!r}, not {claim[key]!r}; {_EDITED}")]
+    found = job.get("script_sha256", "")
     if not found:
-        return [Finding("job script", LACKS, "the script could not read itself to check its hash")]
-    bad = f"the script that ran has hash {found}, not {claimed}: it was changed after it was rendered"
-    bad += " (to repeat the run with the rendered one, remove its result folder)"
-    return [finding("job script", found == claimed, f"hash {found}", bad)]
+        return [Finding("job script", LACKS, "the script could not read itself for its checksum")]
+    bad = f"checksum {found[:12]} is of no script that was rendered for this run; {_EDITED}"
+    return [finding("job script", found in claim["scripts"].split(), f"checksum {found[:12]}", bad)]
 
 
 def _program(evidence: Evidence) -> list[Finding]:
@@ -141,6 +169,8 @@ def _ranks(evidence: Evidence) -> list[Finding]:
             f"recorded more than once: {', '.join(evidence.repeated[:3])}; several programs ran as one rank"
         )
         return [Finding("ranks", CONTRADICTS, words)]
+    if evidence.claim["evidence"] == "off":
+        return [Finding("ranks", LACKS, "evidence is off in the campaign file: no rank recorded anything")]
     reported = [rank for rank, seen in evidence.ranks.items() if all(f"{m}.cpu" in seen for m in MOMENTS)]
     if not reported:
         return [Finding("ranks", LACKS, "no rank left evidence: the evidence library was not loaded")]
@@ -172,22 +202,12 @@ def _hosts(evidence: Evidence) -> list[Finding]:
 
 def _members(evidence: Evidence) -> list[Finding]:
     patterns = evidence.claim.get("members", "").split()
-    strangers = [host for host in evidence.hosts if not any(_is_member(host, p) for p in patterns)]
+    strangers = [host for host in evidence.hosts if not any(is_member(host, p) for p in patterns)]
     if not patterns:
         return []
     group = evidence.claim.get("host_group", "")
     bad = f"{', '.join(strangers)} is no member of {group} ({' '.join(patterns)})"
     return [finding("host group", not strangers, f"members of {group}", bad)]
-
-
-def _is_member(host: str, pattern: str) -> bool:
-    """A node may call itself n1 or n1.site.org, and so may the pattern."""
-    one_is_short = ("." in host) != ("." in pattern)
-    return fnmatch(host, pattern) or (one_is_short and fnmatch(_short(host), _short(pattern)))
-
-
-def _short(name: str) -> str:
-    return name.partition(".")[0]
 
 
 def _binding(evidence: Evidence) -> list[Finding]:

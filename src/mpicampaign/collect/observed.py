@@ -1,0 +1,62 @@
+"""Repeats that were made with another program or MPI library than the latest one are not averaged with it.
+
+What a campaign declares does not change when a module brings another program under the same name; what the
+runs observed of themselves does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.grouping import grouped
+from mpicampaign.records import IMPORTED_FROM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mpicampaign.records import Record
+    from mpicampaign.verdict.evidence import Evidence
+
+# Keys of the metadata: by content, never by path.
+PROGRAM, LIBRARY = "program checksum", "MPI library build-id"
+_SHOWN = 12  # digits
+
+
+def observed(evidence: Evidence) -> dict[str, str]:
+    """What a run recorded of its program and its MPI library; bundled kernels are known by their version."""
+    program = "" if '"provider":"bundled"' in evidence.claim.get("declared", "") else _program(evidence)
+    libraries = {rank.get("start.library_build_id", "")[:_SHOWN] for rank in evidence.ranks.values()}
+    found = {PROGRAM: program, LIBRARY: " ".join(sorted(libraries - {""}))}
+    return {key: value for key, value in found.items() if value}
+
+
+def _program(evidence: Evidence) -> str:
+    return evidence.job.get("program_sha256", "")[:_SHOWN]
+
+
+def mark_earlier(records: Iterable[Record]) -> list[Record]:
+    """The records; of each case, those of another state than that of the run that began last are marked."""
+    records = list(records)
+    latest: dict[int, Mapping[str, str]] = {}
+    for runs in grouped((r for r in records if _is_observed(r)), lambda record: record.case).values():
+        states = {frozenset(_state(run).items()) for run in runs}
+        if len(states) > 1:
+            present = _state(max(runs, key=lambda run: run.started))
+            latest |= {id(run): present for run in runs}
+    return [_marked(record, latest[id(record)]) if id(record) in latest else record for record in records]
+
+
+def _is_observed(record: Record) -> bool:
+    return record.counts and IMPORTED_FROM not in record.metadata and bool(_state(record))
+
+
+def _state(record: Record) -> dict[str, str]:
+    return {key: record.metadata[key] for key in (PROGRAM, LIBRARY) if key in record.metadata}
+
+
+def _marked(record: Record, present: Mapping[str, str]) -> Record:
+    mine = _state(record)
+    other = [key for key in mine if mine[key] != present.get(key, mine[key])]
+    words = "; ".join(f"{key} {mine[key]}, now {present[key]}" for key in other)
+    return replace(record, earlier=words) if other else record

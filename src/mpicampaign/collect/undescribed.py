@@ -1,0 +1,79 @@
+"""Results that the campaign file, as it is now, does not describe: which, and what differs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.collect.runs import case_of, evidence_in
+from mpicampaign.identity import differences, run_path
+from mpicampaign.wording import repeats_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from mpicampaign.records import Case
+
+NO_CASE = "the campaign has no such case"
+
+
+def undescribed_lines(plan: dict[str, Any], folder: Path) -> list[str]:
+    """What to say of results that are there beside those of the plan; nothing where there are none."""
+    found = undescribed(plan, folder)
+    lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in found.items()]
+    if lines:
+        count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
+        lines.insert(0, f"{_results(count)} of what the campaign no longer describes:")
+    return lines + _earlier(folder)
+
+
+def undescribed(plan: dict[str, Any], folder: Path) -> dict[str, dict[str, list[int]]]:
+    """The repeats of results beside those of the plan, by what differs and by their case."""
+    described = {
+        run_path(case_of(entry), run["repeat"], run["identity"])
+        for entry in plan["cases"]
+        for run in entry["runs"]
+    }
+    cases = {case_of(entry): entry for entry in plan["cases"]}
+    found: dict[str, dict[str, list[int]]] = {}
+    for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
+        run = path.parents[1].relative_to(folder)
+        if run.as_posix() not in described:
+            reason = _reason(evidence_in(path.parent).claim, cases)
+            repeats = found.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
+            repeats.append(int(run.name[1:].partition("-")[0]))
+    return found
+
+
+def _reason(claim: Mapping[str, str], cases: Mapping[Case, Mapping[str, Any]]) -> str:
+    try:
+        declared = json.loads(claim["declared"])
+        entry = next(entry for case, entry in cases.items() if _is_of(declared, case))
+    except (KeyError, ValueError):
+        return "made by an earlier version of this program, which knew a run by the text of its script"
+    except StopIteration:
+        return NO_CASE
+    repeat = declared.pop("repeat", 0)
+    changed = differences(declared, entry["declared"])
+    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(entry['runs'])} repeats"
+
+
+def _is_of(declared: Mapping[str, Any], case: Case) -> bool:
+    names = (declared["system"], declared["host_group"], declared["placement"], declared["benchmark"])
+    return names == (case.system, case.host_group, case.placement, case.benchmark)
+
+
+def _named(of_cases: Mapping[str, list[int]]) -> str:
+    return ", ".join(f"{case} {repeats_words(repeats)}" for case, repeats in of_cases.items())
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Results that were set aside whole: of another machine, program or MPI library."""
+    count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
+    words = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
+    return [f"{_results(count)} {words}"] if count else []
+
+
+def _results(count: int) -> str:
+    return f"{count} result{'' if count == 1 else 's'}"

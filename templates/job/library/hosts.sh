@@ -1,0 +1,51 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+
+# ---- Hosts named by the campaign (hosts=(...)) are reached by ssh, which must neither ask for anything nor wait long
+
+on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "$1" bash -s 2>&1; } # commands: its input
+# One look at another host: lines of evidence, and "lacks KIND: why".
+look_at() { # HOST before|after
+    on_host "$1" <<END
+$(declare -p ranks_per_node sockets binding device interface "${exported[@]}" 2>/dev/null)
+$(declare -f record_node record_system read_topology choose_cpus lacks)
+record() { printf '%s\n' "\$1"; }
+read -r HOSTNAME </proc/sys/kernel/hostname
+[ "\$HOSTNAME" != $(printf %q "$HOSTNAME") ] || exit 0 # this very host by another name
+[ -r $(printf %q "$rank") ] || exit 66
+if [ $2 = before ]; then
+    read_topology
+    choose_cpus
+    record_system
+    lacks | sed 's/^/lacks /'
+    command -v $(printf %q "$program") >/dev/null || echo lacks program: $(printf %q "${program##*/}") "is not on \$HOSTNAME"
+    [ "\$binding" != core ] || [ -x "\$(command -v numactl)" ] || exit 70
+fi
+record_node $2
+exit 0
+END
+}
+look_at_hosts() { # before|after
+    local host said status
+    for host in "${hosts[@]}"; do
+        [ "${host%%.*}" != "${HOSTNAME%%.*}" ] || continue
+        said=$(look_at "$host" "$1")
+        status=$?
+        printf '%s\n' "$said" | grep '^node ' >&3
+        [ "$1" = before ] || continue
+        case $status in
+            0) ;;
+            66) fail 69 "$host does not see $attempt: the results' folder must lie on a file system that all hosts share" ;;
+            70) fail 70 "numactl is not on $host" ;;
+            *) fail 69 "$host does not answer ssh from $HOSTNAME, or asks for something: 'ssh -o BatchMode=yes $host true' must work (${said##*$'\n'})" ;;
+        esac
+        [ -n "$missing" ] || missing=$(printf '%s\n' "$said" | sed -n 's/^lacks //p' | head -n 1)
+    done
+}
+end_on_hosts() { # all at once; prints the processes that had to be killed
+    local host
+    for host in "${hosts[@]}"; do
+        [ "${host%%.*}" = "${HOSTNAME%%.*}" ] ||
+            on_host "$host" <<<"HOSTNAME=\$(uname -n); $(declare -f end_here); end_here $(printf %q "$attempt")" &
+    done
+    wait
+}

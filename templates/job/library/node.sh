@@ -1,0 +1,56 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+
+# ---- What is recorded of a node, and of the settings
+
+record_node() { # before|after
+    local counter value name load
+    read -r load </proc/loadavg
+    record "node $HOSTNAME $1.load=${load% * *}"
+    for counter in /sys/class/net/*/statistics/[rt]x_bytes; do
+        name=${counter#/sys/class/net/}
+        read -r value <"$counter" && record "node $HOSTNAME $1.net.${name%%/*}.${name##*/}=$value"
+    done 2>/dev/null
+    for counter in /sys/class/infiniband/*/ports/*/counters/port_{xmit,rcv}_data; do
+        name=${counter#/sys/class/infiniband/}
+        read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
+    done 2>/dev/null
+}
+record_system() {
+    local key value
+    read -r key </proc/sys/kernel/ostype
+    read -r value </proc/sys/kernel/osrelease
+    record "node $HOSTNAME kernel=$key $value"
+    while IFS=: read -r key value; do
+        case $key in
+            "model name"*) record "node $HOSTNAME cpu_model=${value# }" ;;
+            "cpu MHz"*) record "node $HOSTNAME frequency_mhz=${value# }" && break ;;
+        esac
+    done </proc/cpuinfo
+    { read -r value </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor && record "node $HOSTNAME governor=$value"; } 2>/dev/null
+    # Some kernels do not tell where a process has its memory.
+    value=no
+    [ -e /proc/self/numa_maps ] && value=yes
+    record "node $HOSTNAME numa_maps=$value"
+    # A bond or VLAN counts the bytes of the interfaces below it once more.
+    for value in /sys/class/net/*/lower_*; do
+        key=${value#/sys/class/net/}
+        [ -e "$value" ] && record "node $HOSTNAME below.${key%%/*}/${key##*/lower_}=yes"
+    done
+    [ -z "${MPICAMPAIGN_SYSFS-}" ] || record "node $HOSTNAME declared_topology=$MPICAMPAIGN_SYSFS"
+    record "node $HOSTNAME sockets=${#found[@]}"
+    record "node $HOSTNAME cores=${#cores[@]}"
+    record "node $HOSTNAME cpus=${cpus[*]}"
+}
+# What steers MPI and the job's own variables; a name that hints at a secret is left out. Then the settings that
+# the label claims under other names.
+record_environment() {
+    local name
+    for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!MPIR@}" "${!MPIC@}" \
+        "${!MV2_@}" "${!PSM@}" "${!OMP_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" "${!LSB_M@}" \
+        PATH LD_LIBRARY_PATH; do
+        case ${name^^} in *TOKEN* | *SECRET* | *PASS* | *PWD* | *KEY* | *CRED* | *AUTH* | *COOKIE*) continue ;; esac
+        record_variable "$name"
+    done
+    for name in $further_settings; do record_variable "$name"; done
+}
+record_variable() { [ -z "${!1+set}" ] || record "job env.$1=${!1}"; }

@@ -1,0 +1,104 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+
+# ---- Ranks on a node. The job script sets ranks_per_node, sockets (0: the placement claims none), binding, device,
+# interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
+
+# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads
+# of a core are one core, named by its first CPU; CPUs that the job is not allowed are not there.
+read_topology() {
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
+    local key value range cpu path socket siblings
+    local -A seen=()
+    declare -gA cores_of=()
+    found=()
+    cores=()
+    while [ -z "$allowed" ] && IFS=$':\t ' read -r key value; do
+        [ "$key" = Cpus_allowed_list ] && allowed=$value
+    done </proc/self/status
+    for range in ${allowed//,/ }; do
+        for ((cpu = ${range%-*}; cpu <= ${range#*-}; cpu++)); do
+            path=$sys/devices/system/cpu/cpu$cpu/topology
+            { read -r socket <"$path/physical_package_id" && read -r siblings <"$path/thread_siblings_list"; } 2>/dev/null || continue
+            if [ "$socket" -ge 0 ] && [ -z "${seen[$siblings]-}" ]; then
+                seen[$siblings]=1
+                [ -n "${cores_of[$socket]-}" ] || found+=("$socket")
+                cores_of[$socket]+="$cpu "
+                cores+=("$cpu")
+            fi
+        done
+    done
+}
+# cpus=(...): one CPU for each local rank, in their order; empty where the node can't offer them.
+choose_cpus() {
+    local each socket list taken=0
+    cpus=()
+    if [ "$sockets" -eq 0 ]; then
+        [ "${#cores[@]}" -ge "$ranks_per_node" ] && cpus=("${cores[@]:0:ranks_per_node}")
+        return
+    fi
+    each=$(((ranks_per_node + sockets - 1) / sockets))
+    for socket in "${found[@]}"; do
+        read -ra list <<<"${cores_of[$socket]}"
+        if [ "${#list[@]}" -ge "$each" ] && [ "$taken" -lt "$sockets" ]; then
+            cpus+=("${list[@]:0:each}")
+            taken=$((taken + 1))
+        fi
+    done
+    [ "$taken" -eq "$sockets" ] || cpus=()
+}
+# What this node lacks for the placement, as "cores: why" or "network: why".
+lacks() {
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} offers="${#found[@]} socket(s) and ${#cores[@]} core(s)" port state=
+    if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
+        if [ "$sockets" -eq 0 ]; then
+            echo "cores: needs $ranks_per_node cores; $HOSTNAME offers $offers"
+        else
+            echo "cores: needs $ranks_per_node cores on $sockets socket(s); $HOSTNAME offers $offers"
+        fi
+    elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
+        echo "network: no InfiniBand device $device on $HOSTNAME"
+    elif [ -n "$device" ]; then
+        for port in "$sys/class/infiniband/$device"/ports/*/state; do state+=$(cat "$port"); done
+        [[ $state == *ACTIVE* ]] || echo "network: no active port of InfiniBand device $device on $HOSTNAME"
+    elif [ -n "$interface" ] && [ ! -e "$sys/class/net/$interface" ]; then
+        echo "network: no network interface $interface on $HOSTNAME"
+    fi
+}
+# Writes the program by which each rank starts: the functions above, with this job's placement.
+write_rank() {
+    {
+        echo '#!/bin/bash'
+        declare -p ranks_per_node sockets binding device interface rank_variable local_rank_variable evidence_library
+        declare -f read_topology choose_cpus lacks become
+        echo 'become "$@"'
+    } >"$rank"
+    chmod +x "$rank"
+    [ -x "$rank" ] || fail 72 "programs can't be started from ${run%/runs/*}: its file system is mounted with noexec"
+    read_topology
+    choose_cpus
+}
+become() { # PROGRAM ARGUMENTS...: one rank
+    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu library
+    read -r HOSTNAME </proc/sys/kernel/hostname
+    if [ -z "$number" ] || [ -z "$local_number" ]; then
+        echo "the launcher set no $rank_variable or no $local_rank_variable" >&2
+        exit 71
+    fi
+    mine=${0%/*}/ranks/$number
+    if [ "$binding" = core ]; then
+        read_topology
+        choose_cpus
+        cpu=${cpus[local_number]-}
+        [ -n "$cpu" ] || { echo "rank $number: $(lacks)" >&2 && exit 71; }
+        bind=(numactl --physcpubind="$cpu" --localalloc --)
+    fi
+    echo "rank $number launch.host=$HOSTNAME" >>"$mine"
+    export MPICAMPAIGN_RANK=$number MPICAMPAIGN_EVIDENCE_FILE=$mine
+    library=$evidence_library
+    # LD_PRELOAD is a list that spaces and colons part: a library in such a folder goes by a file descriptor.
+    case $library in
+        *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
+    esac
+    [ -z "$library" ] || export LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}"
+    exec "${bind[@]}" "$@"
+}

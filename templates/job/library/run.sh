@@ -1,0 +1,198 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# The library of job scripts: what is the same for all runs of a campaign. No Python on the nodes: bash, coreutils,
+# util-linux and numactl. Whatever a run writes lies below its folder: result/ appears by one rename after success,
+# a failed attempt stays in attempts/.
+#
+# A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty where a
+# scheduler keeps others away); then it sources this file, which begins an attempt. Its last command is `measure`.
+
+hosts=() exported=() further_settings='' refused=''
+export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with nearly no environment
+read -r HOSTNAME </proc/sys/kernel/hostname # an exported one may be the login node's
+
+# Asked to export nothing, Slurm 22.05 still loads the login environment: what would steer MPI is none of this job's.
+case ${SLURM_EXPORT_ENV-} in
+    NIL | NONE)
+        unset LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" \
+            "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" "${!PSM@}" "${!OMP_@}"
+        ;;
+esac
+
+# Two measurements at once on one machine would disturb each other: wait for the other to end.
+if [ -n "$lock" ]; then
+    exec 9>>"$lock" || exit 73
+    if ! flock -n 9; then
+        echo "waiting for another measurement on this machine to end: $(cat "$lock")"
+        flock 9
+    fi
+    printf 'process %s, %s\n' "$$" "$run" >"$lock"
+fi
+if [ -e "$run/result/output.txt" ]; then
+    echo "already done: $run/result"
+    exit 0
+fi
+
+TZ=UTC0 printf -v attempt '%(%Y%m%dT%H%M%SZ)T' -1
+attempt=$run/attempts/$attempt-$job
+mkdir -p "$attempt/ranks" || exit 73
+evidence=$attempt/evidence.txt
+rank=$attempt/rank # what starts each rank: binds it, then becomes the program
+launched=
+succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of `measure`
+exec 3>"$evidence" || exit 73
+printf '%8192s' '' >"$attempt/reserve" # on a full disk, room for how the run ended
+
+# A value is one line, whatever it holds.
+record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3; }
+record_time() { # KEY
+    local now
+    TZ=UTC0 printf -v now '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+    record "job $1=$now"
+}
+
+# Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
+# their own. They are known by a variable that only they have.
+end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+    local process
+    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+        kill -KILL "$process" 2>/dev/null && echo "$process on $HOSTNAME"
+    done
+}
+end_ranks() {
+    local process
+    kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
+    while read -r process; do
+        record "job killed=$process: did not end with its launcher"
+    done < <(end_here "$attempt"; end_on_hosts)
+}
+
+# Whatever happens, the exit status is left in the evidence, and a result appears whole or not at all.
+finish() { # STATUS
+    local status=$1 sum file
+    trap - EXIT
+    [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
+    rm -f "$attempt/reserve"
+    cat "$attempt"/ranks/* >&3 2>/dev/null
+    rm -rf "$attempt/ranks" "$rank"
+    while read -r sum file; do
+        record "job sha256.${file##*/}=${sum#\\}"
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
+    record_time ended
+    record "job exit_status=$status"
+    record "end of evidence" || status=74
+    if [ "$status" -eq 0 ] && [ ! -e "$run/result/output.txt" ]; then
+        # a result that lost its output is none
+        [ ! -e "$run/result" ] || mv -T "$run/result" "$attempt-found-damaged"
+        mv -T "$attempt" "$run/result" || status=74
+    fi
+    exit "$status"
+}
+interrupt() { # SIGNAL
+    record "job reason=interrupted by signal $1"
+    if [ -n "$launched" ]; then
+        kill -TERM "$launched" 2>/dev/null
+        wait "$launched"
+        end_ranks
+    fi
+    exit $((128 + $1))
+}
+fail() { # STATUS REASON
+    record "job reason=$2"
+    printf '%s\n' "$2" >&2
+    exit "$1"
+}
+trap 'finish $?' EXIT
+# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
+# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+trap 'interrupt 1' HUP
+trap 'interrupt 2' INT
+trap 'interrupt 3' QUIT
+trap 'interrupt 10' USR1
+trap 'interrupt 12' USR2
+trap 'interrupt 14' ALRM
+trap 'interrupt 15' TERM
+trap 'interrupt 24' XCPU
+
+record "#mpicampaign-evidence 2"
+record_time started
+record "job host=$HOSTNAME"
+record "job id=$job"
+record "job run=${run#"${run%/*/*/*/*}"/}"
+
+# A step of the software's set-up, such as `module load`.
+need() { # COMMAND...
+    [ "$1" != module ] || command -v module >/dev/null || find_module
+    "$@" || fail 69 "$* failed"
+}
+# Without the login environment, `module` is not there before its own initialisation was sourced.
+find_module() {
+    local file
+    for file in /etc/profile.d/{modules,lmod,z00_lmod}.sh /usr/share/{lmod/lmod,modules,Modules}/init/bash; do
+        # shellcheck source=/dev/null
+        [ -r "$file" ] && . "$file" && command -v module >/dev/null && return
+    done
+}
+
+# The run itself. The words before "$rank" launch the ranks; after it come the program and its arguments.
+measure() {
+    local launch=() status pattern refusal said missing
+    while [ "$1" != "$rank" ]; do
+        launch+=("$1")
+        shift
+    done
+    shift 2
+    write_rank
+    record_system
+    record_environment
+    missing=$(lacks)
+    command -v "$program" >/dev/null || missing="program: ${program##*/} is not on $HOSTNAME"
+    look_at_hosts before
+    [ -z "$missing" ] || give_up "$missing"
+    [ "$binding" != core ] || command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
+    program=$(command -v "$program")
+    record_command "$@"
+    record_node before
+
+    timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
+        >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
+    launched=$!
+    wait "$launched"
+    status=$?
+    record_node after
+    look_at_hosts after
+    [ "$status" -eq 0 ] || end_ranks
+    launched=
+
+    # Success is an exit status of 0 and an output that is whole.
+    [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
+    [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
+    for pattern in "${whole[@]}"; do
+        said="the benchmark ended with exit status 0 but its output is not complete: no line matches $pattern"
+        grep -Eq -e "$pattern" "$attempt/output.txt" || fail 65 "$said"
+    done
+    if [ -n "$refused" ] && refusal=$(grep -Em 1 -e "$refused" "$attempt/output.txt"); then
+        fail 65 "the benchmark did something else than it was asked for: $refusal"
+    fi
+    succeeded=yes
+    exit 0
+}
+# What this machine can't offer is neither a failure nor a number.
+give_up() { # KIND: WHY
+    record "job not_available_kind=${1%%: *}" # cores, network or program
+    record "job not_available=${1#*: }"
+    : >"$attempt/output.txt"
+    printf 'not available: %s\n' "${1#*: }"
+    succeeded=yes
+    exit 0
+}
+# What is about to be launched, to be compared with the claim; a script that was edited shows.
+record_command() { # ARGUMENTS...
+    local name sum
+    record "job launch=${launch[*]}"
+    record "job program=$program"
+    record "job arguments=$*"
+    while read -r sum name; do
+        [ "$name" = "$program" ] && name=program || name=script
+        record "job ${name}_sha256=${sum#\\}"
+    done < <(sha256sum -- "$program" "$script" 2>/dev/null)
+}

@@ -1,0 +1,191 @@
+"""What makes a run another one, and what does not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Campaign, Fabric, Placement, Provider
+from mpicampaign.identity import canonical, differences, identity
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.software import Program
+
+Change = Callable[[Campaign], Campaign]
+
+
+def of_system(**values: Any) -> Change:
+    def change(made: Campaign) -> Campaign:
+        return replace(made, systems={"here": replace(made.systems["here"], **values)})
+
+    return change
+
+
+def of_group(**values: Any) -> Change:
+    def change(made: Campaign) -> Campaign:
+        return replace(made, host_groups={"blue": replace(made.host_groups["blue"], **values)})
+
+    return change
+
+
+def of_placement(**values: Any) -> Change:
+    def change(made: Campaign) -> Campaign:
+        return replace(made, placements={n: replace(p, **values) for n, p in made.placements.items()})
+
+    return change
+
+
+def of_benchmark(**values: Any) -> Change:
+    def change(made: Campaign) -> Campaign:
+        return replace(made, benchmarks={n: replace(b, **values) for n, b in made.benchmarks.items()})
+
+    return change
+
+
+def of_entry(**values: Any) -> Change:
+    return lambda made: replace(made, matrix=(replace(made.matrix[0], **values),))
+
+
+ETHERNET = Fabric("ethernet", "tcp", "eth0")
+TCP = {"TCP": Placement("TCP", 2, 1, "tcp")}
+
+
+def made(placements: dict[str, Placement] | None = None, **system: Any) -> Campaign:
+    return campaign(placements, group={"fabrics": {"ethernet": ETHERNET}}, repeats=2, **system)
+
+
+def identities(campaign_: Campaign) -> list[str]:
+    return [identity for case in plan(campaign_).cases for identity in case.identities]
+
+
+SAME: dict[str, Change] = {
+    "time limit": of_entry(time_limit=3600),
+    "account": of_group(account="project"),
+    "quality of service": of_group(qos="long"),
+    "reservation": of_group(reservation="acceptance"),
+    "licences": of_group(licenses="fabric:1"),
+    "requeue": of_group(requeue=False),
+    "title, seed and name": lambda c: replace(c, title="New", seed=7, name="other"),
+    "description": of_placement(description="in other words"),
+    "sizes shown": of_benchmark(figure_sizes=(64,)),
+    "line rate": of_group(fabrics={"ethernet": replace(ETHERNET, bytes_per_second=1e9)}),
+    "another network": of_group(fabrics={"ethernet": ETHERNET, "ib": Fabric("ib", "ibv", device="mlx5_0")}),
+    "login hosts": of_system(login_hosts=("login*",)),
+    "folders of programs": of_system(programs={"IMB-MPI1": "/elsewhere/IMB-MPI1"}),
+    "folder of the prefix": of_system(prefix="/moved"),
+    "smallest number of ranks": of_benchmark(ranks_minimum=2),
+}
+OTHER: dict[str, Change] = {
+    "arguments": of_benchmark(arguments=("PingPong", "-iter", "7")),
+    "provider": of_benchmark(provider=Provider("module", modules=("imb/2021",))),
+    "module of the program": of_benchmark(provider=Provider("path", "/apps/IMB-MPI1", ("gcc/13",))),
+    "modules": of_system(modules=("gcc/13",)),
+    "prefix": of_system(prefix_name="/opt/mpi"),
+    "launcher options": of_system(launcher_options=("-v",)),
+    "variables": of_system(environment={"UCX_TLS": "all"}),
+    "an empty variable": of_system(environment={"UCX_TLS": ""}),
+    "MPI library": of_system(mpi=replace(INTEL_MPI, name="openmpi5")),
+    "a library of its own": of_system(mpi=replace(INTEL_MPI, own=True)),
+    "evidence": of_system(evidence=False),
+    "hosts": of_group(hosts=("n1",)),
+    "members": of_group(members=("n*",)),
+    "partition": of_group(partition="compute"),
+    "constraint": of_group(constraint="haswell"),
+    "exclusive": of_group(exclusive=True),
+    "hint": of_group(hint="nomultithread"),
+    "memory": of_group(memory="64G"),
+    "switches": of_group(switches="1"),
+    "generic resources": of_group(gres="gpu:1"),
+    "sockets": of_placement(sockets=2),
+    "binding": of_placement(binding="library"),
+    "prefix of the program": of_placement(program_prefix=("numactl", "-i", "all")),
+    "interface": of_group(fabrics={"ethernet": replace(ETHERNET, interface="eth1")}),
+}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_what_decides_nothing_repeats_nothing(what: str) -> None:
+    for placements in (None, TCP):
+        assert identities(SAME[what](made(placements))) == identities(made(placements))
+
+
+@pytest.mark.parametrize("what", OTHER)
+def test_what_is_declared_otherwise_is_another_run(what: str) -> None:
+    changed = OTHER[what](made(TCP))
+    assert not set(identities(changed)) & set(identities(made(TCP)))
+
+
+def test_exactly_the_runs_concerned_are_others() -> None:
+    changed = {**PLACEMENTS, "SHM-1": replace(PLACEMENTS["SHM-1"], sockets=2)}
+    before, now = plan(campaign()).cases, plan(campaign(changed)).cases
+    assert [a.identities == b.identities for a, b in zip(before, now, strict=True)] == [False, True]
+
+
+def test_every_repeat_is_a_run_of_its_own_and_more_repeats_change_none() -> None:
+    few, many = (plan(campaign(repeats=count)).cases for count in (2, 4))
+    assert len({found for case in many for found in case.identities}) == 8
+    assert [case.identities[:2] for case in many] == [case.identities for case in few]
+
+
+def test_nothing_of_a_machine_is_in_an_identity() -> None:
+    other = replace(
+        MACHINE,
+        find_program=lambda system, benchmark: Program("/elsewhere/IMB-MPI1", "6" * 64),
+        evidence_library=lambda system: "/elsewhere/evidence.so",
+        libraries=lambda system: "abcdef",
+        physical_cores=lambda: 64,
+    )
+    full = campaign({**PLACEMENTS, "full": Placement("full", 1, "cores", "shm")})
+    assert plan(full).cases == plan(full, other).cases
+    assert "/" not in canonical({**plan(full).cases[0].declared, "provider.location": ""})
+
+
+def test_a_new_field_at_its_default_changes_no_identity() -> None:
+    """Declared keys at their defaults are left out: the identities of a plain run can be foretold."""
+    declared = {
+        **{"system": "here", "host_group": "blue", "placement": "SHM", "benchmark": "PingPong", "repeat": 1},
+        **{"scheduler": "none", "launcher": "hydra", "mpi": "intelmpi", "suite": "imb"},
+        **{"program": "IMB-MPI1", "arguments": ["PingPong"], "provider": "path"},
+        **{"provider.location": "/apps/IMB-MPI1", "placement.nodes": 1, "placement.ranks_per_node": 2},
+        **{"placement.transport": "shm", "placement.binding": "none"},
+    }
+    [run] = [r for r in plan(campaign()).runs if r.case.placement == "SHM" and r.repeat == 1]
+    assert run.declared == declared
+    assert run.identity == identity(declared) == identity(json.loads(canonical(declared)))
+
+
+def test_a_library_that_the_campaign_describes_is_part_of_the_identity(tmp_path: Path) -> None:
+    text = """\
+campaign: own
+mpis: {{mine: {{launcher: hydra, command: {command}, transports: {{shm: {{}}}}}}}}
+systems: {{here: {{scheduler: none, mpi: {mpi}}}}}
+host_groups: {{local: {{system: here}}}}
+benchmarks: {{PingPong: {{provider: {{kind: path, location: /bin/true}}}}}}
+matrix: [{{host_groups: local, placements: SHM, benchmarks: PingPong}}]
+"""
+    found = {}
+    for mpi, command in (("mine", "mpirun"), ("mine", "mpiexec"), ("intelmpi", "mpirun"), ("intelmpi", "x")):
+        path = tmp_path / "campaign.yaml"
+        path.write_text(text.format(mpi=mpi, command=command))
+        [case] = make_plan(load_campaign(path), ["here"], MACHINE).cases
+        found[mpi, command] = case.declared
+    assert found["mine", "mpirun"] != found["mine", "mpiexec"]
+    assert found["intelmpi", "mpirun"] == found["intelmpi", "x"]  # a change of another library
+    assert not [key for key in found["intelmpi", "x"] if key.startswith("mpi.")]
+
+
+def test_differences_are_named_key_by_key() -> None:
+    before = {"arguments": ["-iter", "1000"], "placement.sockets": 1, "same": "x"}
+    now = {"arguments": ["-iter", "2000", "a b"], "same": "x", "environment.A": "1"}
+    assert differences(before, now) == [
+        "arguments: -iter 1000 → -iter 2000 'a b'",
+        "placement.sockets: 1 → (default)",
+        "environment.A: (default) → 1",
+    ]
+    assert BENCHMARK.name == "PingPong"

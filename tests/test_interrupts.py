@@ -1,0 +1,63 @@
+"""Ctrl-C and SIGTERM, sent once or twice, end a campaign in order, with the exit status of the signal."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy, succeeded
+from default_signals import popen_with_default_signals
+from trivial_campaign import write_trivial
+
+pytestmark = pytest.mark.slow
+
+COMMANDS = {
+    "run": ["-m", "mpicampaign.cli", "run", "--campaign", "trivial.yaml"],
+    "snakemake": ["-m", "snakemake", "--profile", "profiles/local", "--config", "campaign=trivial.yaml"],
+}
+
+
+def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[bytes]:
+    """A campaign whose second run waits for a file; it is in that run."""
+    done, go_on = project.folder / "done", project.folder / "go on"
+    body = f'[ -e "{done}" ] || {{ touch "{done}"; SLOW=no; }}\n'
+    body += f'[ -n "$SLOW" ] || while [ ! -e "{go_on}" ]; do sleep 0.05; touch "{done}.second"; done'
+    write_trivial(project, body=body)
+    with log.open("wb") as out:
+        process = popen_with_default_signals(
+            [sys.executable, *COMMANDS[command]],
+            cwd=project.folder,
+            env=project.environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    deadline = time.monotonic() + 60
+    while not done.with_name("done.second").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return process
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_campaign_in_order(
+    project: ProjectCopy, command: str, number: signal.Signals, times: int, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    process = started(project, command, log)
+    for _ in range(times):
+        process.send_signal(number)
+        time.sleep(0.3)
+    assert process.wait(240) == 128 + number, log.read_text()
+    assert "Traceback" not in log.read_text()
+    assert "KeyboardInterrupt" not in log.read_text()
+    assert len(project.results("trivial")) == 1
+    attempts = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
+    assert ["interrupted by signal 15" in path.read_text() for path in attempts] == [True]
+    (project.folder / "go on").touch()
+    assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
+    assert len(project.results("trivial")) == 4

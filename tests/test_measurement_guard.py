@@ -1,0 +1,118 @@
+"""A change of what is measured must raise its number: else results of two ways of measuring would be one.
+
+golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of what it
+launches, with which settings, on which CPUs; for each kernel its version and a checksum of its source. After
+a change on purpose: raise the number in `mpicampaign.jobs.declaration`, add a line to docs/formats.md, then
+MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from builders import MACHINE
+from test_golden import FOUND, GOLDEN
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.jobs.declaration import VERSION_OF_KERNEL
+from mpicampaign.jobs.launchers import command_tokens, environment
+from mpicampaign.jobs.plan import Run, make_plan
+from mpicampaign.jobs.render import TEMPLATES
+
+PROJECT = Path(__file__).parents[1]
+KEPT = GOLDEN / "measurement.json"
+KERNELS = PROJECT / "kernels"
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s])', re.DOTALL)
+INCLUDE = re.compile(r'^#include "(\w+)\.h"', re.MULTILINE)
+
+
+def checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def tokens(source: str) -> str:
+    """A C source without comments, and without the line breaks and spaces that a formatter chooses."""
+    return " ".join(found for found in TOKEN.findall(source) if found)
+
+
+def sources(name: str) -> list[Path]:
+    """The files that a kernel is made from: its own, and whatever it includes, with what implements it."""
+    found: list[Path] = []
+    waiting = [KERNELS / f"{name}.c"]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.is_file():
+            continue
+        found.append(path)
+        for included in INCLUDE.findall(path.read_text()):
+            waiting += [KERNELS / "common" / f"{included}.h", KERNELS / "common" / f"{included}.c"]
+    return sorted(found)
+
+
+def kernels() -> dict[str, list[str]]:
+    """Of each kernel its version and a checksum of its source."""
+    texts = {name: "".join(tokens(path.read_text()) for path in sources(name)) for name in VERSION_OF_KERNEL}
+    return {name: [str(VERSION_OF_KERNEL[name]), checksum(text)] for name, text in texts.items()}
+
+
+@cache
+def cpus(ranks: int, sockets: int) -> str:
+    """The CPUs of the ranks of a node with two sockets of eight cores, by the library itself."""
+    read = "cores_of=([0]='0 1 2 3 4 5 6 7 ' [1]='8 9 10 11 12 13 14 15 '); found=(0 1); cores=({0..15})"
+    text = f". {TEMPLATES}/library/rank.sh; declare -A cores_of; {read}; "
+    text += f'ranks_per_node={ranks} sockets={sockets}; choose_cpus; echo "${{cpus[@]:0:{ranks}}}"'
+    return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout
+
+
+def measured(run: Run) -> str:
+    """What a run does, as far as it is rendered."""
+    job = run.job
+    bound = cpus(job.ranks_per_node, job.placement.sockets or 0) if job.placement.binding == "core" else ""
+    steps = [*command_tokens(job), run.benchmark.program, *run.benchmark.arguments]
+    return json.dumps([steps, environment(job), bound, job.placement.binding])
+
+
+def runs() -> dict[str, list[str]]:
+    """Of each run of the golden and the default campaign its identity and a checksum of what it does."""
+    found = {}
+    for path in (GOLDEN / "golden.yaml", PROJECT / "campaign.yaml"):
+        campaign = load_campaign(path)
+        machine = FOUND if path.parent == GOLDEN else MACHINE
+        for run in make_plan(campaign, list(campaign.systems), machine).runs:
+            if run.repeat == 1:
+                label = f"{campaign.name} {run.case}"
+                found[label] = [run.identity, checksum(measured(run))]
+    return dict(sorted(found.items()))
+
+
+def unraised(before: dict[str, list[str]], now: dict[str, list[str]]) -> list[str]:
+    """What is measured otherwise though its number is the same."""
+    both = before.keys() & now.keys()
+    return sorted(n for n in both if before[n][0] == now[n][0] and before[n][1] != now[n][1])
+
+
+def test_what_is_measured_otherwise_has_a_raised_number() -> None:
+    now = {"kernels": kernels(), "runs": runs()}
+    kept = json.loads(KEPT.read_text())
+    for part, numbers in (("kernels", "VERSION_OF_KERNEL"), ("runs", "MEASUREMENT_OF_SUITE or _OF_MPI")):
+        found = unraised(kept[part], now[part])
+        assert not found, f"raise {numbers} in mpicampaign.jobs.declaration for {found[:5]}"
+    if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
+        KEPT.write_text(json.dumps(now, indent=1) + "\n")
+    assert json.loads(KEPT.read_text()) == now
+
+
+def test_the_guard_sees_a_change_and_no_comment() -> None:
+    source = (KERNELS / "tree_merge.c").read_text()
+    commented = source.replace("\n", " // said otherwise\n", 1).replace("{", "/* { */ {", 1)
+    assert tokens(commented) == tokens(source)
+    assert tokens(source.replace("==", "!=", 1)) != tokens(source)
+    assert unraised({"a": ["1", "x"]}, {"a": ["1", "y"]}) == ["a"]
+    assert unraised({"a": ["1", "x"], "b": ["1", "x"]}, {"a": ["2", "y"], "c": ["1", "y"]}) == []
+    assert {path.name for path in sources("tree_merge")} >= {"tree_merge.c", "merge.c", "tree_matching.c"}

@@ -1,0 +1,54 @@
+"""Repeats that were made with another program or library are shown, and not averaged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import synthetic
+from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
+
+from mpicampaign.collect.observed import LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.comparison.compare import compare
+from mpicampaign.records import IMPORTED_FROM, Case, Record
+
+CASE = Case("here", "blue", "SHM-1", "PingPong")
+
+
+def runs(*states: dict[str, str]) -> list[Record]:
+    """A repeat for each state, one after the other."""
+    made = synthetic.case_runs(CASE, 1e-6, 1e9, len(states))
+    days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, len(states) + 1)]
+    return [
+        replace(run, metadata=state, started=day) for run, state, day in zip(made, states, days, strict=True)
+    ]
+
+
+def test_an_upgrade_between_two_repeats_parts_them() -> None:
+    old, new = {PROGRAM: "aaaa", LIBRARY: "1111"}, {PROGRAM: "bbbb", LIBRARY: "1111"}
+    marked = mark_earlier(runs(old, old, new))
+    assert [run.earlier for run in marked] == ["program checksum aaaa, now bbbb"] * 2 + [""]
+    [row] = compare(marked).tables[0].rows
+    assert row.counted == 1
+    [note] = [note for note in row.notes if note.kind == "earlier"]
+    assert (note.repeats, note.reason) == ((1, 2), "program checksum aaaa, now bbbb")
+
+
+def test_what_is_alike_unknown_or_of_others_is_left() -> None:
+    same, other = {PROGRAM: "aaaa", LIBRARY: "1111"}, {PROGRAM: "bbbb"}
+    for states in (
+        [same, same],
+        [same, {}],
+        [same, {PROGRAM: "aaaa"}],
+        [{IMPORTED_FROM: "x", **other}, same],
+    ):
+        assert mark_earlier(runs(*states)) == runs(*states)
+    elsewhere = [replace(run, case=replace(CASE, placement="SHM")) for run in runs(other)]
+    assert mark_earlier([*runs(same), *elsewhere]) == [*runs(same), *elsewhere]
+
+
+def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:
+    ranks = rank_lines(0, "blue1", 0) + "rank 0 start.library_build_id=0123456789abcdef\n"
+    text = evidence_text(CLAIM, RUN, ranks)
+    assert observed(read(text)) == {PROGRAM: "5555", LIBRARY: "0123456789ab"}
+    bundled = text.replace('"benchmark"', '"provider":"bundled","benchmark"')
+    assert observed(read(bundled)) == {LIBRARY: "0123456789ab"}
