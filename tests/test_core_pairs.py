@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from test_kernels import Build
+from test_kernels import Build, demand_refusal
 
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.metrics import choose_metrics
@@ -315,9 +315,8 @@ def test_damaged_messages_fail_the_run_on_all_ranks(
 
 
 def test_one_rank_is_refused(build: Build) -> None:
-    launch = build.launch(1, "core_pairs")
-    assert launch.statuses == [2]
-    assert "needs at least 2 ranks, was started with 1" in launch.errors
+    message = "needs at least 2 ranks, was started with 1"
+    demand_refusal(build.refuse(1, "core_pairs"), 1, "core_pairs", message)
 
 
 # --- the tuned tree in the kernels
@@ -335,10 +334,8 @@ def test_the_tuned_tree_delivers_the_right_data(build: Build, kernel: str) -> No
 
 
 def test_the_tuned_tree_is_refused_below_four_ranks(build: Build) -> None:
-    launch = build.launch(3, "tree_gather", "--tree", "natural,tuned")
-    assert launch.statuses == [2] * 3
-    assert "--tree tuned needs at least 4 ranks, was started with 3" in launch.errors
-    assert launch.output == ""
+    message = "--tree tuned needs at least 4 ranks, was started with 3"
+    demand_refusal(build.refuse(3, "tree_gather", "--tree", "natural,tuned"), 3, "tree_gather", message)
 
 
 def test_damaged_messages_refuse_the_tuned_tree(build: Build) -> None:
