@@ -218,6 +218,7 @@ def test_lmax_follows_the_smallest_share_of_a_node(build: Build) -> None:
     assert parse("kernel", launch.output).series[0].label == "b_eff"
 
 
+@pytest.mark.alone
 def test_measurements_are_not_shorter_than_planned_and_the_output_is_small(build: Build) -> None:
     launch = build.launch(2, "b_eff", "--split-methods", "--lmax", "8KiB", "--budget", "2")
     check(launch, 2, [*METHODS, "irecv_send", "isend_recv"])
