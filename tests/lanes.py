@@ -19,8 +19,6 @@ def lane_of(item: pytest.Function) -> str:
     return "mpi" if item.get_closest_marker("mpi") else item.module.__name__
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
-    if config.pluginmanager.hasplugin("xdist"):
-        for item in items:
-            item.add_marker(pytest.mark.xdist_group(lane_of(item)))
+def pytest_itemcollected(item: pytest.Function) -> None:
+    if item.config.pluginmanager.hasplugin("xdist"):
+        item.add_marker(pytest.mark.xdist_group(lane_of(item)))

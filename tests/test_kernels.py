@@ -5,6 +5,7 @@ More ranks than cores is fine here: nothing is claimed about speed.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -132,7 +133,12 @@ def make(folder: Path, *arguments: str) -> Build:
         if shutil.which(program, path=environment["PATH"]) is None:
             pytest.skip(f"{program} is not installed")
     command = ["make", "-j2", "-C", KERNELS, "MPICC=mpicc", "STRICT=1", f"BUILD={folder}", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:  # of two processes the second finds it built
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
     assert done.returncode == 0, done.stdout + done.stderr
     return Build(folder, environment)
 
