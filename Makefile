@@ -47,7 +47,7 @@ test-full: lint pytest-full ## linters and the long tests, which make test leave
 # made, whatever the first one finds, and use the same built kernels.
 define run_tests
 @kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
-status=0; pytest -n 2 --dist loadgroup -m "$(1) and not soak and not alone" || status=$$?; \
+status=0; pytest -n 2 -m "$(1) and not soak and not alone" || status=$$?; \
 pytest -m "$(1) and not soak and alone" || status=$$?; exit $$status
 endef
 
