@@ -17,7 +17,7 @@ C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:
 .PHONY: help setup setup-run setup-test run run-full test test-quick test-full pytest-quick pytest-default
-.PHONY: pytest-full lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
+.PHONY: pytest-full soak lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,20 +37,31 @@ run: setup-run ## run the default campaign on this machine: results/this-machine
 run-full: setup-run ## the longer campaign on this machine
 	@mpicampaign run --campaign campaigns/this-machine-full.yaml
 
-test: lint pytest-default ## linters and tests (under 15 minutes)
+test: lint pytest-default ## linters and tests (about 5 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
 test-full: lint pytest-full ## linters and the long tests, which make test leaves out
 
+# Two tests at a time (tests/lanes.py), then those that need the machine for themselves. Both calls are
+# made, whatever the first one finds, and use the same built kernels.
+define run_tests
+@kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
+status=0; pytest -n 2 -m "$(1) and not soak and not alone" || status=$$?; \
+pytest -m "$(1) and not soak and alone" || status=$$?; exit $$status
+endef
+
 pytest-quick: setup-test
-	@pytest -m "not slow and not full"
+	$(call run_tests,not slow and not full)
 
 pytest-default: setup-test
-	@pytest -m "not full"
+	$(call run_tests,not full)
 
 pytest-full: setup-test
-	@pytest -m full
+	$(call run_tests,full)
+
+soak: setup-test ## the tests that repeat something thousands of times (hours)
+	@pytest -m soak
 
 lint: lint-python lint-snakemake lint-shell lint-c ## all linters
 

@@ -15,6 +15,8 @@ from hypothesis import settings
 from minicluster import BLUE, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
 
+pytest_plugins = ["lanes"]
+
 # The same examples at each call, so that a red test means a changed program; other ones on demand.
 # No deadline: how long one takes is the machine's load.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -133,8 +135,9 @@ def minicluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """The kernels and what their tests need, built once."""
-    return make(tmp_path_factory.mktemp("kernels"), "all", "tests")
+    """The kernels and what their tests need, built once, for several calls of pytest where these say so."""
+    shared = os.environ.get("MPICAMPAIGN_TEST_KERNELS")
+    return make(Path(shared) if shared else tmp_path_factory.mktemp("kernels"), "all", "tests")
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_kernels import Build, Launch, mpi_environment
+from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
 from mpicampaign.parsers import parse
 
@@ -44,23 +44,39 @@ def test_no_kernel_is_left_out() -> None:
 @pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kernel", QUICK)
 def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:
-    demand_success(build.launch(ranks, kernel, *QUICK[kernel]), ranks)
+    """As users start it: with nothing loaded before it."""
+    demand_success(build.launch(ranks, kernel, *QUICK[kernel], hasten=False), ranks)
 
 
 @pytest.mark.parametrize("kernel", QUICK)
 def test_one_rank_is_refused_with_the_command_to_use(build: Build, kernel: str) -> None:
     launch = build.launch(1, kernel, *QUICK[kernel])
-    assert launch.statuses == [2]
-    assert f"{kernel}: needs at least 2 ranks, was started with 1: mpirun -n 2 {kernel}" in launch.errors
-    assert launch.output == ""
+    message = f"{kernel}: needs at least 2 ranks, was started with 1: mpirun -n 2 {kernel}"
+    demand_refusal(launch, 1, kernel, message)
 
 
 @pytest.mark.parametrize("kernel", QUICK)
 def test_a_wrong_option_is_refused_by_all_ranks(build: Build, kernel: str) -> None:
     launch = build.launch(2, kernel, "--buget", "3")
-    assert launch.statuses == [2, 2]
-    assert f"{kernel}: unknown option '--buget'" in launch.errors
-    assert launch.output == ""
+    assert launch.status != 0
+    demand_refusal(launch, 2, kernel, f"{kernel}: unknown option '--buget'")
+
+
+# A value that only the kernel itself can judge, once it knows the ranks; the others refuse no more.
+REFUSED = {
+    "tree_gather": (("--tree", "natural,natural"), "'natural' is named twice"),
+    "tree_merge": (("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
+    "point_to_point": (("--pairs", "2"), "'2' is no number of pairs"),
+    "b_eff": (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
+}
+
+
+@pytest.mark.parametrize("kernel", REFUSED)
+def test_a_value_that_a_kernel_cannot_serve_is_refused_by_all_ranks(build: Build, kernel: str) -> None:
+    options, message = REFUSED[kernel]
+    launch = build.launch(3, kernel, *options)
+    assert launch.status != 0
+    demand_refusal(launch, 3, kernel, message)
 
 
 @pytest.mark.parametrize("kernel", QUICK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from test_kernels import KERNELS, Build, Launch
+from test_kernels import KERNELS, Build, Launch, demand_refusal
 
 from mpicampaign.comparison.metrics import choose_metrics, link_bound
 from mpicampaign.parsers import OutputError, parse
@@ -127,16 +127,12 @@ def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: b
     ],
 )
 def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str, ...], message: str) -> None:
-    launch = build.launch(2, "point_to_point", *options)
-    assert launch.statuses == [2, 2]
-    assert message in launch.errors
-    assert launch.output == ""
+    demand_refusal(build.refuse(2, "point_to_point", *options), 2, "point_to_point", message)
 
 
 def test_one_rank_is_refused(build: Build) -> None:
-    launch = build.launch(1, "point_to_point")
-    assert launch.statuses == [2]
-    assert "needs at least 2 ranks, was started with 1" in launch.errors
+    message = "needs at least 2 ranks, was started with 1"
+    demand_refusal(build.refuse(1, "point_to_point"), 1, "point_to_point", message)
 
 
 @pytest.mark.parametrize("damage", ["byte", "tail", "unsort", "stale"])

@@ -1,0 +1,15 @@
+/* Shortens the quarter of a second that Intel MPI sleeps in MPI_Init, to learn the frequency of the
+ * clock behind MPI_Wtime: loaded by LD_PRELOAD. No kernel uses that clock; no other sleep is
+ * touched. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <unistd.h>
+
+enum { IN_INIT = 250000, SHORTER = 2000 }; /* microseconds */
+
+int usleep(useconds_t time) {
+    static int (*real)(useconds_t);
+    if (real == NULL)
+        *(void **)&real = dlsym(RTLD_NEXT, "usleep");
+    return real(time == IN_INIT ? SHORTER : time);
+}

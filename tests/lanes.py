@@ -1,0 +1,37 @@
+"""Which tests may run beside each other, where pytest-xdist runs several at a time (make test: two).
+
+Tests of one lane run one after the other in one process, so that what they share is made once. The files
+with MPI programs are one lane, those with a test cluster another; every other file is a lane of its own.
+What measures, or depends on time, has the mark `alone`: the Makefile runs it afterwards, beside nothing.
+The groups of pytest-xdist are no help: its version 3.8 writes them where pytest 9.2 does not look.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+CLUSTER, MPI = r"\b(minicluster|cluster_parts|MiniCluster)\b", r"\bpytest\.mark\.mpi\b"
+
+
+@cache
+def lane_of(file: str) -> str:
+    """The longest lanes begin first; a file with both a cluster and MPI programs is in the cluster's."""
+    text = (PROJECT / file).read_text()
+    return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Lanes(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return lane_of(nodeid.split("::")[0])
+
+    return Lanes(config, log)
