@@ -13,8 +13,9 @@ read -r HOSTNAME </proc/sys/kernel/hostname # an exported one may be the login n
 # Asked to export nothing, Slurm 22.05 still loads the login environment: what would steer MPI is none of this job's.
 case ${SLURM_EXPORT_ENV-} in
     NIL | NONE)
-        unset LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" \
-            "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" "${!PSM@}" "${!OMP_@}"
+        unset BASH_ENV LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" \
+            "${!UCX_@}" "${!UCC_@}" "${!HCOLL_@}" "${!HYDRA_@}" "${!MPIEXEC_@}" "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" \
+            "${!PSM@}" "${!OMP_@}" "${!KMP_@}"
         ;;
 esac
 
