@@ -13,7 +13,7 @@ from pathlib import Path
 
 from common import PROJECT, two_bound_ranks
 
-from mpicampaign.jobs.prepare import prepare
+from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.parsers import parse
 from mpicampaign.statistics.medians import difference, summarise
 from mpicampaign.units import format_bandwidth, format_latency
@@ -61,10 +61,9 @@ def main() -> None:
         prepared = prepare(campaign, results=Path(folder) / "results")
         build = [sys.executable, "-m", "mpicampaign.cli", "build", "--campaign", str(campaign)]
         subprocess.run(build, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
+        write_scripts(prepared)
         ours, hand = [], []
         for script in prepared.scripts:
-            script.folder.mkdir(parents=True)
-            script.path.write_text(script.text)
             subprocess.run(["bash", str(script.path)], check=True)
             if not script.output.stat().st_size:
                 sys.exit("SHM-1 is not available on this machine: it needs two cores of one socket")

@@ -9,7 +9,6 @@ from pathlib import Path
 import outputs
 
 from mpicampaign.jobs.prepare import Script, prepare, write_scripts
-from mpicampaign.jobs.render import HASH_MARK, claim_lines
 
 
 def main() -> None:
@@ -23,12 +22,13 @@ def main() -> None:
 
 
 def _finish(script: Script, noise: random.Random) -> None:
-    lines = [line.removeprefix("claim ").partition("=") for line in claim_lines(script.run)]
-    claims = {key: value.replace(HASH_MARK, script.script_hash) for key, _, value in lines}
+    lines = script.claim.read_text(encoding="utf-8").splitlines()[1:]
+    claims = {key: value for key, _, value in (line.removeprefix("claim ").partition("=") for line in lines)}
+    place = script.folder.relative_to(script.campaign_folder / "runs")
     result = script.output.parent
     result.mkdir()
     raw = {script.output.name: outputs.pingpong(noise), "stderr.txt": outputs.report(claims["transport"])}
-    for name, text in {**raw, "evidence.txt": outputs.evidence(claims, raw)}.items():
+    for name, text in {**raw, "evidence.txt": outputs.evidence(str(place), claims, raw)}.items():
         (result / name).write_text(text, encoding="utf-8")
 
 

@@ -58,10 +58,13 @@ def report(transport: str) -> str:
     return f"[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n{provider}"
 
 
-def evidence(claims: dict[str, str], raw: dict[str, str]) -> str:
-    """The evidence file of a run of two ranks that did what it claims, and left these raw files."""
-    lines = ["#mpicampaign-evidence 1", *(f"claim {key}={value}" for key, value in claims.items())]
-    lines += [f"job {key}={claims[key]}" for key in ("script_hash", "program_sha256")]
+def evidence(name: str, claims: dict[str, str], raw: dict[str, str]) -> str:
+    """The evidence file of a run of two ranks that did what it claims, and left these raw files.
+
+    ``name``: the run's folder below runs/.
+    """
+    lines = ["#mpicampaign-evidence 2", f"job run={name}", f"job script_sha256={claims['scripts']}"]
+    lines += [f"job {key}={claims[key]}" for key in ("launch", "arguments", "program_sha256")]
     lines += [f"job env.{k.removeprefix('setting.')}={v}" for k, v in claims.items() if "setting." in k]
     lines += ["job started=2026-01-01T00:00:00Z", "job host=node1", "job id=1", "job env.PATH=/usr/bin"]
     lines += ["node node1 kernel=Linux 6.1", "node node1 cpu_model=Invented CPU", "node node1 cores=8"]

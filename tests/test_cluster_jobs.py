@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import getpass
+import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from mpicampaign.execution.cluster_jobs import (
     ClusterJobs,
     Ended,
 )
-from mpicampaign.execution.execute import Answer
+from mpicampaign.execution.execute import Answer, call
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.jobs.schedulers import (
     ACTIVE,
@@ -312,6 +315,60 @@ def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: st
     assert [ended.status for ended in cluster.step()] == [3]
 
 
+@pytest.mark.parametrize("ended", ["0", "2"])
+def test_of_two_jobs_of_one_name_the_active_one_is_the_runs(
+    make: Callable[[int], Cluster], ended: str
+) -> None:
+    cluster = make(1)
+    cluster.queue["1"] = ("RUNNING", "None", cluster.scripts[0].job_name)
+    cluster.queue[ended] = ("FAILED", "None", cluster.scripts[0].job_name)
+    assert cluster.step() == cluster.step() == []
+    assert cluster.submissions == 0
+    assert "job 1 is in the queue already" in cluster.said[0]
+
+
+def test_an_ended_job_of_an_earlier_call_says_nothing_of_the_present_one(
+    make: Callable[[int], Cluster],
+) -> None:
+    cluster = make(1)
+    cluster.queue["0"] = ("TIMEOUT", "None", cluster.scripts[0].job_name)
+    cluster.step()
+    del cluster.queue["1"]  # forgotten by the scheduler, before the one of the earlier call
+    leave(cluster.scripts[0], 7)
+    assert cluster.step() == [Ended(cluster.scripts[0], 7)]
+
+
+@pytest.mark.parametrize("state", ["PREEMPTED", "NODE_FAIL"])
+def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
+    make: Callable[[int], Cluster], state: str
+) -> None:
+    """The script was told to end, and had the time to note so."""
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes(state)
+    leave(cluster.scripts[0], 143)
+    assert cluster.step() == []
+    assert cluster.submissions == 2
+
+
+def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
+    """Its job is not in the queue yet: to look there now would submit it twice."""
+    cluster = make(1)
+    with (cluster.scripts[0].campaign_folder / "submitting.lock").open("w") as left_behind:
+        fcntl.flock(left_behind, fcntl.LOCK_EX)
+        step = threading.Thread(target=cluster.step)
+        step.start()
+        step.join(0.3)
+        asked, cluster.queue["9"] = cluster.jobs.queries, ("PENDING", "None", cluster.scripts[0].job_name)
+    step.join()
+    assert (asked, cluster.submissions) == (0, 0)
+
+
+def test_ctrl_c_does_not_reach_a_command_of_the_scheduler() -> None:
+    answer = call(["bash", "-c", "read -ra fields </proc/$$/stat; echo ${fields[4]}"], 60)
+    assert int(answer.out) != os.getpgrp()
+
+
 @pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL"])
 def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     make: Callable[[int], Cluster], state: str
@@ -321,7 +378,9 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     leave(cluster.scripts[0], 1, number="0")
     assert cluster.step() == cluster.step() == []
     assert cluster.submissions == 1
-    assert "1" in cluster.queue  # what the job before left is not taken for this one's
+    cluster.becomes("FAILED")
+    [ended] = cluster.step()
+    assert ended.status is None  # what the job before left is not taken for this one's
 
 
 def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:

@@ -119,6 +119,8 @@ def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
     said: list[str] = []
     wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
     assert said == ["process 4711, /somewhere"]
+    time.sleep(0.3)
+    assert not (script.folder / "attempts").exists()
     holder.close()
     assert process.wait(240) == 0
     wait_for_measurement(found.measuring_lock, said.append)
@@ -175,6 +177,50 @@ def test_exit_status_0_alone_is_no_success(tmp_path: Path, program: str, reason:
     assert execute(script) == 65
     assert not script.output.exists()
     assert reason in evidence(script, "attempts/*").job["reason"]
+
+
+def test_what_a_whole_output_holds_must_be_in_the_output(tmp_path: Path) -> None:
+    script = prepared(tmp_path, "echo half\n" + END.replace("\n", " >&2\n")).scripts[0]
+    assert execute(script) == 65
+    assert "not complete" in evidence(script, "attempts/*").job["reason"]
+
+
+def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: Path) -> None:
+    """So does a shell that was killed."""
+    script = prepared(tmp_path, END).scripts[0]
+    script.path.write_text(script.path.read_text().replace("\nmeasure ", "\nexit 0\nmeasure "))
+    assert execute(script) == exit_status(script.folder) == 75
+    assert not script.output.exists()
+
+
+def test_a_result_that_cannot_be_put_in_its_place_is_no_success(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    (tmp_path / "bin/mv").write_text("#!/bin/bash\nexit 1\n")
+    (tmp_path / "bin/mv").chmod(0o755)
+    assert execute(script) == 74
+    assert not script.output.exists()
+
+
+def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> None:
+    """Else it would end when it likes, and `timeout` with 124."""
+    script = prepared(tmp_path, END, "trap '' TERM\nfor n in {1..60}; do sleep 0.1; done\n").scripts[0]
+    text = script.text(inline=True).replace("time_limit=1\n", "time_limit=0.1\n")
+    script.path.write_text(text.replace("--kill-after=10 ", "--kill-after=0.1 "))
+    assert execute(script) == 137
+
+
+def test_a_module_that_does_not_load_fails_the_run(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END, modules=("no/such",)).scripts[0]
+    assert execute(script) == 69
+    assert evidence(script, "attempts/*").job["reason"] == "module load no/such failed"
+
+
+def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    assert execute(script) == 0
+    [counted] = evidence(script).nodes.values()
+    for name in (f"{moment}.net.lo.{way}_bytes" for moment in ("before", "after") for way in ("rx", "tx")):
+        assert counted[name].isdecimal(), name
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")

@@ -409,6 +409,7 @@ def lines(*jobs: str) -> str:
         ("EXIT", "-", JOB_FAILED),
         ("ZOMBI", "-", CANCELLED),
         ("EXIT", "TERM_RUNLIMIT: the run limit was reached", TIMEOUT),
+        ("EXIT", "TERM_DEADLINE: its deadline was reached", TIMEOUT),
         ("EXIT", "TERM_OWNER: killed by its owner", CANCELLED),
         ("EXIT", "TERM_FORCE_ADMIN: killed", CANCELLED),
         ("EXIT", "TERM_MEMLIMIT: too much memory", OUT_OF_MEMORY),

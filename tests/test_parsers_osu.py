@@ -78,6 +78,8 @@ def test_si_units_and_metadata() -> None:
     assert parsed.series[0].columns["bandwidth"][0] == pytest.approx(float(first[1]) * 1e6)
     assert parsed.series[0].columns["message_rate"][0] == pytest.approx(float(first[2]))
     assert parse("osu", read("put_bibw")).metadata["window_creation"] == "MPI_Win_allocate"
+    last = read("bibw").split()[-1]
+    assert parse("osu", read("bibw")).series[0].columns["bandwidth"][-1] == pytest.approx(float(last) * 1e6)
 
 
 def test_overlap_is_a_fraction() -> None:
@@ -91,6 +93,7 @@ def test_varied_windows_are_series() -> None:
     assert [series.qualifiers["window_size"] for series in parsed.series] == [str(2**k) for k in range(8)]
     assert {tuple(series.columns) for series in parsed.series} == {("size", "bandwidth", "message_rate")}
     assert {len(series.columns["message_rate"]) for series in parsed.series} == {5}
+    assert {series.ranks for series in parsed.series} == {2}
 
 
 def test_varied_windows_damaged() -> None:
@@ -136,6 +139,7 @@ def change(text: str, old: str, new: str) -> str:
         ("latency", "# OSU MPI", "# MPI", "the title of an OSU benchmark is missing"),
         ("latency_percentiles", "P90 Tail Lat(us)", "P90 Tail Max(us)", "unknown heading 'P90'"),
         ("mbw_mr_validated", "Pass", "Fail", "validation of 1 B: 'Fail'"),
+        ("mbw_mr_validated", "Pass", "Skip", "validation of 1 B: 'Skip'"),
         ("mbw_mr_validated", "Pass", "    ", "columns, the header names"),
         ("barrier", "(us)\n", "(us)\n              1.00\n", "2 rows below the header, not one"),
         ("latency", "\n1 ", "\n# Size       Avg Latency(us)\n1 ", "second header of one table"),

@@ -106,6 +106,48 @@ def test_infiniband_device_and_port_state(tmp_path: Path) -> None:
     assert on_node(sysfs, "0-1", "lacks", device="mlx5_0") == ""
 
 
+def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str:
+    """What the program of a rank says; a stand-in for numactl says how it was called."""
+    (folder / "ranks").mkdir()
+    (folder / "numactl").write_text('#!/bin/bash\necho "$@"\n')
+    (folder / "numactl").chmod(0o755)
+    values = {**DEFAULTS, "rank_variable": "RANK", "local_rank_variable": "RANK", **settings}
+    placement = " ".join(f"{name}='{value}'" for name, value in values.items())
+    variables = {"MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": "0-1", "RANK": "1"}
+    variables |= {"PATH": f"{folder}:{os.environ['PATH']}", "LD_PRELOAD": "/users/own.so"}
+    command = [
+        "bash",
+        "-c",
+        f'. "{LIBRARY / "rank.sh"}"; {placement}; become {program}',
+        str(folder / "rank"),
+    ]
+    # the loader has words for libraries that are not there
+    done = subprocess.run(
+        command, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=240
+    )
+    return done.stdout
+
+
+def test_a_bound_rank_has_its_memory_on_its_own_node(tmp_path: Path) -> None:
+    sysfs = record_topology(tmp_path / "sys", 1, 2)
+    found = one_rank(tmp_path, sysfs, "program", evidence_library="")
+    assert found == "--physcpubind=1 --localalloc -- program\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "loaded"), [("a", ""), ("a b", "/proc/self/fd/8"), ("a:b", "/proc/self/fd/8")]
+)
+def test_the_evidence_library_is_preloaded_beside_the_users_own(
+    tmp_path: Path, folder: str, loaded: str
+) -> None:
+    """LD_PRELOAD is a list that spaces and colons part."""
+    library = tmp_path / folder / "evidence.so"
+    library.parent.mkdir()
+    library.touch()
+    found = one_rank(tmp_path, tmp_path, "printenv LD_PRELOAD", binding="none", evidence_library=library)
+    assert found == f"{loaded or library}:/users/own.so\n"
+
+
 def test_missing_network_interface(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
     assert "no network interface eth7" in on_node(sysfs, "0-1", "lacks", interface="eth7")
