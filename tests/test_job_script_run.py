@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import signal
 import subprocess
@@ -134,6 +135,20 @@ def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> 
         subprocess.run(["bash"], stdin=text, check=True, timeout=240, cwd=tmp_path)
     assert "script_sha256" not in evidence(script).job
     assert "program_sha256" in evidence(script).job
+
+
+def test_what_ran_is_recorded_not_what_was_rendered(tmp_path: Path) -> None:
+    """Also of a script whose edit leaves its launch alone."""
+    script = prepared(tmp_path, END).scripts[0]
+    script.path.write_text(
+        script.path.read_text().replace("# Software", "# The software\nexport UCX_TLS=all")
+    )
+    assert execute(script) == 0
+    seen = evidence(script)
+    for name, path in (("script", script.path), ("program", tmp_path / "bin/program")):
+        assert seen.job[f"{name}_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert seen.job["script_sha256"] not in seen.claim["scripts"].split()
+    assert seen.job["env.UCX_TLS"] == "all"
 
 
 def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> None:
