@@ -176,6 +176,19 @@ def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
     assert evidence(script).job["env.UCX_TLS"] == "all"
 
 
+def test_what_slurm_loaded_of_the_login_environment_steers_nothing(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    login = {"UCX_TLS": "all", "I_MPI_X": "1", "OMP_NUM_THREADS": "8", "SLURM_EXPORT_ENV": "NIL"}
+    assert execute(script, env={**os.environ, **login}) == 0
+    assert not {f"env.{name}" for name in login} & evidence(script).job.keys()
+
+
+def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
+    script = prepared(tmp_path, 'echo "$HOME" >"$0.home"\n' + END).scripts[0]
+    assert execute(script, env={}) == 0
+    assert (tmp_path / "bin/program.home").read_text().startswith("/")
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -241,7 +254,8 @@ def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     """The output is cut by the full disk; what there was room for stays as an attempt."""
-    script = prepared(tmp_path, "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
+    last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
+    script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
     text = script.path.read_text()
     small = (
         'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
@@ -253,6 +267,15 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     assert "No space left on device" in done.stdout
     assert "result" not in done.stdout
     assert done.stdout.splitlines()[-2:] == ["job exit_status=1", "end of evidence"]
+    assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
+
+
+def test_evidence_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    text = script.text(inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
+    script.path.write_text(text)
+    assert execute(script) == 74
+    assert not script.output.exists()
 
 
 def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:
