@@ -79,6 +79,17 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     assert exit_status(script.folder) == 124
 
 
+def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
+    """Its helpers are no ranks, and have no variable of a rank."""
+    helper = "(trap '' TERM; for n in {1..100}; do sleep 0.1; done) &\nexit 3\n"
+    script = prepared(tmp_path, END, helper).scripts[0]
+    assert execute(script) == 3
+    deadline = time.monotonic() + 5
+    while (left := processes_of(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert left == []
+
+
 def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT\necho started >\"$0.started\"\nwhile :; do sleep 0.1; done\n"
     script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).scripts[0]
