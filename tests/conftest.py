@@ -53,6 +53,18 @@ class ProjectCopy:
             check=False,
         )
 
+    def snakemake(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """Snakemake in the copy's folder, found on the PATH as for a person."""
+        return subprocess.run(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
     def results(self, campaign: str) -> list[Path]:
         return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
 

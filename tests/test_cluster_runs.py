@@ -87,7 +87,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
 
 @pytest.mark.full
 def test_random_kills_submit_nothing_twice(site: Site) -> None:
-    """Twelve kills of a campaign of 50 runs; counted in Slurm's own log.
+    """Sixteen kills of a campaign of 50 runs; counted in Slurm's own log.
 
     The last job waits for the last kill: however fast the machine is, the campaign is not done before.
     """
@@ -95,7 +95,7 @@ def test_random_kills_submit_nothing_twice(site: Site) -> None:
     wait = f'echo >> "$0.jobs"; while {is_last} && [ ! -e "$0.killed" ]; do sleep 0.2; done'
     site.write(body=f"sleep 1.5; {wait}", repeats=50, time_limit="5 min")
     generator = random.Random(11)
-    for _ in range(12):
+    for _ in range(16):
         signal_name = generator.choice(["KILL", "KILL", "TERM", "HUP", "INT"])
         limit = f"{generator.uniform(1.0, 3.5):.2f}"
         killed = site.run(before=("timeout", "--signal", signal_name, "--kill-after=30", limit))

@@ -47,7 +47,9 @@ def test_what_is_alike_unknown_or_of_others_is_left() -> None:
 
 
 def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:
-    ranks = rank_lines(0, "blue1", 0) + "rank 0 start.library_build_id=0123456789abcdef\n"
+    ranks = rank_lines(0, "blue1", 0) + "rank 0 start.library=/opt/libmpi.so\njob sha256.libmpi.so=fedcba\n"
+    assert observed(read(evidence_text(CLAIM, RUN, ranks)))[LIBRARY] == "fedcba"
+    ranks += "rank 0 start.library_build_id=0123456789abcdef\n"
     text = evidence_text(CLAIM, RUN, ranks)
     assert observed(read(text)) == {PROGRAM: "5555", LIBRARY: "0123456789ab"}
     bundled = text.replace('"benchmark"', '"provider":"bundled","benchmark"')

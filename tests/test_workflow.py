@@ -14,26 +14,12 @@ from conftest import PROJECT, ProjectCopy
 pytestmark = pytest.mark.slow
 
 
-def snakemake(project: ProjectCopy, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Snakemake in the copy's folder, found on the PATH as for a person."""
-    command = [sys.executable, "-m", "snakemake", *arguments]
-    return subprocess.run(
-        command,
-        cwd=project.folder,
-        env=project.environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("profile", ["cluster", "profiles/local", "profiles/cron"])
 def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profile: str) -> None:
-    done = snakemake(project, "--profile", profile, "-n")
+    done = project.snakemake("--profile", profile, "-n")
     assert done.returncode == 0, done.stdout + done.stderr
     planned = project.call("plan").stdout
-    count = int(planned.split(" runs on this system")[0].rsplit("\n", 1)[1])
+    count = int(planned.split(" runs here")[0].rsplit("\n", 1)[1])
     outputs = {word for word in done.stdout.split() if word.endswith("/result/output.txt")}
     assert count > 0
     assert len(outputs) == count
@@ -51,7 +37,7 @@ def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profil
 def test_an_unknown_key_of_the_configuration_is_told(
     project: ProjectCopy, config: list[str], said: str
 ) -> None:
-    done = snakemake(project, "-c1", "-n", "--config", *config)
+    done = project.snakemake("-c1", "-n", "--config", *config)
     assert done.returncode != 0 and said in done.stdout + done.stderr
 
 
@@ -88,7 +74,7 @@ def trivial_launcher(project: ProjectCopy) -> Path:
 def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
     launcher = trivial_launcher(project)
     (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
-    done = snakemake(project, "--profile", "cluster")
+    done = project.snakemake("--profile", "cluster")
     assert done.returncode == 0, done.stderr
     assert "jobid:" not in done.stderr, "a paragraph of Snakemake beside our line for each run"
     plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
@@ -102,7 +88,7 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
 
 def test_mistakes_in_the_campaign_are_told_without_a_traceback(project: ProjectCopy) -> None:
     (project.folder / "campaign.yaml").write_text("campaign: a b\nrepeat: 3\n")
-    done = snakemake(project, "--profile", "cluster", "-n")
+    done = project.snakemake("--profile", "cluster", "-n")
     assert done.returncode != 0
     assert "campaign.yaml:2: repeat: unknown key 'repeat'" in done.stderr
     assert "Traceback" not in done.stderr
@@ -114,7 +100,7 @@ def test_jobs_of_a_scheduler_are_never_run_on_this_machine_instead(project: Proj
     (project.folder / "campaign.yaml").write_text(
         "".join(line for line in text.splitlines(keepends=True) if "login_hosts" not in line)
     )
-    done = snakemake(project, "--profile", "cluster", "--allowed-rules", "run")
+    done = project.snakemake("--profile", "cluster", "--allowed-rules", "run")
     assert done.returncode != 0
     assert not list((project.folder / "results").glob("*/runs/*/*/*/*/attempts"))
 
@@ -131,7 +117,7 @@ def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) ->
         try:
             assert other.stdout is not None
             assert other.stdout.readline() == "locked\n"
-            done = snakemake(project, "--profile", "cluster")
+            done = project.snakemake("--profile", "cluster")
             assert done.returncode != 0
             assert f"is being run by another call (process {other.pid}" in done.stderr
         finally:
@@ -152,7 +138,7 @@ def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     text = TRIVIAL.replace("repeats: 35", "repeats: 1").format(launcher=json.dumps(str(launcher)))
     campaign = braced.folder / "trivial.yaml"
     campaign.write_text(text)
-    done = snakemake(braced, "--profile", "cluster", "--config", f"campaign={campaign.name}")
+    done = braced.snakemake("--profile", "cluster", "--config", f"campaign={campaign.name}")
     assert done.returncode == 0, done.stderr
     assert len(braced.results("trivial")) == 4
     report = braced.folder / "results/trivial/report.html"
@@ -168,7 +154,7 @@ def test_a_campaign_file_named_like_a_wildcard_is_refused_in_words(project: Proj
     """Snakemake has no escape for it; a brace without its fellow, or around no word, is no wildcard."""
     for name in ("a{b}.yaml", "{a.yaml", "a{}.yaml", "a{b-c}.yaml"):
         shutil.copy(project.folder / "campaign.yaml", project.folder / name)
-        done = snakemake(project, "--profile", "cluster", "-n", "--config", f"campaign='{name}'")
+        done = project.snakemake("--profile", "cluster", "-n", "--config", f"campaign='{name}'")
         refused = name == "a{b}.yaml"
         assert (done.returncode != 0) == refused, done.stderr
         assert ("a{b}.yaml: Snakemake takes a word in braces" in done.stderr) == refused

@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 # Keys of the metadata: by content, never by path.
-PROGRAM, LIBRARY = "program checksum", "MPI library build-id"
+PROGRAM, LIBRARY = "program checksum", "MPI library checksum"
 _SHOWN = 12  # digits
 
 
 def observed(evidence: Evidence) -> dict[str, str]:
     """What a run recorded of its program and its MPI library; bundled kernels are known by their version."""
     program = "" if '"provider":"bundled"' in evidence.claim.get("declared", "") else _program(evidence)
-    libraries = {rank.get("start.library_build_id", "")[:_SHOWN] for rank in evidence.ranks.values()}
-    found = {PROGRAM: program, LIBRARY: " ".join(sorted(libraries - {""}))}
+    found = {PROGRAM: program, LIBRARY: evidence.library[1][:_SHOWN]}
     return {key: value for key, value in found.items() if value}
 
 

@@ -58,12 +58,9 @@ def _program_changed(script: Script, evidence: Evidence) -> str:
 
 
 def _library_changed(script: Script, evidence: Evidence) -> str:
-    rank = next(iter(evidence.ranks.values()), {})
-    recorded = rank.get("start.library_build_id", "")
-    if not recorded:
-        return ""
-    present = present_library(script.run.job.system, rank.get("start.library", ""))
-    return _changed("MPI library", present, evidence, "library_build_ids", recorded)
+    file, recorded = evidence.library
+    present = present_library(script.run.job.system, file) if recorded else ""
+    return _changed("MPI library", present, evidence, "libraries", recorded)
 
 
 def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:

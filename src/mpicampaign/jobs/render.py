@@ -296,7 +296,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",
         "program_sha256": run.program_sha256,
-        "library_build_ids": run.libraries,
+        "libraries": run.libraries,
         "time_limit": run.time_limit,
         "largest_size": _largest_size(run) or "",
         "launch": " ".join(command_tokens(job)),

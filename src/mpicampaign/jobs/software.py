@@ -83,7 +83,7 @@ def _sha256(path: Path) -> str:
 
 
 def libraries(system: System) -> str:
-    """The build-ids of the MPI libraries below a system's prefix, as this machine sees them."""
+    """The MPI libraries below a system's prefix as this machine sees them: see `library_id`."""
     return _libraries(system.prefix) if system.prefix else ""
 
 
@@ -91,11 +91,11 @@ def libraries(system: System) -> str:
 def _libraries(prefix: str) -> str:
     folders = [Path(prefix) / name for name in ("lib", "lib64")]
     files = {path.resolve() for folder in folders for path in folder.glob("libmpi.so*")}
-    return " ".join(sorted({found for path in files if (found := build_id(path))}))
+    return " ".join(sorted({library_id(path) for path in files}))
 
 
 def present_library(system: System, recorded: str) -> str:
-    """The build-id of an MPI library as it is now; empty where this machine does not see it.
+    """An MPI library as it is now, see `library_id`; empty where this machine does not see it.
 
     ``recorded`` is the file that a run mapped: below the system's prefix, which may have been moved since, or
     anywhere on this machine, where that is where the runs are made.
@@ -103,10 +103,15 @@ def present_library(system: System, recorded: str) -> str:
     name = Path(recorded).name
     below = [Path(system.prefix) / folder / name for folder in ("lib", "lib64")] if system.prefix else []
     here = [Path(recorded)] if system.scheduler == "none" and not system.prefix else []
-    return next((build_id(path) for path in (*below, *here) if path.is_file()), "")
+    return next((library_id(path) for path in (*below, *here) if path.is_file()), "")
 
 
 @cache
+def library_id(path: Path) -> str:
+    """By what a library is known: the build-id of its file, or its SHA-256 where it has none."""
+    return build_id(path) or _sha256(path)
+
+
 def build_id(path: Path) -> str:
     """The build-id in the notes of an ELF file of 64 bits, little endian; empty where it has none."""
     try:

@@ -28,6 +28,15 @@ class Evidence:
         return self.ranks[rank].get("start.host", "")
 
     @property
+    def library(self) -> tuple[str, str]:
+        """The file of the MPI library that a rank mapped, with its build-id or else its SHA-256."""
+        for seen in self.ranks.values():
+            if path := seen.get("start.library", ""):
+                checksum = self.job.get(f"sha256.{path.rpartition('/')[2]}", "")
+                return path, seen.get("start.library_build_id") or checksum
+        return "", ""
+
+    @property
     def hosts(self) -> tuple[str, ...]:
         """The distinct hosts of the ranks, in the order of the ranks."""
         names = [self.host_of(rank) for rank in sorted(self.ranks)]

@@ -13,8 +13,9 @@ read -r HOSTNAME </proc/sys/kernel/hostname # an exported one may be the login n
 # Asked to export nothing, Slurm 22.05 still loads the login environment: what would steer MPI is none of this job's.
 case ${SLURM_EXPORT_ENV-} in
     NIL | NONE)
-        unset LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" \
-            "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" "${!PSM@}" "${!OMP_@}"
+        unset BASH_ENV LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" \
+            "${!UCX_@}" "${!UCC_@}" "${!HCOLL_@}" "${!HYDRA_@}" "${!MPIEXEC_@}" "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" \
+            "${!PSM@}" "${!OMP_@}" "${!KMP_@}"
         ;;
 esac
 
@@ -51,10 +52,13 @@ record_time() { # KEY
 }
 
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
-# their own. They are known by a variable that only they have.
+# their own. They are known by a variable that only they have, or by how they were started.
 end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
     local process
-    grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do
+    {
+        grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ
+        grep -lzxsF "$1/rank" /proc/[0-9]*/cmdline
+    } | while IFS=/ read -r _ _ process _; do
         kill -KILL "$process" 2>/dev/null && echo "$process on $HOSTNAME"
     done
 }
@@ -72,11 +76,12 @@ finish() { # STATUS
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     rm -f "$attempt/reserve"
+    library_of_ranks
     cat "$attempt"/ranks/* >&3 2>/dev/null
     rm -rf "$attempt/ranks" "$rank"
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
-    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
+    done < <(sha256sum "$attempt"/{output,stderr}.txt ${library:+"$library"} 2>/dev/null)
     record_time ended
     record "job exit_status=$status"
     record "end of evidence" || status=74
@@ -86,6 +91,21 @@ finish() { # STATUS
         mv -T "$attempt" "$run/result" || status=74
     fi
     exit "$status"
+}
+# library: the file of the MPI library that a rank mapped, where it has no build-id by which to know it.
+library_of_ranks() {
+    local line file
+    library=
+    for file in "$attempt"/ranks/*; do
+        [ -r "$file" ] || return
+        while read -r line; do
+            case $line in
+                *" start.library="*) library=${line#*=} ;;
+                *" start.library_build_id="*) library= && return ;;
+            esac
+        done <"$file"
+        return
+    done
 }
 interrupt() { # SIGNAL
     record "job reason=interrupted by signal $1"
