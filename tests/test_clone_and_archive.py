@@ -101,6 +101,7 @@ def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster,
     assert root.submitted() == 3
 
 
+@pytest.mark.full
 def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
     """One has ended and one waits when Snakemake is called: only the third is left to it."""
     unpack_archive(cluster.folder / "by-hand")

@@ -71,6 +71,7 @@ class Cluster:
             return Answer(0, "", "")
         if self.refusal:
             return Answer(1, "", f"sbatch: error: {self.refusal}")
+        assert options["keep_open"]  # the lock lives as long as the command, if we are killed
         self.submissions += 1
         [script] = [script for script in self.scripts if str(script.path) == command[-1]]
         self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)

@@ -22,7 +22,7 @@ from mpicampaign.collect.runs import collect, read_plan
 from mpicampaign.identity import run_path
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, Record
 
-pytestmark = [pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
+pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
 REPORT = "MPI library's report"
 KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}

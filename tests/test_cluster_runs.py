@@ -47,6 +47,7 @@ def test_forty_jobs_of_two_nodes(site: Site) -> None:
     assert "nothing to do" in again.stdout
 
 
+@pytest.mark.full
 def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
     site.write(body='[ -e "$0.fixed" ] || [ "${SLURM_JOB_ID}" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
     (site.folder / "program.victim").write_text("none")
@@ -139,6 +140,7 @@ def test_a_dead_node_means_another_try(site: Site) -> None:
     assert (record.status, record.metadata["submissions"]) == (OK, "2, again after node failure")
 
 
+@pytest.mark.full
 def test_a_node_that_cannot_start_jobs_holds_nothing_up(site: Site) -> None:
     """Slurm holds a job whose node could not start it, until somebody notices."""
     site.write(repeats=2)
@@ -181,6 +183,7 @@ def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
     assert set(site.submissions().values()) == {1}
 
 
+@pytest.mark.full
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     site.write(body="sleep 60", repeats=1)
     thread = in_the_background(site)
@@ -272,6 +275,7 @@ def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
     assert [record.job_id for record in site.records()] == [number]
 
 
+@pytest.mark.full
 def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(site: Site) -> None:
     site.write(body="sleep 60")
     [script] = site.scripts()
@@ -352,6 +356,7 @@ def test_two_clones_of_one_user_leave_each_other_alone(cluster_parts: None, tmp_
         assert len(same) == 2
 
 
+@pytest.mark.full
 def test_removed_results_are_made_again_by_the_same_command(site: Site) -> None:
     """Slurm still lists the ended jobs, of the same names: they are none of a folder that is new."""
     site.write(repeats=3)
@@ -368,6 +373,7 @@ def test_removed_results_are_made_again_by_the_same_command(site: Site) -> None:
     assert datetime.fromisoformat(lines[0].split()[0]).timestamp() - planned < GRACE_SECONDS
 
 
+@pytest.mark.full
 def test_a_job_that_waits_while_the_program_is_upgraded_is_no_edited_one(site: Site) -> None:
     site.write()
     [script] = site.scripts()

@@ -21,7 +21,7 @@ from evidence_texts import (
     split,
 )
 
-from mpicampaign.collect.runs import RunFolder, collect, read_plan, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_plan, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
 
@@ -201,6 +201,16 @@ def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, agai
     (folder / "attempts").mkdir()
     (folder / "result").rename(folder / "attempts/20260101T000000Z-1")
     assert (read(folder).status, read(folder).reason) == (NOT_AVAILABLE, "why")
+
+
+def test_the_exit_status_of_a_job_is_that_of_its_latest_attempt(tmp_path: Path) -> None:
+    """A requeued job has several of one number."""
+    for day, status, job in ((1, 143, "1"), (2, 7, "1"), (3, 0, "2")):
+        evidence = EVIDENCE.replace("exit_status=0", f"exit_status={status}")
+        attempt = tmp_path / f"attempts/2026010{day}T000000Z-{job}"
+        attempt.mkdir(parents=True)
+        (attempt / "evidence.txt").write_text(split(evidence)[0])
+    assert [exit_status(tmp_path, job) for job in ("1", "2", "3", "")] == [7, 0, None, 0]
 
 
 def test_output_that_says_nothing_is_not_kept_as_a_result(tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ def test_one_partition_that_is_asked_for(minicluster: MiniCluster, folder: Path)
     assert (group.name, group.partition, group.constraint, group.cores) == ("red", "red", "", 2)
 
 
+@pytest.mark.full
 def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
     minicluster: MiniCluster, folder: Path
 ) -> None:
@@ -98,6 +99,7 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
         minicluster.wait_for(lambda: minicluster.queue()[job] == "CANCELLED", 20, "the nodes are free")
 
 
+@pytest.mark.full
 def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: MiniCluster) -> None:
     """/tmp is each node's own: Slurm cannot make the log there, and the output is not seen."""
     done = run(minicluster, minicluster.home, "doctor", "--partition", "red", "--output", "/tmp/site.yaml")
@@ -105,6 +107,7 @@ def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: Mini
     assert "its output is not seen in /tmp: is that folder shared with the nodes?" in done.stdout
 
 
+@pytest.mark.full
 def test_a_controller_that_is_down_is_told_and_nothing_is_written(
     cluster_parts: None, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, Fabric, Placement, Provider
 from mpicampaign.identity import canonical, differences, identity
+from mpicampaign.jobs import declaration
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.software import Program
 
@@ -80,6 +81,7 @@ SAME: dict[str, Change] = {
     "folders of programs": of_system(programs={"IMB-MPI1": "/elsewhere/IMB-MPI1"}),
     "folder of the prefix": of_system(prefix="/moved"),
     "smallest number of ranks": of_benchmark(ranks_minimum=2),
+    "cores of a node that is not filled": of_group(cores=4),
 }
 OTHER: dict[str, Change] = {
     "arguments": of_benchmark(arguments=("PingPong", "-iter", "7")),
@@ -144,6 +146,30 @@ def test_nothing_of_a_machine_is_in_an_identity() -> None:
     full = campaign({**PLACEMENTS, "full": Placement("full", 1, "cores", "shm")})
     assert plan(full).cases == plan(full, other).cases
     assert "/" not in canonical({**plan(full).cases[0].declared, "provider.location": ""})
+
+
+def test_cores_are_declared_where_a_placement_fills_the_node() -> None:
+    full = {"full": Placement("full", 1, "cores", "shm")}
+    assert not set(identities(of_group(cores=4)(made(full)))) & set(identities(made(full)))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "key"),
+    [
+        ("MEASUREMENT_OF_SUITE", "imb"),
+        ("MEASUREMENT_OF_SUITE", "kernel"),
+        ("MEASUREMENT_OF_MPI", "intelmpi"),
+        ("VERSION_OF_KERNEL", "b_eff"),
+    ],
+)
+def test_a_raised_number_makes_others_of_its_own_runs_alone(
+    monkeypatch: pytest.MonkeyPatch, numbers: str, key: str
+) -> None:
+    bundled = of_benchmark(suite="kernel", program="b_eff", provider=Provider("bundled"))(made())
+    before = [identities(each) for each in (made(), bundled)]
+    monkeypatch.setitem(getattr(declaration, numbers), key, 2)
+    changed = [identities(each) != was for each, was in zip((made(), bundled), before, strict=True)]
+    assert changed == {"imb": [True, False], "intelmpi": [True, True]}.get(key, [False, True])
 
 
 def test_a_new_field_at_its_default_changes_no_identity() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ COMMANDS = {
     "run": ["-m", "mpicampaign.cli", "run", "--campaign", "trivial.yaml"],
     "snakemake": ["-m", "snakemake", "--profile", "profiles/local", "--config", "campaign=trivial.yaml"],
 }
+
+QUICK = [("run", signal.SIGTERM, 2), ("snakemake", signal.SIGINT, 1)]
 
 
 def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[bytes]:
@@ -41,9 +44,13 @@ def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[b
     return process
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "number", "times"),
+    [
+        pytest.param(*case, marks=() if case in QUICK else pytest.mark.full)
+        for case in product(COMMANDS, (signal.SIGINT, signal.SIGTERM), (1, 2))
+    ],
+)
 def test_a_signal_ends_a_campaign_in_order(
     project: ProjectCopy, command: str, number: signal.Signals, times: int, tmp_path: Path
 ) -> None:

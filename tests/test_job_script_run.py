@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import signal
 import subprocess
@@ -78,6 +79,17 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     assert exit_status(script.folder) == 124
 
 
+def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
+    """Its helpers are no ranks, and have no variable of a rank."""
+    helper = "(trap '' TERM; for n in {1..100}; do sleep 0.1; done) &\nexit 3\n"
+    script = prepared(tmp_path, END, helper).scripts[0]
+    assert execute(script) == 3
+    deadline = time.monotonic() + 5
+    while (left := processes_of(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert left == []
+
+
 def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT\necho started >\"$0.started\"\nwhile :; do sleep 0.1; done\n"
     script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).scripts[0]
@@ -86,7 +98,7 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     while not (tmp_path / "bin/program.started").exists():
         time.sleep(0.02)
     process.terminate()
-    assert process.wait(240) == 143
+    assert process.wait(30) == 143  # long before the time limit
     assert processes_of(script.folder) == []
 
 
@@ -136,6 +148,20 @@ def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> 
     assert "program_sha256" in evidence(script).job
 
 
+def test_what_ran_is_recorded_not_what_was_rendered(tmp_path: Path) -> None:
+    """Also of a script whose edit leaves its launch alone."""
+    script = prepared(tmp_path, END).scripts[0]
+    script.path.write_text(
+        script.path.read_text().replace("# Software", "# The software\nexport UCX_TLS=all")
+    )
+    assert execute(script) == 0
+    seen = evidence(script)
+    for name, path in (("script", script.path), ("program", tmp_path / "bin/program")):
+        assert seen.job[f"{name}_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert seen.job["script_sha256"] not in seen.claim["scripts"].split()
+    assert seen.job["env.UCX_TLS"] == "all"
+
+
 def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> None:
     settings = {"HCOLL_X": "1", "UCX_IB_PKEY": "0x1", "I_MPI_FABRICS": "shm:ofi", "I_MPI_DEBUG": "a\nb 'c'"}
     made = prepared(tmp_path, END, environment=settings)
@@ -159,6 +185,19 @@ def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
     assert execute(script, env={**os.environ, **secret}) == 0
     assert "hush" not in (script.folder / "result/evidence.txt").read_text()
     assert evidence(script).job["env.UCX_TLS"] == "all"
+
+
+def test_what_slurm_loaded_of_the_login_environment_steers_nothing(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    login = {"UCX_TLS": "all", "I_MPI_X": "1", "OMP_NUM_THREADS": "8", "SLURM_EXPORT_ENV": "NIL"}
+    assert execute(script, env={**os.environ, **login}) == 0
+    assert not {f"env.{name}" for name in login} & evidence(script).job.keys()
+
+
+def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
+    script = prepared(tmp_path, 'echo "$HOME" >"$0.home"\n' + END).scripts[0]
+    assert execute(script, env={}) == 0
+    assert (tmp_path / "bin/program.home").read_text().startswith("/")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +265,8 @@ def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     """The output is cut by the full disk; what there was room for stays as an attempt."""
-    script = prepared(tmp_path, "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
+    last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
+    script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
     text = script.path.read_text()
     small = (
         'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
@@ -238,6 +278,15 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     assert "No space left on device" in done.stdout
     assert "result" not in done.stdout
     assert done.stdout.splitlines()[-2:] == ["job exit_status=1", "end of evidence"]
+    assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
+
+
+def test_evidence_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    text = script.text(inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
+    script.path.write_text(text)
+    assert execute(script) == 74
+    assert not script.output.exists()
 
 
 def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
     assert stamps(project) == before
 
 
+@pytest.mark.full
 def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> None:
     write_campaign(project)
     assert succeeded(run(project))
@@ -139,6 +140,7 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     )
 
 
+@pytest.mark.full
 def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) -> None:
     write_campaign(project, "SHM-1", repeats=1)
     text = (project.folder / "short.yaml").read_text()
@@ -181,6 +183,7 @@ def test_a_campaign_file_whose_path_yaml_would_misread(project: ProjectCopy) -> 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.full
 def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
     """Nothing says how much a barrier moves; its result stays, and so do the tables."""
     write_campaign(project, "SHM-1, TCP-loopback", repeats=1)
@@ -252,7 +255,7 @@ def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: i
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(n, marks=pytest.mark.full) if n != signal.SIGTERM else n
+        pytest.param(n, marks=pytest.mark.full) if n != signal.SIGKILL else n
         for n in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
     ],
 )

@@ -171,6 +171,7 @@ def test_snakemake_itself_with_the_profile(site: Site) -> None:
     assert len(site.project.results("jobs")) == 2
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
     site.write(body='[ -e "$0.fixed" ] || [ "$LSB_JOBID" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
@@ -221,6 +222,7 @@ def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> Non
     assert len(site.submissions()) == 6
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     site.write(body="sleep 60")
@@ -277,6 +279,7 @@ def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
     assert set(site.submissions().values()) == {1}
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
     site.write(body="sleep 60")
@@ -359,6 +362,7 @@ def until_ended(
     raise AssertionError("the run has not ended")
 
 
+@pytest.mark.full
 def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
     watched: Watched,
 ) -> None:
@@ -377,6 +381,7 @@ def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
     assert not script.output.exists()
 
 
+@pytest.mark.full
 def test_a_job_that_ends_well_without_files_is_no_success(
     watched: Watched,
 ) -> None:

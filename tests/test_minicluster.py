@@ -170,6 +170,7 @@ def traffic(cluster: MiniCluster, node: str, action: Callable[[], object]) -> di
     return {name: after - before[name] for name, after in cluster.counters(node).items()}
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.parametrize(("used", "idle"), [("eth0", "eth1"), ("eth1", "eth0")])
 def test_tcp_between_nodes_is_on_the_named_network(
@@ -204,6 +205,7 @@ def best_bandwidth(cluster: MiniCluster, imb: str, enough: float) -> float:
     return best
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_a_link_shaped_to_1_gbit_shows(minicluster: MiniCluster, imb: str) -> None:
     for node in ("n1", "n2"):
@@ -346,6 +348,7 @@ cluster.call(["sleep", "300"], timeout=300)
 """
 
 
+@pytest.mark.full
 def test_nothing_is_left_after_kill_9_of_the_owner(cluster_parts: None, tmp_path: Path) -> None:
     command = [sys.executable, "-c", OWNER, str(tmp_path)]
     with subprocess.Popen(

@@ -60,6 +60,7 @@ def run_and_check(project: ProjectCopy, **values: str) -> None:
         assert where in words
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize(("mpi", "command", "mpicc", "placements"), LIBRARIES)
@@ -80,6 +81,7 @@ def prefix(test_mpi: Callable[[str], str], wheel: str) -> str:
     return test_mpi(wheel)
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 @pytest.mark.parametrize(("mpi", "command", "wheel"), WHEELS)

@@ -28,6 +28,7 @@ HOSTILE = [
     "line\nbreak\n#SBATCH --evil\nEND\nEND_OF_RANK",
     "über ÄÖ 漢字 \U0001f600",
     "; touch pwned; | & > < * ? [ ] { } ! # ~ \\",
+    "line\nbreak beside a back\\slash and a quote '\\n",
     "-leading dash",
     "{{ 7*7 }} {% raw %} ${{ x }}",
     "",

@@ -269,7 +269,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize(("width", "phone"), [(1280, False), (390, True)])
+@pytest.mark.parametrize(("width", "phone"), [pytest.param(1280, False, marks=pytest.mark.full), (390, True)])
 def test_the_keyboard_reaches_everything_and_the_focus_is_seen(
     page: Browser, width: int, phone: bool
 ) -> None:

@@ -78,6 +78,7 @@ def test_snakemakes_own_report_holds_ours(finished: ProjectCopy, name: str) -> N
     assert (finished.folder / name).stat().st_size > 100_000
 
 
+@pytest.mark.full
 def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
     archive = tmp_path / "report.zip"
     assert succeeded(snakemake(finished, "--report", str(archive)))
@@ -87,6 +88,7 @@ def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -
         assert ours in held
 
 
+@pytest.mark.full
 def test_files_of_others_among_the_figures_survive_a_new_report(finished: ProjectCopy) -> None:
     folder = finished.folder / "results/small"
     mine = folder / "figures/mine.txt"
@@ -101,6 +103,7 @@ def test_files_of_others_among_the_figures_survive_a_new_report(finished: Projec
     assert "Nothing to be done" in again.stderr
 
 
+@pytest.mark.full
 def test_what_changed_since_the_last_report_is_known_to_the_next(finished: ProjectCopy) -> None:
     folder = finished.folder / "results/small"
     records = folder / "records.jsonl"

@@ -131,6 +131,7 @@ LIBRARIES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("mpi", "command", "compiler", "benchmark", "tries"), LIBRARIES)
 @pytest.mark.usefixtures("imb")
 def test_two_hosts_are_measured_and_verified(
@@ -188,6 +189,7 @@ def test_what_the_second_host_lacks_is_said(hosts: Hosts) -> None:
     assert "n2 offers 2 socket(s) and 2 core(s)" in record.reason
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "repair", "words"),
     [

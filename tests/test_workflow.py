@@ -124,6 +124,7 @@ def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) ->
             other.kill()
 
 
+@pytest.mark.full
 def test_a_clone_in_a_folder_with_spaces_builds(project: ProjectCopy) -> None:
     spaced = ProjectCopy(project.folder.rename(project.folder.with_name("a folder's name")))
     done = spaced.call("build")

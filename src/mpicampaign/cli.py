@@ -156,10 +156,11 @@ def _plan(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.plan_text import plan_text
 
     prepared = _prepare(options)
-    faulty = [script for script in prepared.scripts if script.output.exists() and fault_of(script)]
-    pending = len(prepared.pending) + len(faulty)
+    done = [script for script in prepared.scripts if script.output.exists()]
+    again = [f"to be run again: {each.label}: {fault.reason}" for each in done if (fault := fault_of(each))]
+    pending = len(prepared.pending) + len(again)
     print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
-    _tell(*(f"to be run again: {script.label}" for script in faulty), *_beside(prepared))
+    _tell(*again, *_beside(prepared))
     return 0
 
 

@@ -194,6 +194,8 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
     """The plan's names and folders lead to files that are read later: none may lead out of the folder."""
     try:
         plan = json.loads(text)
+        if plan["version"] == 1:
+            raise BundleError("plan.json: of version 1, in which runs had other identities")
         cases = list(plan["cases"])
         runs = [run for case in cases for run in case["runs"]]
         names = [case[key] for case in cases for key in ("system", "host_group", "placement", "benchmark")]

@@ -64,11 +64,14 @@ def _bundle(options: argparse.Namespace) -> int:
 def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     """The campaign's folder, and the campaign file with what it includes."""
     from mpicampaign.campaign.file import load_campaign, read_with_includes
+    from mpicampaign.jobs.prepare import prepare, write_plan
     from mpicampaign.jobs.software import RESULTS
 
     if options.results is not None:
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
+    if (RESULTS / campaign.name).is_dir():
+        write_plan(prepare(options.campaign))  # the one that is there may be of an earlier campaign file
     marks = read_with_includes(options.campaign).marks.values()
     paths = dict.fromkeys([str(options.campaign), *(mark.file for mark in marks)])
     files: dict[str, bytes] = {}

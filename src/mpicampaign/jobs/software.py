@@ -147,8 +147,8 @@ def build_folder(system: System) -> Path:
     """Where the bundled kernels are built for a system.
 
     The name holds a key of everything that decides what the build yields (sources, MPI, modules),
-    so that a changed kernel or MPI is another program, and its runs are other runs. A mark, left by a
-    build that met another compiler behind the same names, adds to it.
+    so that a changed kernel or MPI is built anew. A mark, left by a build that met another compiler behind
+    the same names, adds to it.
     """
     first = first_build_folder(system)
     mark = compiler_mark(first)
