@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -109,6 +110,18 @@ def fake_benchmark(folder: Path) -> Path:
     launcher.write_text('#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\nexec "$@"\n')
     launcher.chmod(0o755)
     return program
+
+
+def test_a_claim_knows_every_script_that_was_rendered_for_its_run(tmp_path: Path) -> None:
+    """A job that waits in the queue was submitted with an earlier one."""
+    made, checksums = campaign(), []
+    for time_limit in (60, 120, 120):
+        entry = replace(made.matrix[0], time_limit=time_limit)
+        script = prepared_script(tmp_path, replace(made, matrix=(entry,)))
+        checksums.append(hashlib.sha256(script.read_bytes()).hexdigest())
+    [rendered] = re.findall("^claim scripts=(.*)$", script.with_name("claim").read_text(), re.MULTILINE)
+    assert rendered.split() == checksums[:2]
+    assert checksums[1] == checksums[2]
 
 
 @pytest.mark.parametrize("inline", [False, True])
