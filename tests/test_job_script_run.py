@@ -89,7 +89,7 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
 
 def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
     """Its helpers are no ranks, and have no variable of a rank."""
-    helper = "(trap '' TERM; for n in {1..100}; do sleep 0.1; done) &\nexit 3\n"
+    helper = """bash -c "trap '' TERM; for n in {1..100}; do sleep 0.1; done" &\nexit 3\n"""
     script = prepared(tmp_path, END, helper).scripts[0]
     assert execute(script) == 3
     assert left_of(tmp_path) == []
