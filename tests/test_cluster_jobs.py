@@ -74,6 +74,9 @@ class Cluster:
         assert options["keep_open"]  # the lock lives as long as the command, if we are killed
         self.submissions += 1
         [script] = [script for script in self.scripts if str(script.path) == command[-1]]
+        # noted before it is done: a call that is killed in between leaves a job that the next one must know
+        notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
+        assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
         self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)
         return Answer(0, f"{self.submissions}\n", "")
 
@@ -382,6 +385,18 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     cluster.becomes("FAILED")
     [ended] = cluster.step()
     assert ended.status is None  # what the job before left is not taken for this one's
+
+
+def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
+    make: Callable[[int], Cluster],
+) -> None:
+    cluster = make(1)
+    script = cluster.scripts[0]
+    log = script.campaign_folder / "submissions.txt"
+    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} submitted 0\n")
+    cluster.queue["0"] = ("FAILED", "None", script.job_name)
+    assert cluster.step() == []
+    assert cluster.submissions == 1
 
 
 def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:

@@ -210,6 +210,7 @@ def test_the_exit_status_of_a_job_is_that_of_its_latest_attempt(tmp_path: Path) 
         attempt = tmp_path / f"attempts/2026010{day}T000000Z-{job}"
         attempt.mkdir(parents=True)
         (attempt / "evidence.txt").write_text(split(evidence)[0])
+    (tmp_path / "attempts/of somebody").touch()
     assert [exit_status(tmp_path, job) for job in ("1", "2", "3", "")] == [7, 0, None, 0]
 
 

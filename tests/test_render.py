@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -14,12 +15,15 @@ from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, ROOT, campaign, 
 from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.errors import UserError
+from mpicampaign.identity import canonical
 from mpicampaign.jobs.plan import Run
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import COMPLETE, REFUSED
+from mpicampaign.jobs.render import COMPLETE, REFUSED, claim_text
 from mpicampaign.jobs.schedulers import hours_minutes, minutes
 from mpicampaign.jobs.software import Program
 from mpicampaign.parsers import OutputError, parse
+from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.verdict.judge import CLAIMS
 
 HOSTILE = [
     "two words",
@@ -48,6 +52,30 @@ def test_rendering_is_deterministic_and_names_the_run() -> None:
     text = script_of(run).text()
     assert text == script_of(run).text() == script_of(replace(run, order=99)).text()
     assert f"\nrun=/results/c/runs/blue/SHM-1/PingPong/r01-{run.identity}\n" in text
+
+
+def test_the_claim_in_full() -> None:
+    loopback = {"TCP": Placement("TCP", 1, 2, "tcp", sockets=1, loopback=True)}
+    benchmark = replace(BENCHMARK, suite="osu", program="osu_latency", arguments=("-m", "1:64"))
+    run = first(campaign(loopback, benchmark, group={"members": ("n1", "n2")}), "TCP")
+    claim = read_evidence("", claim_text(replace(run, libraries="ab cd"), ["a", "b"])).claim
+    assert {key: value for key, value in claim.items() if value != ""} == {
+        **{
+            "campaign": "c",
+            "system": "here",
+            "host_group": "blue",
+            "placement": "TCP",
+            "benchmark": "PingPong",
+        },
+        **{"suite": "osu", "repeat": "1", "identity": run.identity, "declared": canonical(run.declared)},
+        **{"scripts": "a b", "nodes": "1", "ranks": "2", "ranks_per_node": "2", "sockets": "1"},
+        **{"binding": "core", "transport": "tcp", "loopback": "yes", "interface": "lo", "mpi": "intelmpi"},
+        **{"members": "n1 n2", "evidence": "on", "program_sha256": "5" * 64, "libraries": "ab cd"},
+        **{"time_limit": "60", "largest_size": "64", "launch": "mpirun -n 2 -ppn 2", "arguments": "-m 1:64"},
+        **{"settings": "4", "setting.I_MPI_DEBUG": "5", "setting.I_MPI_PIN": "off"},
+        **{"setting.I_MPI_FABRICS": "ofi", "setting.FI_TCP_IFACE": "lo"},
+    }
+    assert set(CLAIMS) <= claim.keys()
 
 
 def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
@@ -82,6 +110,18 @@ def fake_benchmark(folder: Path) -> Path:
     launcher.write_text('#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\nexec "$@"\n')
     launcher.chmod(0o755)
     return program
+
+
+def test_a_claim_knows_every_script_that_was_rendered_for_its_run(tmp_path: Path) -> None:
+    """A job that waits in the queue was submitted with an earlier one."""
+    made, checksums = campaign(), []
+    for time_limit in (60, 120, 120):
+        entry = replace(made.matrix[0], time_limit=time_limit)
+        script = prepared_script(tmp_path, replace(made, matrix=(entry,)))
+        checksums.append(hashlib.sha256(script.read_bytes()).hexdigest())
+    [rendered] = re.findall("^claim scripts=(.*)$", script.with_name("claim").read_text(), re.MULTILINE)
+    assert rendered.split() == checksums[:2]
+    assert checksums[1] == checksums[2]
 
 
 @pytest.mark.parametrize("inline", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read
 
+from mpicampaign.host_lists import is_member
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.judge import judge
@@ -170,6 +171,12 @@ def test_library_that_fell_back_to_libfabric_is_contradicted() -> None:
 def test_members_of_the_host_group(pattern: str, member: bool) -> None:
     verdict, _ = verdict_of(altered(HONEST, "claim members=blue*", f"claim members={pattern}"))
     assert verdict == (VERIFIED if member else CONTRADICTED)
+
+
+def test_a_domain_is_compared_where_both_have_one() -> None:
+    assert is_member("n1", "n1.site.org")
+    assert is_member("n1.site.org", "n1")
+    assert not is_member("n1.other.org", "n1.site.org")
 
 
 def test_two_ranks_on_one_core_are_contradicted() -> None:

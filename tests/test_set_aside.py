@@ -1,0 +1,88 @@
+"""Which results do not stand: those that can't be used, and sound ones of another machine or state."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import campaign, plan, script_of
+
+from mpicampaign.execution.set_aside import fault_of, set_aside_faulty
+from mpicampaign.jobs.prepare import Script, host_names
+from mpicampaign.jobs.render import claim_text
+
+OUTPUT = (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
+HERE = host_names()[0]
+PROGRAM = "5" * 64
+
+
+def checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def result(
+    folder: Path,
+    output: str = OUTPUT,
+    host: str = HERE,
+    members: tuple[str, ...] = (),
+    program: str = PROGRAM,
+    library: str = "as it is",
+    claimed_library: str = "",
+) -> Script:
+    """A run with a result of this host, program and text of its MPI library."""
+    file = folder / "libmpi.so.12"
+    file.write_text("as it is")
+    run = replace(plan(campaign(group={"members": members})).runs[0], libraries=claimed_library)
+    script = script_of(run, folder)
+    script.output.parent.mkdir(parents=True)
+    script.output.write_text(output)
+    script.claim.write_text(claim_text(replace(run, program_sha256=program), ["x"]))
+    lines = ["#mpicampaign-evidence 2", f"job host={host}", f"job program_sha256={program}"]
+    lines += [f"rank 0 start.library={file}", f"job sha256.libmpi.so.12={checksum(library)}"]
+    script.output.with_name("evidence.txt").write_text("\n".join([*lines, "end of evidence", ""]))
+    return script
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        {},
+        {"host": "n1", "members": ("n*",)},
+        # what nodes have may differ from what this machine has: known since the script was rendered
+        {"library": "of the nodes", "claimed_library": checksum("as it is")},
+    ],
+)
+def test_a_sound_result_stays(tmp_path: Path, made: dict[str, str]) -> None:
+    script = result(tmp_path, **made)  # type: ignore[arg-type]
+    assert fault_of(script) is None
+    assert set_aside_faulty([script]) == []
+    assert script.output.exists()
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ({"host": "n1"}, "it was made on n1, not on "),
+        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
+        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
+    ],
+)
+def test_a_result_of_another_state_is_kept_whole_beside_its_run(
+    tmp_path: Path, made: dict[str, str], reason: str
+) -> None:
+    script = result(tmp_path, **made)  # type: ignore[arg-type]
+    [line] = set_aside_faulty([script])
+    assert reason in line
+    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
+    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
+    assert not script.folder.exists()
+
+
+def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
+    script = result(tmp_path, output="nothing\n")
+    [line] = set_aside_faulty([script])
+    assert "output.txt: " in line
+    assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
+    assert not script.output.exists()
