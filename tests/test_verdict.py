@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read
+from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read, split
 
 from mpicampaign.host_lists import is_member
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.evidence import cpu_list
+from mpicampaign.verdict.evidence import cpu_list, read_evidence
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import payload
 from mpicampaign.verdict.transport_reports import reported_transports
@@ -171,6 +171,13 @@ def test_library_that_fell_back_to_libfabric_is_contradicted() -> None:
 def test_members_of_the_host_group(pattern: str, member: bool) -> None:
     verdict, _ = verdict_of(altered(HONEST, "claim members=blue*", f"claim members={pattern}"))
     assert verdict == (VERIFIED if member else CONTRADICTED)
+
+
+def test_a_run_cannot_claim_what_its_campaign_did_not() -> None:
+    evidence = read_evidence(
+        "#mpicampaign-evidence 2\nclaim ranks=9\nclaim nodes=1\n", split("claim ranks=2\n")[1]
+    )
+    assert (evidence.claim, evidence.repeated) == ({"ranks": "2"}, [])
 
 
 def test_a_domain_is_compared_where_both_have_one() -> None:
