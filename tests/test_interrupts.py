@@ -68,3 +68,22 @@ def test_a_signal_ends_a_campaign_in_order(
     (project.folder / "go on").touch()
     assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
     assert len(project.results("trivial")) == 4
+
+
+TWICE = """
+import os, signal, time
+from mpicampaign.execution.interrupts import end_in_order
+end_in_order()
+try:
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+except KeyboardInterrupt:
+    os.kill(os.getpid(), signal.SIGINT)
+    print("all ended")
+"""
+
+
+def test_a_second_signal_does_not_cut_the_end_short() -> None:
+    process = popen_with_default_signals([sys.executable, "-c", TWICE], stdout=subprocess.PIPE)
+    assert process.communicate(timeout=60)[0] == b"all ended\n"
+    assert process.returncode == 128 + signal.SIGTERM
