@@ -248,9 +248,10 @@ def test_a_result_that_cannot_be_put_in_its_place_is_no_success(tmp_path: Path) 
 def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> None:
     """Else it would end when it likes, and `timeout` with 124."""
     script = prepared(tmp_path, END, "trap '' TERM\nfor n in {1..60}; do sleep 0.1; done\n").scripts[0]
-    text = script.text(inline=True).replace("time_limit=1\n", "time_limit=0.1\n")
+    text = script.text(inline=True)
     script.path.write_text(text.replace("--kill-after=10 ", "--kill-after=0.1 "))
-    assert execute(script) == 137
+    assert execute(script) == 124
+    assert evidence(script, "attempts/*").job["reason"] == "stopped at the time limit of 1 s"
 
 
 def test_a_module_that_does_not_load_fails_the_run(tmp_path: Path) -> None:

@@ -63,11 +63,13 @@ end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
     done
 }
 end_ranks() {
-    local process
+    local process scan
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    while read -r process; do
-        record "job killed=$process: did not end with its launcher"
-    done < <(end_here "$attempt"; end_on_hosts)
+    for scan in 1 2; do # what one of them had just started is met by the second scan
+        while read -r process; do
+            record "job killed=$process: did not end with its launcher"
+        done < <(end_here "$attempt"; [ "$scan" = 2 ] || end_on_hosts)
+    done
 }
 
 # Whatever happens, the exit status is left in the evidence, and a result appears whole or not at all.
@@ -155,7 +157,7 @@ find_module() {
 
 # The run itself. The words before "$rank" launch the ranks; after it come the program and its arguments.
 measure() {
-    local launch=() status pattern refusal said missing
+    local launch=() began status pattern refusal said missing
     while [ "$1" != "$rank" ]; do
         launch+=("$1")
         shift
@@ -173,6 +175,7 @@ measure() {
     record_command "$@"
     record_node before
 
+    began=$SECONDS
     timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
         >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
     launched=$!
@@ -183,7 +186,8 @@ measure() {
     [ "$status" -eq 0 ] || end_ranks
     launched=
 
-    # Success is an exit status of 0 and an output that is whole.
+    # Success is an exit status of 0 and an output that is whole. A launcher that had to be killed leaves 137.
+    [ "$status" -ne 137 ] || [ "$((SECONDS - began))" -lt "$time_limit" ] || status=124
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
     for pattern in "${whole[@]}"; do
