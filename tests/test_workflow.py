@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from conftest import PROJECT, ProjectCopy
 
+from mpicampaign.collect.runs import case_of
+from mpicampaign.identity import run_path
+
 pytestmark = pytest.mark.slow
 
 
@@ -78,8 +81,12 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
     assert done.returncode == 0, done.stderr
     assert "jobid:" not in done.stderr, "a paragraph of Snakemake beside our line for each run"
     plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
-    runs = sorted((run for case in plan["cases"] for run in case["runs"]), key=lambda run: run["order"])
-    results = [project.folder / "results/trivial" / run["folder"] / "result" for run in runs]
+    runs = [(run, case_of(case)) for case in plan["cases"] for run in case["runs"]]
+    folders = [
+        run_path(case, run["repeat"], run["identity"])
+        for run, case in sorted(runs, key=lambda found: found[0]["order"])
+    ]
+    results = [project.folder / "results/trivial" / folder / "result" for folder in folders]
     # ctime of the folder: the moment at which it was renamed into its place
     finished = [result.stat().st_ctime_ns for result in results]
     assert len(finished) == 140
