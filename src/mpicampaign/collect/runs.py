@@ -95,7 +95,7 @@ def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
 
 
 def case_of(entry: dict[str, Any]) -> Case:
-    """The case of an entry of the plan."""
+    """The case of an entry of the plan, or of a declaration."""
     return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
 
 

@@ -30,12 +30,12 @@ def undescribed_lines(plan: dict[str, Any], folder: Path) -> list[str]:
 
 def undescribed(plan: dict[str, Any], folder: Path) -> dict[str, dict[str, list[int]]]:
     """The repeats of results beside those of the plan, by what differs and by their case."""
+    cases = {case_of(entry): entry for entry in plan["cases"]}
     described = {
-        run_path(case_of(entry), run["repeat"], run["identity"])
-        for entry in plan["cases"]
+        run_path(case, run["repeat"], run["identity"])
+        for case, entry in cases.items()
         for run in entry["runs"]
     }
-    cases = {case_of(entry): entry for entry in plan["cases"]}
     found: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
         run = path.parents[1].relative_to(folder)
@@ -49,19 +49,14 @@ def undescribed(plan: dict[str, Any], folder: Path) -> dict[str, dict[str, list[
 def _reason(claim: Mapping[str, str], cases: Mapping[Case, Mapping[str, Any]]) -> str:
     try:
         declared = json.loads(claim["declared"])
-        entry = next(entry for case, entry in cases.items() if _is_of(declared, case))
+        case = case_of(declared)
     except (KeyError, ValueError):
         return "made by an earlier version of this program, which knew a run by the text of its script"
-    except StopIteration:
+    if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
-    changed = differences(declared, entry["declared"])
-    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(entry['runs'])} repeats"
-
-
-def _is_of(declared: Mapping[str, Any], case: Case) -> bool:
-    names = (declared["system"], declared["host_group"], declared["placement"], declared["benchmark"])
-    return names == (case.system, case.host_group, case.placement, case.benchmark)
+    changed = differences(declared, cases[case]["declared"])
+    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(cases[case]['runs'])} repeats"
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:

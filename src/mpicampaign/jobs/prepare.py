@@ -34,7 +34,7 @@ PLAN = "plan.json"
 class Script:
     """The job script of a run, and the folder where it and all that it leaves lie.
 
-    ``token`` stands for the campaign's folder in the name of the job.
+    ``token`` names the campaign's folder within the name of the job.
     """
 
     run: Run
@@ -104,7 +104,7 @@ class Prepared:
 
     @cached_property
     def token(self) -> str:
-        """Stands for the campaign's folder, so that two clones of one user never take each other's jobs.
+        """Names the campaign's folder, so that two clones of one user never take each other's jobs.
 
         A folder that was moved gets another one: jobs in the queue write to where it was.
         """
