@@ -185,9 +185,10 @@ def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
 
 @pytest.mark.full
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
-    site.write(body="sleep 60", repeats=1)
+    """Cancelled once its program runs: a job cancelled before its script wrote a line left nothing to judge."""
+    site.write(body='touch "$0.started"; sleep 60', repeats=1)
     thread = in_the_background(site)
-    wait_until(lambda: "RUNNING" in site.states().values())
+    wait_until((site.folder / "program.started").exists)
     status = site.call("status")
     assert "1 running" in status.stdout and "trivial r01" in status.stdout, status.stdout + status.stderr
     cancelled = site.call("cancel")
