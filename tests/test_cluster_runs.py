@@ -185,7 +185,7 @@ def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
 
 @pytest.mark.full
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
-    """Cancelled once its program runs: a job cancelled before its script wrote a line left nothing to judge."""
+    """Cancelled once its program runs: before its script wrote a line, a job leaves nothing to judge."""
     site.write(body='touch "$0.started"; sleep 60', repeats=1)
     thread = in_the_background(site)
     wait_until((site.folder / "program.started").exists)

@@ -13,6 +13,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
 # Folders and single modules of the package, from the lowest layer to the highest.
 FOUNDATION = [
     "errors",
+    "registry",
+    "dimension",
     "units",
     "grouping",
     "files",

@@ -12,9 +12,10 @@ import synthetic
 
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.tables.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.wording import RATIO, clip, display_width, number, pad, repeats_words, size_range, visible
+from mpicampaign.wording import clip, display_width, number, pad, repeats_words, size_range, visible
 
 HOSTILE = synthetic.HOSTILE
 

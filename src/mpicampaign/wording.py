@@ -9,6 +9,18 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from mpicampaign.dimension import (
+    BANDWIDTH,
+    COUNT,
+    DURATION,
+    FLOPS,
+    FRACTION,
+    MESSAGE_RATE,
+    RATIO,
+    SLOWDOWN,
+    TIME,
+    UPDATE_RATE,
+)
 from mpicampaign.units import format_bandwidth, format_latency, format_significant, format_size
 
 if TYPE_CHECKING:
@@ -16,21 +28,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.statistics.medians import Interval
 
-# What a figure measures. Times are s, bandwidths B/s, rates of messages and updates 1/s, rates of
-# floating-point operations flop/s; the others are numbers.
-TIME = "time"
-DURATION = "duration"  # a time of seconds to hours
-BANDWIDTH = "bandwidth"
-MESSAGE_RATE = "message rate"
-FRACTION = "fraction"
-RATIO = "ratio"
-SLOWDOWN = "slowdown"  # a ratio of times: lower is better
-COUNT = "count"
-FLOPS = "flop rate"
-UPDATE_RATE = "update rate"  # of random places in memory
-
-SI_UNITS = {TIME: "s", BANDWIDTH: "B/s", MESSAGE_RATE: "1/s", FRACTION: "1", RATIO: "1"}
-SI_UNITS |= {SLOWDOWN: "1", COUNT: "1", FLOPS: "flop/s", UPDATE_RATE: "1/s", DURATION: "s"}
 # The unit of those that are written with four significant digits.
 _SCALES = {FLOPS: 1e9, UPDATE_RATE: 1e6, DURATION: 1.0}
 

@@ -9,8 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from mpicampaign.units import format_size
-from mpicampaign.wording import (
+from mpicampaign.dimension import (
     BANDWIDTH,
     COUNT,
     DURATION,
@@ -22,6 +21,7 @@ from mpicampaign.wording import (
     TIME,
     UPDATE_RATE,
 )
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.rows import NOT_MONOTONIC, Note
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import CLAIMED_TRANSPORT
 from mpicampaign.statistics.effective_bandwidth import better_with_fewer
-from mpicampaign.wording import BANDWIDTH, quantity, visible
+from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

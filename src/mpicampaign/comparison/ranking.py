@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.statistics.comparisons import corrected_differences
 from mpicampaign.statistics.medians import difference
-from mpicampaign.wording import RATIO, TIME, number, probability, quantity, visible
+from mpicampaign.wording import number, probability, quantity, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -18,10 +18,11 @@ from mpicampaign.comparison.rows import (
     Note,
 )
 from mpicampaign.comparison.unlike import unlike_notes
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
 from mpicampaign.statistics.medians import middle_gap
-from mpicampaign.wording import BANDWIDTH, quantity, visible
+from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.metrics import curve
 from mpicampaign.comparison.rows import MODES, OUTLIER, Note, printed_resolution
+from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 from mpicampaign.units import format_size
-from mpicampaign.wording import RATIO, TIME, number, quantity, repeats_words, size_range, visible
+from mpicampaign.wording import number, quantity, repeats_words, size_range, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.figures.axes import End, Grid, Panel, Scale, panel_grid, scale_for, size_panels
 from mpicampaign.figures.page import Page, widest
 from mpicampaign.figures.scene import (
@@ -16,7 +17,7 @@ from mpicampaign.figures.scene import (
 )
 from mpicampaign.grouping import grouped
 from mpicampaign.units import format_size
-from mpicampaign.wording import BANDWIDTH, TIME, quantity
+from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

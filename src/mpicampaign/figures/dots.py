@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.metrics import printed_sizes
+from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.figures.axes import Panel, Scale, plain, scale_for
 from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
 from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, INK, PALE
 from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED
-from mpicampaign.wording import BANDWIDTH, TIME, quantity
+from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

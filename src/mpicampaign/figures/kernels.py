@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.figures.axes import panel_grid, size_panels
 from mpicampaign.figures.curves import Pen, curve_words, draw_row, log_scales
 from mpicampaign.figures.page import WIDTH, Page, fitting, width_of
 from mpicampaign.figures.scene import Drawn, left_out, repeat_points
 from mpicampaign.figures.style import INK, LINES
 from mpicampaign.grouping import grouped
-from mpicampaign.wording import BANDWIDTH, visible
+from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,22 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
 from mpicampaign.comparison.rows import KIND_WORDS
+from mpicampaign.dimension import BANDWIDTH, COUNT, FLOPS, FRACTION, MESSAGE_RATE, TIME, UPDATE_RATE
 from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.medians import median
 from mpicampaign.units import MB, MIB
-from mpicampaign.wording import (
-    BANDWIDTH,
-    COUNT,
-    FLOPS,
-    FRACTION,
-    MESSAGE_RATE,
-    TIME,
-    UPDATE_RATE,
-    clip,
-    unit_of,
-    visible,
-)
+from mpicampaign.wording import clip, unit_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

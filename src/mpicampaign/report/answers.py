@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from mpicampaign import wording
 from mpicampaign.comparison.metrics import BASELINE
 from mpicampaign.comparison.ranking import PLACEMENTS
-from mpicampaign.wording import RATIO, quantity, visible
+from mpicampaign.dimension import RATIO
+from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

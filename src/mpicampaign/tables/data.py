@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.matrix import NOT_IN_CAMPAIGN, missing_reason
+from mpicampaign.dimension import SI_UNITS
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
-from mpicampaign.wording import SI_UNITS, visible
+from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

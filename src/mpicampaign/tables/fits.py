@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.hockney import fits
+from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.tables.words import row_name
-from mpicampaign.wording import BANDWIDTH, TIME, number, percent, size_range, unit_of
+from mpicampaign.wording import number, percent, size_range, unit_of
 
 if TYPE_CHECKING:
     from mpicampaign.comparison.comparison import Comparison, Table

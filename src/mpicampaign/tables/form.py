@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
-from mpicampaign.wording import BANDWIDTH, number, unit_of
+from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.wording import number, unit_of
 
 if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Interval, Summary

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.matrix import missing_reason
 from mpicampaign.comparison.published import against, published_grid, published_sources
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.tables.words import legend, note_lines, row_name
-from mpicampaign.wording import BANDWIDTH, bounds, number, quantity, unit_of, visible
+from mpicampaign.wording import bounds, number, quantity, unit_of, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.comparison.matrix import missing_reason
 from mpicampaign.comparison.metrics import BASELINE
 from mpicampaign.comparison.published import against, published_cells, published_sources
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.tables.fits import fit_heads, fit_lines
 from mpicampaign.tables.words import legend, note_lines, placement_words, row_name
-from mpicampaign.wording import (
-    BANDWIDTH,
-    bounds,
-    clip,
-    display_width,
-    number,
-    pad,
-    quantity,
-    size_range,
-    unit_of,
-)
+from mpicampaign.wording import bounds, clip, display_width, number, pad, quantity, size_range, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,114 @@
+"""What people add, by name: suites, schedulers and MPI libraries, those of a room here and of other packages.
+
+A room is a folder of this package: each of its modules may end in one thing (or a tuple of them) under the
+room's attribute, such as ``SUITE``. Another package brings its own as entry points of a group that has the
+name of the room, such as ``mpicampaign.suites``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from mpicampaign.errors import Problem, UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.metadata import EntryPoint
+
+
+class Named(Protocol):
+    """Anything with a name by which campaign files call it."""
+
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Registry(Generic[T]):
+    """The things of one room.
+
+    Parameters
+    ----------
+    room : the package whose modules hold them, and the group of entry points, such as ``mpicampaign.suites``
+    attribute : what the modules call them, such as ``SUITE``
+    kind : the class that they are of; anything else is refused
+    """
+
+    def __init__(self, room: str, attribute: str, kind: type[T]) -> None:
+        self._room = room
+        self._attribute = attribute
+        self._kind = kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._built_in or name in self._brought
+
+    def __getitem__(self, name: str) -> T:
+        """The thing of a name; the entry points of other packages are read only where it is not built in.
+
+        Raises
+        ------
+        KeyError
+            when there is none.
+        UserError
+            when the package that brings it can't be used.
+        """
+        found = self._built_in.get(name)
+        return found if found is not None else self._brought[name]
+
+    def get(self, name: str) -> T | None:
+        """As above, but None where there is none."""
+        found = self._built_in.get(name)
+        return found if found is not None else self._brought.get(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, built-in ones first."""
+        return iter((*self._built_in, *self._brought))
+
+    def values(self) -> tuple[T, ...]:
+        """All of them."""
+        return (*self._built_in.values(), *self._brought.values())
+
+    @cached_property
+    def _built_in(self) -> dict[str, T]:
+        package = importlib.import_module(self._room)
+        modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+        found = (
+            getattr(importlib.import_module(f"{self._room}.{name}"), self._attribute, ()) for name in modules
+        )
+        return {thing.name: thing for each in found for thing in _flat(each)}
+
+    @cached_property
+    def _brought(self) -> dict[str, T]:
+        found: dict[str, T] = {}
+        for entry in entry_points(group=self._room):
+            for thing in self._loaded(entry):
+                if thing.name in self._built_in or thing.name in found:
+                    raise _refused(entry, f"{thing.name!r} is there already")
+                found[thing.name] = thing
+        return found
+
+    def _loaded(self, entry: EntryPoint) -> tuple[T, ...]:
+        try:
+            things = _flat(entry.load())
+        except Exception as error:  # whatever another package's import raises
+            raise _refused(entry, f"it can't be loaded: {error}") from error
+        for thing in things:
+            if not isinstance(thing, self._kind):
+                raise _refused(entry, f"it is no {self._kind.__name__} but a {type(thing).__name__}")
+        return things
+
+
+def _flat(found: T | tuple[T, ...]) -> tuple[T, ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _refused(entry: EntryPoint, reason: str) -> UserError:
+    package = entry.dist.name if entry.dist else "an unknown package"
+    message = f"the entry point {entry.name} = {entry.value} of {package} can't be used: {reason}"
+    return UserError(Problem(message, hint=f"mend or remove {package}; its group is {entry.group}"))
