@@ -80,6 +80,11 @@ if [ -n "$has_run" ] && is_installed "$project_line" && { [ "$purpose" = run ] |
     exit 0
 fi
 
+# Through a link, making it anew would empty the environment of the clone that it belongs to.
+if [ -L "$venv" ] && [ -s "$installed" ] && ! grep -qF -e " $folder" "$installed"; then
+    say "$folder/$venv links to the environment of another folder: remove the link, and call this again"
+    exit 1
+fi
 envs/check_system.sh "$purpose"
 mkdir -p build
 exec 9>>build/setup.lock

@@ -433,3 +433,16 @@ def test_failed_setup_leaves_no_mark_of_success(fresh_copy: Path) -> None:
     assert result.returncode != 0
     assert "hash" in result.stderr.lower()
     assert not (fresh_copy / ".venv" / "installed").exists()
+
+
+def test_the_environment_of_another_folder_is_not_emptied_through_a_link(tmp_path: Path) -> None:
+    theirs, own = tmp_path / "theirs", tmp_path / "own"
+    theirs.mkdir()
+    (theirs / "installed").write_text("run 0123 /elsewhere\n")
+    shutil.copytree(ENVS, own / "envs")
+    shutil.copy(PROJECT / "pyproject.toml", own)
+    (own / ".venv").symlink_to(theirs)
+    done = subprocess.run([own / "envs" / "setup.sh", "run"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "links to the environment of another folder: remove the link" in done.stderr
+    assert (theirs / "installed").exists()
