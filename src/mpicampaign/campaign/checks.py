@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
-from mpicampaign.yaml_lines import shown
+from mpicampaign.mpis import launchers, library_launchers
+from mpicampaign.shape import either
+from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
     from mpicampaign.campaign.notes import Notes
+    from mpicampaign.mpis.mpi import Launcher
     from mpicampaign.yaml_lines import Key
 
 _KINDS = {
@@ -69,6 +72,8 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for section in _KINDS:
         _check_names(section, notes)
     _check_environments(notes)
+    for mpi in mpis.values():
+        _check_launcher_name(("mpis", mpi.name, "launcher"), library_launchers(), notes)
     for system in campaign.systems.values():
         _check_system(system, mpis, notes)
     for group in campaign.host_groups.values():
@@ -120,6 +125,8 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
 def _check_launcher(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "launcher")
     mpi = system.mpi
+    if not _check_launcher_name(key, launchers(), notes) or mpi.launcher not in library_launchers():
+        return  # noted where it is named
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if system.launcher == "srun" and system.scheduler != "slurm":
         notes.add(key, "srun starts ranks only under Slurm", "'srun'", "", reads)
@@ -129,6 +136,16 @@ def _check_launcher(system: System, notes: Notes) -> None:
     elif system.launcher not in ("srun", mpi.launcher):
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}, or by srun under Slurm"
         notes.add(key, message, shown(system.launcher), "", reads)
+
+
+def _check_launcher_name(key: Key, known: dict[str, Launcher], notes: Notes) -> bool:
+    """Note a launcher that no MPI library has; whether there is one of that name, or none is named."""
+    name = lookup(notes.document.data, key)
+    if name is None or name in known:
+        return True
+    hint = did_you_mean(name, known)
+    notes.add(key, f"must be {either(list(known))}", shown(name), hint if "did you" in hint else "")
+    return False
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
