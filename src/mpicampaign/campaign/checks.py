@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
-from mpicampaign.mpis import launchers, library_launchers
+from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.shape import either
 from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
     from mpicampaign.campaign.notes import Notes
-    from mpicampaign.mpis.mpi import Launcher
     from mpicampaign.yaml_lines import Key
 
 _KINDS = {
@@ -73,7 +72,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
         _check_names(section, notes)
     _check_environments(notes)
     for mpi in mpis.values():
-        _check_launcher_name(("mpis", mpi.name, "launcher"), library_launchers(), notes)
+        _check_launcher_name(("mpis", mpi.name, "launcher"), (), notes)
     for system in campaign.systems.values():
         _check_system(system, mpis, notes)
     for group in campaign.host_groups.values():
@@ -125,7 +124,7 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
 def _check_launcher(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "launcher")
     mpi = system.mpi
-    if not _check_launcher_name(key, launchers(), notes) or mpi.launcher not in library_launchers():
+    if not _check_launcher_name(key, ("srun",), notes) or library_launcher(mpi.launcher) is None:
         return  # noted where it is named
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if system.launcher == "srun" and system.scheduler != "slurm":
@@ -138,13 +137,14 @@ def _check_launcher(system: System, notes: Notes) -> None:
         notes.add(key, message, shown(system.launcher), "", reads)
 
 
-def _check_launcher_name(key: Key, known: dict[str, Launcher], notes: Notes) -> bool:
-    """Note a launcher that no MPI library has; whether there is one of that name, or none is named."""
+def _check_launcher_name(key: Key, more: tuple[str, ...], notes: Notes) -> bool:
+    """Note a launcher that is no MPI library's, nor among ``more``; whether it is one, or none is named."""
     name = lookup(notes.document.data, key)
-    if name is None or name in known:
+    if name is None or name in more or library_launcher(name):
         return True
+    known = [*launcher_names(), *more]
     hint = did_you_mean(name, known)
-    notes.add(key, f"must be {either(list(known))}", shown(name), hint if "did you" in hint else "")
+    notes.add(key, f"must be {either(known)}", shown(name), hint if "did you" in hint else "")
     return False
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
-from mpicampaign.mpis import launchers
+from mpicampaign.mpis import launcher
 from mpicampaign.mpis.mpi import Launch
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Job:
 def command_tokens(job: Job) -> list[str]:
     """The launch command up to, not including, the program."""
     system, placement = job.system, job.placement
-    tokens = launchers()[system.launcher].tokens(_launch(job))
+    tokens = launcher(system.launcher).tokens(_launch(job))
     return [*tokens, *system.launcher_options, *placement.launcher_options, *placement.program_prefix]
 
 

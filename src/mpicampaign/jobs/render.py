@@ -19,7 +19,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
-from mpicampaign.mpis import launchers, prefix_variables
+from mpicampaign.mpis import launcher, prefix_variables
 from mpicampaign.osu_sizes import largest_size
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _counted(count: int, word: str) -> str:
 def _placement(run: Run) -> dict[str, Any]:
     """What the ranks and their node have to know of the placement."""
     job, placement = run.job, run.job.placement
-    launcher = launchers()[job.system.launcher]
+    found = launcher(job.system.launcher)
     bound = {
         "core": "each rank bound to one core by the node's own topology",
         "none": "nobody binds the ranks",
@@ -215,8 +215,8 @@ def _placement(run: Run) -> dict[str, Any]:
         "binding": placement.binding,
         "device": job.device,
         "interface": job.interface,
-        "rank_variable": launcher.rank_variable,
-        "local_rank_variable": launcher.local_rank_variable,
+        "rank_variable": found.rank_variable,
+        "local_rank_variable": found.local_rank_variable,
         "evidence_library": run.evidence_library,
     }
 

@@ -23,30 +23,50 @@ _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read i
 _OF_ALL = ("FI_", "UCX_", "PSM", "OMP_")
 
 
-def definitions() -> dict[str, dict[str, Any]]:
-    """What campaign files may use, override or add to under ``mpis:``."""
-    return {library.name: library.definition for library in MPIS.values()}
+def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """What a campaign file that names these libraries may use, override or add to under ``mpis:``.
+
+    Those of other packages are among them only where it names one that is not built in.
+    """
+    built_in = {library.name: library for library in MPIS.built_in()}
+    others = () if built_in.keys() >= set(named) else MPIS.values()
+    return {library.name: library.definition for library in (*built_in.values(), *others)}
 
 
-def library_launchers() -> dict[str, Launcher]:
-    """The launchers that come with the libraries, by name."""
-    return {library.launcher.name: library.launcher for library in MPIS.values()}
+def launcher_names() -> list[str]:
+    """The launchers that come with the libraries."""
+    return list(dict.fromkeys(library.launcher.name for library in MPIS.values()))
 
 
-def launchers() -> dict[str, Launcher]:
-    """These and srun, which may start any library under Slurm."""
-    return {**library_launchers(), SRUN.name: SRUN}
+def library_launcher(name: str) -> Launcher | None:
+    """One of these."""
+    library = MPIS.first(lambda library: library.launcher.name == name)
+    return library.launcher if library else None
+
+
+def launcher(name: str) -> Launcher:
+    """One of these, or srun, which may start any library under Slurm.
+
+    Raises
+    ------
+    KeyError
+        when there is none.
+    """
+    found = SRUN if name == SRUN.name else library_launcher(name)
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 def launch_commands() -> list[str]:
     """The commands by which job scripts start ranks."""
-    commands = [command for each in launchers().values() for command in each.commands]
-    return list(dict.fromkeys((*commands, *_OF_OTHER_SITES)))
+    commands = [command for library in MPIS.values() for command in library.launcher.commands]
+    return list(dict.fromkeys((*commands, *SRUN.commands, *_OF_OTHER_SITES)))
 
 
 def wheel_library(machine: str) -> str:
     """The library whose wheel is in the Python environment of this program, as pyproject.toml has it."""
-    found = {of: library.name for library in MPIS.values() for of in library.wheel_for}
+    found = {of: library.name for library in MPIS.built_in() for of in library.wheel_for}
     return found.get(machine) or found["*"]
 
 
@@ -76,8 +96,8 @@ def library_of_module(module: str) -> str | None:
 
 def library_of_mpirun(version: str) -> str:
     """The library whose ``mpirun --version`` says this; empty where none is known to."""
-    known = [each for each in MPIS.values() if each.mpirun_says]
-    return next((each.name for each in known if each.mpirun_says and each.mpirun_says.search(version)), "")
+    library = MPIS.first(lambda library: bool(library.mpirun_says and library.mpirun_says.search(version)))
+    return library.name if library else ""
 
 
 def library_version(text: str) -> str:
