@@ -15,6 +15,7 @@ FOUNDATION = [
     "errors",
     "registry",
     "dimension",
+    "mpis",
     "units",
     "grouping",
     "files",

@@ -24,6 +24,7 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
+from mpicampaign.mpis import wheel_library
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.units import parse_duration, parse_rate, parse_size
 from mpicampaign.yaml_lines import lookup, shown
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WHEEL = "wheel"  # as prefix or MPI: that of the Python environment which this program runs in
-WHEEL_MPI = "intelmpi" if platform.machine() == "x86_64" else "mpich-ofi"  # as pyproject.toml has them
 MAX_SECONDS = 366 * 86400
 
 
@@ -95,7 +95,7 @@ class Builder:
     def _system(self, name: str, key: Key) -> System:
         mpi_name = self._text((*key, "mpi"))
         prefix_name = self._text((*key, "prefix")) or (WHEEL if mpi_name == WHEEL else "")
-        mpi_name = WHEEL_MPI if mpi_name == WHEEL else mpi_name
+        mpi_name = wheel_library(platform.machine()) if mpi_name == WHEEL else mpi_name
         mpi = self.mpis.get(mpi_name) or Mpi(mpi_name, "", {})
         scheduler = self._text((*key, "scheduler"))
         return System(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
-from mpicampaign.yaml_lines import shown
+from mpicampaign.mpis import launcher_names, library_launcher
+from mpicampaign.shape import either
+from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
@@ -69,6 +71,8 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for section in _KINDS:
         _check_names(section, notes)
     _check_environments(notes)
+    for mpi in mpis.values():
+        _check_launcher_name(("mpis", mpi.name, "launcher"), (), notes)
     for system in campaign.systems.values():
         _check_system(system, mpis, notes)
     for group in campaign.host_groups.values():
@@ -120,6 +124,8 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
 def _check_launcher(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "launcher")
     mpi = system.mpi
+    if not _check_launcher_name(key, ("srun",), notes) or library_launcher(mpi.launcher) is None:
+        return  # noted where it is named
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if system.launcher == "srun" and system.scheduler != "slurm":
         notes.add(key, "srun starts ranks only under Slurm", "'srun'", "", reads)
@@ -129,6 +135,17 @@ def _check_launcher(system: System, notes: Notes) -> None:
     elif system.launcher not in ("srun", mpi.launcher):
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}, or by srun under Slurm"
         notes.add(key, message, shown(system.launcher), "", reads)
+
+
+def _check_launcher_name(key: Key, more: tuple[str, ...], notes: Notes) -> bool:
+    """Note a launcher that is no MPI library's, nor among ``more``; whether it is one, or none is named."""
+    name = lookup(notes.document.data, key)
+    if name is None or name in more or library_launcher(name):
+        return True
+    known = [*launcher_names(), *more]
+    hint = did_you_mean(name, known)
+    notes.add(key, f"must be {either(known)}", shown(name), hint if "did you" in hint else "")
+    return False
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:

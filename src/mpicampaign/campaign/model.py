@@ -33,7 +33,7 @@ class Mpi:
     """
 
     name: str
-    launcher: str  # hydra, openmpi, platform (srun replaces any of them: System.launcher)
+    launcher: str  # its own; srun may replace it: System.launcher
     transports: dict[str, TransportSettings]
     command: str = "mpirun"
     environment: dict[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class System:
     name: str
     scheduler: str  # slurm, lsf, none
     mpi: Mpi
-    launcher: str  # hydra, openmpi, platform, srun
+    launcher: str  # that of the library, or srun
     prefix: str = ""  # where a site's own MPI lies: PREFIX/bin, PREFIX/lib; "" = modules or PATH
     prefix_name: str = ""  # the prefix as the campaign file names it: a path, or wheel
     login_hosts: tuple[str, ...] = ()  # host name patterns by which a machine is known as this system

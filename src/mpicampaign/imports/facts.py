@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import LONG_NAMES, JobScript, command_of, read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
-from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
 from mpicampaign.imports.osu_titles import program_of_title
+from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.parsers import detect_suite
 from mpicampaign.parsers.suites import above_banner
-from mpicampaign.verdict.library_version import library_version
-from mpicampaign.verdict.transport_reports import READERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,8 +69,6 @@ _IMB_TABLE = "# Benchmarking "
 _IMB = re.compile(rf"^{_IMB_TABLE}(\S+)", re.MULTILINE)
 _IMB_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
 _LONGEST_NAME = 64  # characters that a label may have
-_PLATFORM_RANKS = " -- ranks"
-_PLATFORM_HOST = re.compile(r"^Host \d+ -- ip \S+ -- ranks", re.MULTILINE)
 _PROGRAM_SUITES = (("IMB-", "imb"), ("osu_", "osu"), ("xhpl", "hpl"), ("hpcc", "hpcc"))
 
 
@@ -104,7 +100,7 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     facts["command"] = command_of(job.commands, path, facts["program"])
     said = text + stderr if stderr else text
     facts |= _transport(said, job) | {
-        "mpi_hosts": _hosts_of_library(said),
+        "mpi_hosts": str(listed_hosts(said) or ""),
         "mpi_library": library_version(said),
     }
     facts["started"] = _started(path, text, report)
@@ -197,16 +193,9 @@ def _imb_benchmark(text: str, program: str) -> str:
 
 
 def _transport(text: str, job: JobScript) -> dict[str, str]:
-    for mpi, reader in READERS.items():
-        if found := reader(text):
-            mpi = mpi_over_ucx(text, job) if mpi == UCX_REPORT else mpi
-            return {"transport": " ".join(sorted(found)), "mpi": mpi}
-    return {}
-
-
-def _hosts_of_library(text: str) -> str:
-    """How many hosts Platform MPI lists above its table."""
-    return str(len(_PLATFORM_HOST.findall(text)) or "") if _PLATFORM_RANKS in text else ""
+    """What the MPI library reports; the script may tell whose report it is."""
+    report = report_of_any(text, (*job.commands, *job.environment, *job.modules))
+    return {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
 
 
 def _started(path: str, text: str, report: LsfReport | None) -> str:

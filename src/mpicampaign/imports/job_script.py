@@ -7,16 +7,17 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from mpicampaign.mpis import launch_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _DIRECTIVE = re.compile(r"^#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 _DISABLED = re.compile(r"^#[ \t]*#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
-_LAUNCHER = re.compile(r"(?:^|/)(?:mpirun|mpiexec|srun|jsrun|orterun|prun|ibrun|aprun)(?:[._-]\w+)*$")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = {"time", "/usr/bin/time", "exec", "env", "nohup", "do", "then"}  # words that may precede a launcher
 _SET = re.compile(
@@ -176,8 +177,13 @@ def _filled(line: str, variables: dict[str, str]) -> str:
     return _USED.sub(lambda found: variables.get(found[1] or found[2], found[0]), line)
 
 
+@cache
+def _launcher() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, launch_commands()))})(?:[._-]\w+)*$")
+
+
 def _launches(line: str) -> bool:
     for word in line.split():
         if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-            return _LAUNCHER.search(word) is not None
+            return _launcher().search(word) is not None
     return False

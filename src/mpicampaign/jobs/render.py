@@ -17,8 +17,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
-from mpicampaign.jobs.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
+from mpicampaign.jobs.launchers import command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
+from mpicampaign.mpis import launcher, prefix_variables
 from mpicampaign.osu_sizes import largest_size
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _counted(count: int, word: str) -> str:
 def _placement(run: Run) -> dict[str, Any]:
     """What the ranks and their node have to know of the placement."""
     job, placement = run.job, run.job.placement
-    launcher = LAUNCHERS[job.system.launcher]
+    found = launcher(job.system.launcher)
     bound = {
         "core": "each rank bound to one core by the node's own topology",
         "none": "nobody binds the ranks",
@@ -214,8 +215,8 @@ def _placement(run: Run) -> dict[str, Any]:
         "binding": placement.binding,
         "device": job.device,
         "interface": job.interface,
-        "rank_variable": launcher.rank_variable,
-        "local_rank_variable": launcher.local_rank_variable,
+        "rank_variable": found.rank_variable,
+        "local_rank_variable": found.local_rank_variable,
         "evidence_library": run.evidence_library,
     }
 
@@ -247,13 +248,11 @@ def prefix_environment(system: System) -> dict[str, Any]:
     if not system.prefix:
         return {}
     word = quote(system.prefix)
-    found: dict[str, Any] = {
+    return {
         "PATH": ShellText(f'{word}/bin:"$PATH"'),
         "LD_LIBRARY_PATH": ShellText(f'{word}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
+        **prefix_variables(system.mpi.name, system.prefix),
     }
-    if system.mpi.name == "intelmpi":
-        found["I_MPI_ROOT"] = system.prefix
-    return found
 
 
 def _members(job: Job) -> tuple[str, ...]:
