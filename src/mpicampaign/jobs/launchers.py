@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System
+    from mpicampaign.schedulers import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,26 @@ class Launcher:
 def command_tokens(job: Job) -> list[str]:
     """The launch command up to, not including, the program."""
     system, placement = job.system, job.placement
-    tokens = LAUNCHERS[system.launcher].tokens(job)
+    scheduler = _launching(system)
+    tokens = _by_scheduler(scheduler, job) if scheduler else LAUNCHERS[system.launcher].tokens(job)
     return [*tokens, *system.launcher_options, *placement.launcher_options, *placement.program_prefix]
+
+
+def rank_variables(system: System) -> tuple[str, str]:
+    """The environment variables that hold the number of a rank, and its number on its node."""
+    launcher = _launching(system) or LAUNCHERS[system.launcher]
+    return launcher.rank_variable, launcher.local_rank_variable
+
+
+def _launching(system: System) -> Scheduler | None:
+    """The scheduler, where it starts the ranks itself."""
+    scheduler = SCHEDULERS[system.scheduler]
+    return scheduler if scheduler.launcher == system.launcher else None
+
+
+def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
+    placement, bind = job.placement, job.placement.binding == "library"
+    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind)
 
 
 def transport_settings(job: Job) -> dict[str, str]:
@@ -131,14 +151,6 @@ def _openmpi(job: Job) -> list[str]:
     return [job.system.mpi.command, *counts, *prefix, *place, *_options(job), *exported]
 
 
-def _srun(job: Job) -> list[str]:
-    pmi = [f"--mpi={job.system.mpi.pmi}"] if job.system.mpi.pmi else []
-    counts = [f"--nodes={job.placement.nodes}", f"--ntasks={job.ranks}"]
-    bind = [] if job.placement.binding == "library" else ["--cpu-bind=none"]
-    per_node = f"--ntasks-per-node={job.ranks_per_node}"
-    return ["srun", *pmi, *counts, per_node, *bind, "--kill-on-bad-exit=1"]
-
-
 def _platform(job: Job) -> list[str]:
     hosts = _host_list(job, slots=True)
     place = ["-hostlist", hosts] if hosts else ["-np", str(job.ranks)]
@@ -151,6 +163,5 @@ def _platform(job: Job) -> list[str]:
 LAUNCHERS = {
     "hydra": Launcher("PMI_RANK", "MPI_LOCALRANKID", _hydra),
     "openmpi": Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", _openmpi),
-    "srun": Launcher("SLURM_PROCID", "SLURM_LOCALID", _srun),
     "platform": Launcher("MPI_RANKID", "MPI_LOCALRANKID", _platform),
 }
