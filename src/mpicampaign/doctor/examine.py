@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers.scheduler import Queue
 
 MAX_GROUPS = 20
-_LOCAL = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
 def _scheduler_here() -> Scheduler:
     """The one whose commands this machine has."""
     here = (found for found in batch_schedulers() if shutil.which(found.site_questions[0][0]))
-    return next(here, SCHEDULERS[_LOCAL])
+    return next(here, None) or next(found for found in SCHEDULERS.values() if found.local)
 
 
 def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:

@@ -31,15 +31,15 @@ FACTS = {
     "suite": "imb, osu, hpl or hpcc",
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says that it measured, such as PingPong or HPL; the program where too long",
-    "scheduler": "lsf or slurm",
-    "job": "the job's number, of a task of a Slurm array such as 1234_7",
+    "scheduler": "the scheduler, as campaign files call it",
+    "job": "the job's number, of a task of an array such as 1234_7",
     "job_name": "the job's name",
-    "cluster": "the name of the LSF cluster",
+    "cluster": "the name of the cluster, as the scheduler's report gives it",
     "queue": "the queue or partition that the job ran in",
     "hosts": "the hosts that the job was executed on",
     "nodes": "how many hosts these are",
-    "state": "how LSF says that the job ended, such as Done",
-    "trouble": "why it did not end well, as far as LSF says",
+    "state": "how that report says that the job ended, such as Done",
+    "trouble": "why it did not end well, as far as that report says",
     "modules": "the modules that the job script loads",
     "command": "the line of the job script that launches the program, continued lines joined, variables of "
     "the script filled in; of several such lines the one that writes to the file, else the only one of its "
@@ -51,8 +51,8 @@ FACTS = {
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
 }
 FAMILIES = {
-    "directive": "an option of an #SBATCH or #BSUB line, without dashes; Slurm's under its short and its "
-    "long name, whichever the script has",
+    "directive": "an option of a scheduler's directive, without dashes; one with two names is found under "
+    "both, whichever the script has",
     "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
     "header": "a line #NAME=value above the output; spaces around its parts do not matter",
