@@ -158,7 +158,7 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
     key: Key = ("host_groups", group.name)
     reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
     given = {name: value for name, value in group.keys.items() if value != _NO_SELECTOR[name]}
-    for selector in given.keys() - _FOR_ALL - scheduler.selectors:
+    for selector in (name for name in given if name not in _FOR_ALL | scheduler.selectors):
         message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
         value = shown(given[selector]) if isinstance(given[selector], str) else ""
         others = [found.name for found in SCHEDULERS.values() if selector in found.selectors]
