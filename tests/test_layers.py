@@ -23,6 +23,7 @@ FOUNDATION = [
     "osu_sizes",
     "presentation",
     "yaml_lines",
+    "schedulers",
     "records",
     "identity",
     "shape",

@@ -26,6 +26,7 @@ from mpicampaign.campaign.model import (
 )
 from mpicampaign.mpis import wheel_library
 from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.schedulers import is_local
 from mpicampaign.units import parse_duration, parse_rate, parse_size
 from mpicampaign.yaml_lines import lookup, shown
 
@@ -112,7 +113,7 @@ class Builder:
             environment=self._environment((*key, "environment")),
             directives=self._texts((*key, "directives")),
             launcher_options=self._tokens((*key, "launcher_options")),
-            hosts_from=self._text((*key, "hosts_from")) or ("list" if scheduler == "none" else "scheduler"),
+            hosts_from=self._text((*key, "hosts_from")) or ("list" if is_local(scheduler) else "scheduler"),
             evidence=self._text((*key, "evidence")) != "off",
         )
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
-from mpicampaign.mpis import launcher
+from mpicampaign.mpis import library_launcher
 from mpicampaign.mpis.mpi import Launch
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System
+    from mpicampaign.mpis.mpi import Launcher
+    from mpicampaign.schedulers import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,32 @@ class Job:
 def command_tokens(job: Job) -> list[str]:
     """The launch command up to, not including, the program."""
     system, placement = job.system, job.placement
-    tokens = launcher(system.launcher).tokens(_launch(job))
+    scheduler = _launching(system)
+    tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(system).tokens(_launch(job))
     return [*tokens, *system.launcher_options, *placement.launcher_options, *placement.program_prefix]
+
+
+def rank_variables(system: System) -> tuple[str, str]:
+    """The environment variables that hold the number of a rank, and its number on its node."""
+    launcher = _launching(system) or _of_library(system)
+    return launcher.rank_variable, launcher.local_rank_variable
+
+
+def _launching(system: System) -> Scheduler | None:
+    """The scheduler, where it starts the ranks itself."""
+    scheduler = SCHEDULERS[system.scheduler]
+    return scheduler if scheduler.launcher == system.launcher else None
+
+
+def _of_library(system: System) -> Launcher:
+    found = library_launcher(system.launcher)
+    assert found is not None  # the campaign's checks see to it
+    return found
+
+
+def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
+    placement, bind = job.placement, job.placement.binding == "library"
+    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind)
 
 
 def transport_settings(job: Job) -> dict[str, str]:
@@ -103,8 +130,6 @@ def _launch(job: Job) -> Launch:
         hosts=named_hosts(job),
         scheduler=job.system.scheduler,
         prefix=job.system.prefix,
-        pmi=job.system.mpi.pmi,
-        binds=job.placement.binding == "library",
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.mpis.mpi import MpiLibrary
-from mpicampaign.mpis.srun import SRUN
 from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
@@ -44,24 +43,10 @@ def library_launcher(name: str) -> Launcher | None:
     return library.launcher if library else None
 
 
-def launcher(name: str) -> Launcher:
-    """One of these, or srun, which may start any library under Slurm.
-
-    Raises
-    ------
-    KeyError
-        when there is none.
-    """
-    found = SRUN if name == SRUN.name else library_launcher(name)
-    if found is None:
-        raise KeyError(name)
-    return found
-
-
 def launch_commands() -> list[str]:
-    """The commands by which job scripts start ranks."""
+    """The commands by which job scripts start ranks without the scheduler's own."""
     commands = [command for library in MPIS.values() for command in library.launcher.commands]
-    return list(dict.fromkeys((*commands, *SRUN.commands, *_OF_OTHER_SITES)))
+    return list(dict.fromkeys((*commands, *_OF_OTHER_SITES)))
 
 
 def wheel_library(machine: str) -> str:

@@ -26,8 +26,6 @@ class Launch:
     hosts: tuple[str, ...] = ()
     scheduler: str = "none"
     prefix: str = ""  # where the library lies, if no module brings it
-    pmi: str = ""  # the srun --mpi= that fits
-    binds: bool = False  # whether the launcher is to bind the ranks itself
 
     @property
     def ranks(self) -> int:
