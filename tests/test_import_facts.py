@@ -10,7 +10,7 @@ from foreign_outputs import directives, imb, lsf, prot
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
-from mpicampaign.parsers import OutputError
+from mpicampaign.suites import OutputError
 
 SLURM = """\
 #!/bin/bash

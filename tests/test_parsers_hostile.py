@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpicampaign.parsers import PARSERS, OutputError, parse
-from mpicampaign.parsers.hpcc import _COLUMNS as HPCC_KEYS
+from mpicampaign.suites import PARSERS, OutputError, parse
+from mpicampaign.suites.hpcc.parser import _COLUMNS as HPCC_KEYS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpicampaign.comparison.metrics import choose_metrics
-from mpicampaign.parsers import OutputError, detect_suite, parse
-from mpicampaign.parsers.hpcc import _COLUMNS
+from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.suites.hpcc.parser import _COLUMNS
 
 # Real runs of HPCC 1.5.0, small on purpose.
 FIXTURES = Path(__file__).parent / "fixtures" / "hpcc"

@@ -21,7 +21,7 @@ from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 from mpicampaign.jobs.render import COMPLETE, REFUSED, claim_text
 from mpicampaign.jobs.schedulers import hours_minutes, minutes
 from mpicampaign.jobs.software import Program
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.suites import OutputError, parse
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.judge import CLAIMS
 

@@ -17,9 +17,9 @@ from mpicampaign.imports.ledger import FILES, MAP, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.imports.osu_end import doubt_of_end
 from mpicampaign.imports.verdict import judge_import
-from mpicampaign.parsers import OutputError, ParsedOutput, parse
-from mpicampaign.parsers.output import abort_in
 from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, REQUESTED_GROUP, Case, Record
+from mpicampaign.suites import OutputError, ParsedOutput, parse
+from mpicampaign.suites.reading import abort_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

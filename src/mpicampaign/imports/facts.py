@@ -13,9 +13,9 @@ from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import LONG_NAMES, JobScript, command_of, read_job_script
 from mpicampaign.imports.lsf_report import read_lsf_report
 from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
-from mpicampaign.imports.osu_titles import program_of_title
-from mpicampaign.parsers import detect_suite
-from mpicampaign.parsers.suites import above_banner
+from mpicampaign.suites import detect_suite
+from mpicampaign.suites.detection import above_banner
+from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.verdict.library_version import library_version
 from mpicampaign.verdict.transport_reports import READERS
 

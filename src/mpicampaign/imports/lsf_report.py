@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.reading import OutputError
 
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
 _SUBJECT = re.compile(

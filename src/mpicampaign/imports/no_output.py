@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mpicampaign.parsers.hpcc import SUMMARY_ALONE, is_summary
-from mpicampaign.parsers.suites import prefix_of
+from mpicampaign.suites.detection import prefix_of
+from mpicampaign.suites.hpcc.parser import SUMMARY_ALONE, is_summary
 
 NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
 _HPL_ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.imports.job_script import program_of
-from mpicampaign.osu_sizes import largest_size
+from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
-from mpicampaign.osu_sizes import largest_size
+from mpicampaign.suites.osu.sizes import largest_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,8 @@ import math
 from statistics import median
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError, shown
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:

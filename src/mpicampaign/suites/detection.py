@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.parsers.output import OutputError, line_at
+from mpicampaign.suites.reading import OutputError, line_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

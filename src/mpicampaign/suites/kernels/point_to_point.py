@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpicampaign.parsers.kernel_frame import Layout
-from mpicampaign.parsers.kernel_sweep import sweep_layout
+from mpicampaign.suites.kernels.frame import Layout
+from mpicampaign.suites.kernels.sweep import sweep_layout
 
 
 def point_to_point_layout() -> Layout:

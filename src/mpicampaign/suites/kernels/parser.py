@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mpicampaign.parsers.kernel_b_eff import b_eff_layout
-from mpicampaign.parsers.kernel_core_pairs import core_pairs_layout
-from mpicampaign.parsers.kernel_frame import Frame
-from mpicampaign.parsers.kernel_latency_bandwidth import latency_bandwidth_layout
-from mpicampaign.parsers.kernel_point_to_point import point_to_point_layout
-from mpicampaign.parsers.kernel_sweep import sweep_layout
-from mpicampaign.parsers.output import ParsedOutput
+from mpicampaign.suites.kernels.b_eff import b_eff_layout
+from mpicampaign.suites.kernels.core_pairs import core_pairs_layout
+from mpicampaign.suites.kernels.frame import Frame
+from mpicampaign.suites.kernels.latency_bandwidth import latency_bandwidth_layout
+from mpicampaign.suites.kernels.point_to_point import point_to_point_layout
+from mpicampaign.suites.kernels.sweep import sweep_layout
+from mpicampaign.suites.reading import ParsedOutput
 
 SUITE = "kernel"
 

@@ -11,8 +11,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:

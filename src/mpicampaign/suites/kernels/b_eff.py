@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
-from mpicampaign.statistics.effective_bandwidth import (
+from mpicampaign.suites.kernels.effective_bandwidth import (
     effective_bandwidth,
     first_approach,
     logarithmic_mean,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import did_you_mean
-from mpicampaign.parsers.hpcc import parse_hpcc
-from mpicampaign.parsers.hpl import parse_hpl
-from mpicampaign.parsers.imb import parse_imb
-from mpicampaign.parsers.kernel import parse_kernel
-from mpicampaign.parsers.osu import parse_osu
-from mpicampaign.parsers.output import OutputError, ParsedOutput
-from mpicampaign.parsers.suites import detect_suite
+from mpicampaign.suites.detection import detect_suite
+from mpicampaign.suites.hpcc.parser import parse_hpcc
+from mpicampaign.suites.hpl.parser import parse_hpl
+from mpicampaign.suites.imb.parser import parse_imb
+from mpicampaign.suites.kernels.parser import parse_kernel
+from mpicampaign.suites.osu.parser import parse_osu
+from mpicampaign.suites.reading import OutputError, ParsedOutput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
