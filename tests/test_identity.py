@@ -17,6 +17,7 @@ from mpicampaign.identity import canonical, differences, identity
 from mpicampaign.jobs import declaration
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.software import Program
+from mpicampaign.suites import SUITES
 
 Change = Callable[[Campaign], Campaign]
 
@@ -154,12 +155,28 @@ def test_cores_are_declared_where_a_placement_fills_the_node() -> None:
 
 
 @pytest.mark.parametrize(
+    ("raised", "suite"),
+    [
+        ({"measurement": 2}, "imb"),
+        ({"measurement": 2}, "kernel"),
+        ({"versions": {"b_eff": 2}}, "kernel"),
+    ],
+)
+def test_a_raised_number_of_a_suite_makes_others_of_its_own_runs_alone(
+    monkeypatch: pytest.MonkeyPatch, raised: dict[str, Any], suite: str
+) -> None:
+    bundled = of_benchmark(suite="kernel", program="b_eff", provider=Provider("bundled"))(made())
+    before = [identities(each) for each in (made(), bundled)]
+    known = {name: SUITES[name] for name in SUITES}
+    monkeypatch.setattr(declaration, "SUITES", known | {suite: replace(known[suite], **raised)})
+    changed = [identities(each) != was for each, was in zip((made(), bundled), before, strict=True)]
+    assert changed == [suite == "imb", suite == "kernel"]
+
+
+@pytest.mark.parametrize(
     ("numbers", "key"),
     [
-        ("MEASUREMENT_OF_SUITE", "imb"),
-        ("MEASUREMENT_OF_SUITE", "kernel"),
         ("MEASUREMENT_OF_MPI", "intelmpi"),
-        ("VERSION_OF_KERNEL", "b_eff"),
     ],
 )
 def test_a_raised_number_makes_others_of_its_own_runs_alone(
@@ -169,7 +186,7 @@ def test_a_raised_number_makes_others_of_its_own_runs_alone(
     before = [identities(each) for each in (made(), bundled)]
     monkeypatch.setitem(getattr(declaration, numbers), key, 2)
     changed = [identities(each) != was for each, was in zip((made(), bundled), before, strict=True)]
-    assert changed == {"imb": [True, False], "intelmpi": [True, True]}.get(key, [False, True])
+    assert changed == [True, True]
 
 
 def test_a_new_field_at_its_default_changes_no_identity() -> None:

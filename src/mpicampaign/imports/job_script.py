@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from mpicampaign import suites
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -27,7 +29,6 @@ _HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*['\"\\]?(\w+)")
 _WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+)")
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
-_PROGRAM = re.compile(r"(?:^|/)(IMB-\w+|xhpl\w*|hpcc\w*|osu_\w+)$")
 # Of sbatch; LSF's options have but one name.
 LONG_NAMES = {
     **{"A": "account", "a": "array", "C": "constraint", "c": "cpus-per-task", "e": "error", "G": "gpus"},
@@ -90,10 +91,7 @@ def _writes(command: str, path: str) -> bool:
 
 def program_of(command: str) -> str:
     """The known benchmark that a command line starts, by the last part of its path; empty where none is."""
-    for word in _words(command):
-        if found := _PROGRAM.search(word):
-            return found[1]
-    return ""
+    return next(filter(None, map(suites.program_of, _words(command))), "")
 
 
 def _words(text: str) -> list[str]:

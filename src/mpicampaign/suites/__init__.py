@@ -1,37 +1,43 @@
-"""Parsers: text that a benchmark printed -> figures in SI units, or a reason why there are none.
+"""Suites: of each one file or folder holds all that is known of it, and ends in one ``SUITE``.
 
-Pure functions of text. A truncated, empty or garbled output raises `OutputError`, never yields a number.
+Another package brings its own as entry points of the group ``mpicampaign.suites``. No I/O: parsers are pure
+functions of text. A truncated, empty or garbled output raises `OutputError`, never yields a number.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpicampaign.errors import did_you_mean
-from mpicampaign.suites.detection import detect_suite
-from mpicampaign.suites.hpcc.parser import parse_hpcc
-from mpicampaign.suites.hpl.parser import parse_hpl
-from mpicampaign.suites.imb.parser import parse_imb
-from mpicampaign.suites.kernels.parser import parse_kernel
-from mpicampaign.suites.osu.parser import parse_osu
+from mpicampaign.suites.detection import (
+    above_banner,
+    detect_suite,
+    prefix_of,
+    program_names,
+    program_of,
+    suite_of,
+)
 from mpicampaign.suites.reading import OutputError, ParsedOutput
+from mpicampaign.suites.room import SUITES, benchmarks, printed_resolution, sends, single_metrics
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["PARSERS", "OutputError", "ParsedOutput", "detect_suite", "parse"]
-
-PARSERS: dict[str, Callable[[str], ParsedOutput]] = {
-    "imb": parse_imb,
-    "osu": parse_osu,
-    "hpl": parse_hpl,
-    "hpcc": parse_hpcc,
-    "kernel": parse_kernel,
-}
+__all__ = [
+    "SUITES",
+    "OutputError",
+    "ParsedOutput",
+    "above_banner",
+    "benchmarks",
+    "detect_suite",
+    "parse",
+    "prefix_of",
+    "printed_resolution",
+    "program_names",
+    "program_of",
+    "sends",
+    "single_metrics",
+    "suite_of",
+]
 
 
 def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
-    """Read the output of one program of a suite (a key of ``PARSERS``).
+    """Read the output of one program of a suite.
 
     ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
     an output cut exactly between two lines shows only against it; the other suites prove by themselves
@@ -42,10 +48,10 @@ def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutpu
     OutputError
         when the output is incomplete, contradicts itself, or is not an output of that suite.
     """
-    parser = PARSERS.get(suite)
-    if parser is None:
-        raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, PARSERS)}")
-    parsed = parser(text)
+    found = SUITES.get(suite)
+    if found is None:
+        raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
+    parsed = found.parse(text)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

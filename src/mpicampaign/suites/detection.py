@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING
 
 from mpicampaign.suites.reading import OutputError, line_at
+from mpicampaign.suites.room import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
-class _Banner(NamedTuple):
-    """``needle`` finds the line fast, ``line`` is what it must look like."""
-
-    needle: str
-    line: re.Pattern[str]
+    from mpicampaign.suites.suite import Banner, Suite
 
 
-_BANNERS = {
-    "imb": _Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
-    "osu": _Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
-    "hpl": _Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
-    "hpcc": _Banner("HPC Challenge", re.compile(r"This is the DARPA/DOE HPC Challenge Benchmark ")),
-    "kernel": _Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
-}
 _PREFIX = re.compile(r"[^\n]{0,60}[0-9][^\n]{0,60}")  # a rank or a time
-_HPCC_END = "End of HPC Challenge tests."
 
 
 def detect_suite(text: str) -> str | None:
-    """The suite whose program printed the output, a key of ``PARSERS``; ``None`` where none did.
+    """The name of the suite whose program printed the output; ``None`` where none did.
 
     The answer says whose output it is, not that it is whole: that is the parser's to say.
 
@@ -39,51 +28,75 @@ def detect_suite(text: str) -> str | None:
     OutputError
         when programs of different suites printed into it; with the lines of their banners.
     """
-    found = {suite: line for suite in _BANNERS if (line := _first_line(text, suite))}
+    found = {suite.name: line for suite in SUITES.values() if (line := _first_line(text, suite))}
     if len(found) > 1:
-        where = " and ".join(f"of {suite} (line {line})" for suite, line in found.items())
+        in_order = sorted(found.items(), key=lambda item: item[1])
+        where = " and ".join(f"of {suite} (line {line})" for suite, line in in_order)
         raise OutputError(f"outputs {where} in one file")
     return next(iter(found), None)
 
 
 def above_banner(text: str) -> str:
     """What stands above the first line that announces a suite; all where none does."""
-    return text[: min(next(_banners(text, suite), len(text)) for suite in _BANNERS)]
+    starts = (next(_banners(text, suite.banner), len(text)) for suite in SUITES.values())
+    return text[: min(starts)]
 
 
 def prefix_of(text: str) -> str:
     """What a launcher or a clock put before a line that announces a suite; empty where nothing is."""
-    for needle, pattern in _BANNERS.values():
-        position = text.find(needle)
+    for banner in (suite.banner for suite in SUITES.values()):
+        position = text.find(banner.needle)
         line, _ = line_at(text, text.rfind("\n", 0, position) + 1) if position >= 0 else ("", 0)
-        found = pattern.search(line[:400])
+        found = banner.line.search(line[:400])
         if found and _PREFIX.fullmatch(line[: found.start()]):
             return line[: found.start()]
     return ""
 
 
-def _first_line(text: str, suite: str) -> int | None:
-    """The number of the first line that announces the suite."""
-    for position in _banners(text, suite):
-        if suite != "hpl" or not _inside_hpcc(text, position):
+def program_of(word: str) -> str:
+    """The program of a suite that a word of a command line names, by the last part of its path; or empty."""
+    found = _programs().search(word)
+    return found[1] if found else ""
+
+
+def suite_of(program: str) -> str:
+    """The suite that a program is of, by its name; empty where it is of none."""
+    of_name = (suite.name for suite in SUITES.values() if re.fullmatch(suite.programs, program))
+    return next(of_name, "") if program else ""
+
+
+def program_names() -> str:
+    """The pattern of the names of all programs."""
+    return "|".join(suite.programs for suite in SUITES.values() if suite.programs)
+
+
+@cache
+def _programs() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|/)({program_names()})$")
+
+
+def _first_line(text: str, suite: Suite) -> int | None:
+    """The number of the first line that announces the suite, and not as a part of another one."""
+    holders = [other for other in SUITES.values() if suite.name in other.holds]
+    for position in _banners(text, suite.banner):
+        if not any(_inside(text, position, holder) for holder in holders):
             return text.count("\n", 0, position) + 1
     return None
 
 
-def _inside_hpcc(text: str, position: int) -> bool:
-    """Whether HPCC prints there: it runs HPL, with that program's own banner, as one of its parts."""
-    starts = [start for start in _banners(text, "hpcc") if start < position]
-    return bool(starts) and text.find(_HPCC_END, starts[-1], position) < 0
+def _inside(text: str, position: int, holder: Suite) -> bool:
+    """Whether a suite prints there that runs others as its parts, with those programs' own banners."""
+    starts = [start for start in _banners(text, holder.banner) if start < position]
+    return bool(starts) and text.find(holder.end, starts[-1], position) < 0
 
 
-def _banners(text: str, suite: str) -> Iterator[int]:
-    """The positions of the lines that announce the suite."""
-    needle, pattern = _BANNERS[suite]
-    position = text.find(needle)
+def _banners(text: str, banner: Banner) -> Iterator[int]:
+    """The positions of the lines that announce a suite."""
+    position = text.find(banner.needle)
     while position >= 0:
         start = text.rfind("\n", 0, position) + 1
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        if position - start < 200 and pattern.match(text[start : min(end, start + 400)]):
+        if position - start < 200 and banner.line.match(text[start : min(end, start + 400)]):
             yield start
-        position = text.find(needle, end)
+        position = text.find(banner.needle, end)
