@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
-from mpicampaign.yaml_lines import shown
+from mpicampaign.shape import either
+from mpicampaign.suites import SUITES
+from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
@@ -76,6 +78,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for placement in campaign.placements.values():
         _check_placement(placement, notes)
     for benchmark in campaign.benchmarks.values():
+        _check_suite(benchmark, notes)
         _check_provider(benchmark, notes)
 
 
@@ -238,6 +241,15 @@ def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
     if (sockets - 1) * each >= ranks:
         message = f"{ranks} ranks on each node cannot be dealt over {sockets} sockets: one stays empty"
         notes.add((*key, "sockets"), message, str(sockets), reads=[(*key, "ranks_per_node")])
+
+
+def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
+    key: Key = ("benchmarks", benchmark.name, "suite")
+    name = lookup(notes.document.data, key)
+    if name is not None and name not in SUITES:
+        hint = did_you_mean(name, SUITES)
+        hint = hint if "did you" in hint else ""
+        notes.add(key, f"must be {either(list(SUITES))}", shown(name), hint)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:

@@ -13,7 +13,8 @@ from mpicampaign.campaign.notes import Notes
 from mpicampaign.campaign.references import check_reference_choices
 from mpicampaign.campaign.shape import check_shape
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.yaml_lines import Document, Mark, printable, read_yaml, shown
+from mpicampaign.suites import benchmarks
+from mpicampaign.yaml_lines import Document, Mark, document_of, printable, read_yaml, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign
@@ -32,8 +33,7 @@ def load_campaign(path: Path) -> Campaign:
     UserError
         with every mistake in the file and in those that it includes.
     """
-    document = read_yaml(BUILTIN)
-    document.foundation = printable(str(BUILTIN))
+    document = built_in()
     own = read_with_includes(path)
     if _is_import_map(own.data):
         message = "this is the map of an import, no campaign file"
@@ -51,6 +51,14 @@ def load_campaign(path: Path) -> Campaign:
     if problems:
         raise UserError(_in_order(problems))
     return campaign
+
+
+def built_in() -> Document:
+    """What every campaign may use, override or add to: the file of this folder and the suites' benchmarks."""
+    document = read_yaml(BUILTIN)
+    document.foundation = printable(str(BUILTIN))
+    document.merge(document_of({"benchmarks": benchmarks()}, document.foundation))
+    return document
 
 
 def _is_import_map(data: Any) -> bool:
