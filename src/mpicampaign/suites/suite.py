@@ -91,7 +91,6 @@ class Suite:
     name : what campaign files call it
     banner : the line by which its programs announce themselves
     parse : reads a whole output, or raises `OutputError`
-    title : its name for people
     programs : pattern of the names of its programs
     whole : patterns (``grep -E``) of lines without which an output is not whole, whatever the exit status
     refused : pattern of a line that says, with exit status 0, that it did not do what it was asked for
@@ -109,13 +108,11 @@ class Suite:
     doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program, None where
         nothing tells them, and its tables
     no_output : why a text that has no banner is no output of it; empty where it has nothing to do with it
-    how_to_get : what to do where its programs are not there
     """
 
     name: str
     banner: Banner
     parse: Callable[[str], ParsedOutput]
-    title: str = ""
     programs: str = ""
     whole: tuple[str, ...] = ()
     refused: str = ""
@@ -133,4 +130,3 @@ class Suite:
     names: Callable[[str, str], tuple[str, str]] = _as_program
     doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = _no_doubt
     no_output: Callable[[str], str] = _no_reason
-    how_to_get: str = ""
