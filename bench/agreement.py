@@ -14,8 +14,8 @@ from pathlib import Path
 from common import PROJECT, two_bound_ranks
 
 from mpicampaign.jobs.prepare import prepare, write_scripts
-from mpicampaign.parsers import parse
 from mpicampaign.statistics.medians import difference, summarise
+from mpicampaign.suites import parse
 from mpicampaign.units import format_bandwidth, format_latency
 
 LAUNCHES = 10

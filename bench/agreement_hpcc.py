@@ -19,7 +19,7 @@ from pathlib import Path
 
 from common import build_kernel, paired, title
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 PAIRS = 20
 LIMIT = 0.10

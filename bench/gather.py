@@ -15,7 +15,7 @@ from pathlib import Path
 
 from common import PROJECT, build_kernel, paired, title, two_bound_ranks, wheel_mpi
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 sys.path.insert(0, str(PROJECT / "tests"))
 from minicluster import BLUE, MiniCluster, missing_parts

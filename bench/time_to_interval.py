@@ -14,7 +14,7 @@ from pathlib import Path
 
 from common import build_kernel, line, title, two_bound_ranks, wheel_mpi
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 LAUNCHES = 10
 LIMIT = 0.2

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.parsers import parse
 from mpicampaign.records import Case, Record
+from mpicampaign.suites import parse
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "stfc-2017"
 HOST_GROUPS = tuple(f"scarf{number}" for number in range(10, 17))

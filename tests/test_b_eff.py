@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from test_kernels import Build, Launch, demand_refusal
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 

@@ -18,8 +18,8 @@ from test_kernels import Build, demand_refusal
 
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.metrics import choose_metrics
-from mpicampaign.parsers import OutputError, parse
 from mpicampaign.records import Case, Record
+from mpicampaign.suites import OutputError, parse
 from mpicampaign.tables.make import to_terminal
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]

@@ -9,10 +9,10 @@ import pytest
 import synthetic
 
 from mpicampaign.comparison.compare import compare
-from mpicampaign.parsers import OutputError, parse
 from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
 from mpicampaign.reference import load_reference
-from mpicampaign.statistics import effective_bandwidth as formulas
+from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites.kernels import effective_bandwidth as formulas
 
 
 def column(quantity: str) -> dict[int, float]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 # Short runs of each; a kernel that the Makefile builds and that is not here fails the first test.
 QUICK = {

@@ -18,6 +18,7 @@ from mpicampaign.jobs import declaration
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.software import Program
 from mpicampaign.mpis import MPIS
+from mpicampaign.suites import SUITES
 
 Change = Callable[[Campaign], Campaign]
 
@@ -155,25 +156,29 @@ def test_cores_are_declared_where_a_placement_fills_the_node() -> None:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "key"),
+    ("raised", "suite"),
     [
-        ("MEASUREMENT_OF_SUITE", "imb"),
-        ("MEASUREMENT_OF_SUITE", "kernel"),
-        ("MPIS", "intelmpi"),
-        ("VERSION_OF_KERNEL", "b_eff"),
+        ({"measurement": 2}, "imb"),
+        ({"measurement": 2}, "kernel"),
+        ({"versions": {"b_eff": 2}}, "kernel"),
     ],
 )
-def test_a_raised_number_makes_others_of_its_own_runs_alone(
-    monkeypatch: pytest.MonkeyPatch, numbers: str, key: str
+def test_a_raised_number_of_a_suite_makes_others_of_its_own_runs_alone(
+    monkeypatch: pytest.MonkeyPatch, raised: dict[str, Any], suite: str
 ) -> None:
     bundled = of_benchmark(suite="kernel", program="b_eff", provider=Provider("bundled"))(made())
     before = [identities(each) for each in (made(), bundled)]
-    if numbers == "MPIS":
-        monkeypatch.setitem(MPIS._built_in, key, replace(MPIS[key], measurement=2))
-    else:
-        monkeypatch.setitem(getattr(declaration, numbers), key, 2)
+    known = {name: SUITES[name] for name in SUITES}
+    monkeypatch.setattr(declaration, "SUITES", known | {suite: replace(known[suite], **raised)})
     changed = [identities(each) != was for each, was in zip((made(), bundled), before, strict=True)]
-    assert changed == {"imb": [True, False], "intelmpi": [True, True]}.get(key, [False, True])
+    assert changed == [suite == "imb", suite == "kernel"]
+
+
+def test_a_raised_number_of_an_mpi_library_makes_others_of_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = of_benchmark(suite="kernel", program="b_eff", provider=Provider("bundled"))(made())
+    before = [identities(each) for each in (made(), bundled)]
+    monkeypatch.setitem(MPIS._built_in, "intelmpi", replace(MPIS["intelmpi"], measurement=2))
+    assert all(identities(each) != was for each, was in zip((made(), bundled), before, strict=True))
 
 
 def test_a_new_field_at_its_default_changes_no_identity() -> None:

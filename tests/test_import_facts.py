@@ -9,8 +9,8 @@ from foreign_outputs import directives, imb, lsf, prot
 
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
-from mpicampaign.parsers import OutputError
 from mpicampaign.schedulers.lsf import read_report
+from mpicampaign.suites import OutputError
 
 SLURM = """\
 #!/bin/bash

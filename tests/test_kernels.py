@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.parsers import parse
+from mpicampaign.suites import parse
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 TREES = ["max-inter", "min-inter", "natural", "random"]

@@ -13,7 +13,7 @@ import pytest
 from test_kernels import Build, Launch, demand_refusal
 
 from mpicampaign.comparison.metrics import choose_metrics, read
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.suites import OutputError, parse
 
 SIZES = {8: 30, 2_000_000: 10}  # message size: random rings
 QUICK = ("--budget", "0.1")

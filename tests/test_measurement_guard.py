@@ -2,9 +2,8 @@
 
 golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of what it
 launches, with which settings, on which CPUs; for each kernel its version and a checksum of its source. After
-a change on purpose: raise the number in `mpicampaign.jobs.declaration` or of the library in
-`mpicampaign.mpis`, add a line to docs/formats.md, then
-MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
+a change on purpose: raise the number of the suite, the kernel (suites/kernels) or the MPI library, add a line
+to docs/formats.md, then MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
 """
 
 from __future__ import annotations
@@ -21,14 +20,15 @@ from builders import MACHINE
 from test_golden import FOUND, GOLDEN
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.jobs.declaration import VERSION_OF_KERNEL
 from mpicampaign.jobs.launchers import command_tokens, environment
 from mpicampaign.jobs.plan import Run, make_plan
 from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.suites import SUITES
 
 PROJECT = Path(__file__).parents[1]
 KEPT = GOLDEN / "measurement.json"
 KERNELS = PROJECT / "kernels"
+VERSIONS = SUITES["kernel"].versions
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s])', re.DOTALL)
 INCLUDE = re.compile(r'^#include "(\w+)\.h"', re.MULTILINE)
 
@@ -58,8 +58,8 @@ def sources(name: str) -> list[Path]:
 
 def kernels() -> dict[str, list[str]]:
     """Of each kernel its version and a checksum of its source."""
-    texts = {name: "".join(tokens(path.read_text()) for path in sources(name)) for name in VERSION_OF_KERNEL}
-    return {name: [str(VERSION_OF_KERNEL[name]), checksum(text)] for name, text in texts.items()}
+    texts = {name: "".join(tokens(path.read_text()) for path in sources(name)) for name in VERSIONS}
+    return {name: [str(VERSIONS[name]), checksum(text)] for name, text in texts.items()}
 
 
 @cache
@@ -101,9 +101,9 @@ def unraised(before: dict[str, list[str]], now: dict[str, list[str]]) -> list[st
 def test_what_is_measured_otherwise_has_a_raised_number() -> None:
     now = {"kernels": kernels(), "runs": runs()}
     kept = json.loads(KEPT.read_text())
-    for part, numbers in (("kernels", "VERSION_OF_KERNEL"), ("runs", "MEASUREMENT_OF_SUITE or MpiLibrary")):
+    for part, numbers in (("kernels", "the version in suites/kernels"), ("runs", "the measurement number")):
         found = unraised(kept[part], now[part])
-        assert not found, f"raise the number of {numbers} for {found[:5]}"
+        assert not found, f"raise {numbers} for {found[:5]}"
     if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
         KEPT.write_text(json.dumps(now, indent=1) + "\n")
     assert json.loads(KEPT.read_text()) == now

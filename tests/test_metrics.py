@@ -12,8 +12,8 @@ from printed_outputs import HplRow, hpl_output
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.metrics import choose_metrics
 from mpicampaign.dimension import DURATION, FLOPS, SI_UNITS, UPDATE_RATE
-from mpicampaign.parsers import parse
 from mpicampaign.records import Case, Record, Series
+from mpicampaign.suites import parse
 from mpicampaign.tables.make import to_csv, to_terminal
 from mpicampaign.wording import number, quantity, unit_of
 

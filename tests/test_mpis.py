@@ -134,7 +134,7 @@ def test_built_in_libraries_need_no_other_package(tmp_path: Path, monkeypatch: p
 
 def test_launch_commands_are_those_of_job_scripts() -> None:
     assert sorted(mpis.launch_commands()) == sorted(
-        ["mpirun", "mpiexec", "srun", "jsrun", "orterun", "prun", "ibrun", "aprun"]
+        ["mpirun", "mpiexec", "jsrun", "orterun", "prun", "ibrun", "aprun"]
     )
     assert read_job_script("orterun -n 2 ./osu_latency\n").program == "osu_latency"
 
@@ -142,7 +142,7 @@ def test_launch_commands_are_those_of_job_scripts() -> None:
 @pytest.mark.parametrize("name", list(MPIS))
 def test_each_library_says_how_it_is_launched(name: str) -> None:
     library = MPIS[name]
-    assert mpis.launcher(library.launcher.name) is library.launcher
+    assert mpis.library_launcher(library.launcher.name) is library.launcher
     assert library.definition["transports"].keys() == {"shm", "tcp", "ibv"}
     assert library.measurement >= 1 and library.variables
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.parsers import OutputError, detect_suite, parse
 from mpicampaign.records import Series
 from mpicampaign.statistics.modes import split
+from mpicampaign.suites import OutputError, detect_suite, parse
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 STFC = DATA / "stfc-2017"

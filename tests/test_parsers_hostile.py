@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpicampaign.parsers import PARSERS, OutputError, parse
-from mpicampaign.parsers.hpcc import _COLUMNS as HPCC_KEYS
+from mpicampaign.suites import SUITES, OutputError, parse
+from mpicampaign.suites.hpcc.parser import _COLUMNS as HPCC_KEYS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -145,14 +145,14 @@ def test_foreign_text_in_a_row(output: Output, where: float, foreign: str) -> No
     assert figures(output[0], "\n".join(lines), output[2]) is None
 
 
-@given(outputs, outputs, st.sampled_from(sorted(PARSERS)))
+@given(outputs, outputs, st.sampled_from(sorted(SUITES)))
 def test_two_outputs_in_one_file(first: Output, second: Output, suite: str) -> None:
     text = TEXTS[first[:2]] + TEXTS[second[:2]]
     if first[0] == second[0] == suite:
         assert figures(suite, text, None) is None
 
 
-@given(st.sampled_from(sorted(PARSERS)), st.text(max_size=300) | st.binary(max_size=300))
+@given(st.sampled_from(sorted(SUITES)), st.text(max_size=300) | st.binary(max_size=300))
 @settings(max_examples=300)
 def test_anything_else_is_refused(suite: str, content: str | bytes) -> None:
     text = content if isinstance(content, str) else content.decode("latin-1")
@@ -168,7 +168,7 @@ def test_number_like_garbage(output: Output, garbage: str, where: float) -> None
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("suite", sorted(PARSERS))
+@pytest.mark.parametrize("suite", sorted(SUITES))
 @pytest.mark.parametrize("piece", ["x", "\n", "1 ", "# ", "#@a=b\n", "  8  8\n", "[0] MPI startup(): text\n"])
 def test_very_large_outputs_end(suite: str, piece: str) -> None:
     """Every figure or refusal in one pass; a quadratic step would take hours here."""

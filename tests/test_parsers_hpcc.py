@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpicampaign.comparison.metrics import choose_metrics
-from mpicampaign.parsers import OutputError, detect_suite, parse
-from mpicampaign.parsers.hpcc import _COLUMNS
+from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.suites.hpcc.parser import _COLUMNS
 
 # Real runs of HPCC 1.5.0, small on purpose.
 FIXTURES = Path(__file__).parent / "fixtures" / "hpcc"
@@ -124,7 +124,7 @@ def test_a_second_run_in_the_same_folder() -> None:
 def test_its_own_hpl_is_no_second_suite() -> None:
     assert detect_suite(TEXT) == "hpcc"
     assert detect_suite(TEXT[: TEXT.index("Begin of Summary")]) == "hpcc"
-    with pytest.raises(OutputError, match=r"outputs of hpl .* and of hpcc"):
+    with pytest.raises(OutputError, match=r"outputs of hpcc .* and of hpl"):
         detect_suite(TEXT + "HPLinpack 2.2  --  High-Performance Linpack benchmark\n")
     assert "a second header" in _refused_as_hpl(TEXT)
 

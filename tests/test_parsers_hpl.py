@@ -15,7 +15,7 @@ from printed_outputs import (
     in_lsf_report,
 )
 
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.suites import OutputError, parse
 
 # A real run of the HPL 2.0 that HPCC holds, on two ranks.
 FIXTURE = Path(__file__).parent / "fixtures" / "hpl" / "eight_rows.out"

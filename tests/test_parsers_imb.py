@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import Series
+from mpicampaign.suites import OutputError, ParsedOutput, parse
 
 FIXTURES = Path(__file__).parent / "fixtures" / "imb"  # real runs of IMB 2021.11, short on purpose
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.suites import OutputError, parse
 
 HEADER = """\
 #mpicampaign-kernel 1

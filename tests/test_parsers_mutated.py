@@ -20,7 +20,7 @@ from printed_outputs import (
 )
 from test_parsers_hostile import OUTPUTS, TEXTS, Output, check, figures, outputs, positions, row_numbers
 
-from mpicampaign.parsers import OutputError, detect_suite, parse
+from mpicampaign.suites import OutputError, detect_suite, parse
 
 WHOLE = [*OUTPUTS, ("osu", "two_columns", 2), ("imb", "mebibytes", None), ("hpl", "one_row", None)]
 TEXTS |= {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.parsers import OutputError, parse
+from mpicampaign.suites import OutputError, parse
 
 FIXTURES = Path(__file__).parent / "fixtures" / "osu"  # real runs of OSU 7.4, short on purpose
 

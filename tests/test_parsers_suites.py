@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.parsers import OutputError, detect_suite
+from mpicampaign.suites import OutputError, detect_suite
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SUITES = ("imb", "osu", "kernel")

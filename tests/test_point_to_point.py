@@ -8,8 +8,8 @@ import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
 
 from mpicampaign.comparison.metrics import choose_metrics, link_bound
-from mpicampaign.parsers import OutputError, parse
 from mpicampaign.records import Case, Record
+from mpicampaign.suites import OutputError, parse
 
 pytestmark = pytest.mark.mpi
 

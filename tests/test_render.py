@@ -18,10 +18,10 @@ from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.plan import Run
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import COMPLETE, REFUSED, claim_text, minutes
+from mpicampaign.jobs.render import claim_text, minutes
 from mpicampaign.jobs.software import Program
-from mpicampaign.parsers import OutputError, parse
 from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.suites import SUITES, OutputError, parse
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.judge import CLAIMS
 
@@ -260,8 +260,8 @@ def test_whole_outputs_pass_the_scripts_own_check(suite: str) -> None:
     found = [path for path in FIXTURES.glob(f"{suite}/*.out") if is_taken(suite, path)]
     assert len(found) > 10
     for path in found:
-        for pattern in COMPLETE[suite]:
+        for pattern in SUITES[suite].whole:
             done = subprocess.run(["grep", "-Eq", pattern, path], check=False)
             assert done.returncode == 0, (path.name, pattern)
-        if REFUSED[suite]:
-            assert subprocess.run(["grep", "-Eq", REFUSED[suite], path], check=False).returncode == 1
+        if SUITES[suite].refused:
+            assert subprocess.run(["grep", "-Eq", SUITES[suite].refused, path], check=False).returncode == 1

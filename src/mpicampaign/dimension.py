@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-# What a figure measures. Times are s, bandwidths B/s, rates of messages and updates 1/s, rates of
+Dimension = str
+
+# What a metric measures. Times are s, bandwidths B/s, rates of messages and updates 1/s, rates of
 # floating-point operations flop/s; the others are numbers.
 TIME = "time"
 DURATION = "duration"  # a time of seconds to hours

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# Message sizes (B) at which tables show metrics where nothing else is said; the schemas name them, too.
+TABLE_SIZES = (1024, 8192, 32768)
+
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChoice:
@@ -28,7 +31,7 @@ class Presentation:
     """
 
     title: str = ""
-    table_sizes: tuple[int, ...] = (1024, 8192, 32768)
+    table_sizes: tuple[int, ...] = TABLE_SIZES
     benchmark_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     unit: str = "MB/s"
     reference: tuple[ReferenceChoice, ...] = ()

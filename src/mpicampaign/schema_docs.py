@@ -64,8 +64,8 @@ How a file is read:
 """
 
 _WHERE = f"""\
-Placements and benchmarks are in `src/mpicampaign/campaign/{BUILTIN.name}`, in the same format; the settings
-of each MPI library, in a form like it, in its file in `src/mpicampaign/mpis`."""
+Placements are in `src/mpicampaign/campaign/{BUILTIN.name}`, in the same format. Benchmarks, in a form like
+it, are in the file of their suite in `src/mpicampaign/suites`, MPI libraries in `src/mpicampaign/mpis`."""
 
 _MAP_INTRODUCTION = """\
 <!-- Made from workflow/schemas/import.schema.json by python -m mpicampaign.schema_docs; do not edit. -->

@@ -25,7 +25,7 @@ from mpicampaign.campaign.model import (
     TransportSettings,
 )
 from mpicampaign.mpis import wheel_library
-from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.presentation import TABLE_SIZES, ReferenceChoice
 from mpicampaign.schedulers import is_local
 from mpicampaign.units import parse_duration, parse_rate, parse_size
 from mpicampaign.yaml_lines import lookup, shown
@@ -65,7 +65,7 @@ class Builder:
             benchmarks=dict(self._named("benchmarks", self._benchmark)),
             matrix=tuple(self._matrix()),
             node_hours_cap=self._get(("node_hours_cap",)),
-            table_sizes=self._sizes(("table_sizes",)),
+            table_sizes=self._sizes(("table_sizes",)) or TABLE_SIZES,
             reference=tuple(self._reference()),
             file=file,
         )

@@ -11,6 +11,7 @@ from mpicampaign.errors import did_you_mean
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
+from mpicampaign.suites import SUITES
 from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for placement in campaign.placements.values():
         _check_placement(placement, notes)
     for benchmark in campaign.benchmarks.values():
+        _check_suite(benchmark, notes)
         _check_provider(benchmark, notes)
 
 
@@ -109,6 +111,8 @@ def _check_scheduler(system: System, notes: Notes) -> None:
 def _check_launcher(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "launcher")
     mpi, launcher = system.mpi, system.launcher
+    if lookup(notes.document.data, key) == "":
+        notes.add(key, "must name a launcher", "''")
     if library_launcher(mpi.launcher) is None:
         return  # noted where it is named
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
@@ -243,6 +247,15 @@ def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
     if (sockets - 1) * each >= ranks:
         message = f"{ranks} ranks on each node cannot be dealt over {sockets} sockets: one stays empty"
         notes.add((*key, "sockets"), message, str(sockets), reads=[(*key, "ranks_per_node")])
+
+
+def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
+    key: Key = ("benchmarks", benchmark.name, "suite")
+    name = lookup(notes.document.data, key)
+    if name is not None and name not in SUITES:
+        hint = did_you_mean(name, SUITES)
+        hint = hint if "did you" in hint else ""
+        notes.add(key, f"must be {either(list(SUITES))}", shown(name), hint)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:

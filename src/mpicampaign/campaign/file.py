@@ -14,6 +14,7 @@ from mpicampaign.campaign.references import check_reference_choices
 from mpicampaign.campaign.shape import check_shape
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.mpis import definitions
+from mpicampaign.suites import benchmarks
 from mpicampaign.yaml_lines import Document, Mark, document_of, printable, read_yaml, shown
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def load_campaign(path: Path) -> Campaign:
         with every mistake in the file and in those that it includes.
     """
     own = read_with_includes(path)
-    document = built_in(_libraries(own))
+    document = built_in(_libraries(own), _benchmarks(own))
     if _is_import_map(own.data):
         message = "this is the map of an import, no campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
@@ -55,11 +56,12 @@ def load_campaign(path: Path) -> Campaign:
     return campaign
 
 
-def built_in(libraries: Iterable[str] = ()) -> Document:
-    """What a campaign that names these MPI libraries may use, override or add to."""
+def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Document:
+    """What a campaign that names these MPI libraries and benchmarks may use, override or add to."""
     document = read_yaml(BUILTIN)
     document.foundation = printable(str(BUILTIN))
-    document.merge(document_of({"mpis": definitions(libraries)}, document.foundation))
+    of_rooms = {"mpis": definitions(libraries), "benchmarks": benchmarks(chosen)}
+    document.merge(document_of(of_rooms, document.foundation))
     return document
 
 
@@ -68,6 +70,16 @@ def _libraries(own: Document) -> set[str]:
     chosen = {mark.text for key, mark in own.marks.items() if (key[:1], key[2:]) == (("systems",), ("mpi",))}
     described = {str(key[1]) for key in own.marks if key[:1] == ("mpis",) and len(key) > 1}
     return {name for name in chosen if name and name != WHEEL} | described
+
+
+def _benchmarks(own: Document) -> set[str]:
+    """The benchmarks that a campaign file names and does not define."""
+    named = {
+        mark.text for key, mark in own.marks.items() if (key[:1], key[2:3]) == (("matrix",), ("benchmarks",))
+    }
+    return {name for name in named if name} - {
+        str(key[1]) for key in own.marks if key[:1] == ("benchmarks",) and len(key) > 1
+    }
 
 
 def _is_import_map(data: Any) -> bool:

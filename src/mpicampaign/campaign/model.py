@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from mpicampaign.presentation import Presentation, ReferenceChoice
+from mpicampaign.presentation import TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.schedulers import is_local
 
 CORES = "cores"  # ranks_per_node: one rank on each physical core
@@ -178,7 +178,7 @@ class Campaign:
     benchmarks: dict[str, Benchmark]
     matrix: tuple[MatrixEntry, ...]
     node_hours_cap: float | None = None
-    table_sizes: tuple[int, ...] = (1024, 8192, 32768)
+    table_sizes: tuple[int, ...] = TABLE_SIZES
     reference: tuple[ReferenceChoice, ...] = ()
     file: str = ""
 

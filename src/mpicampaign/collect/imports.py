@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.collect.alike import of_import
 from mpicampaign.imports.facts import belongs, read_facts
 from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, role_of, text_of
+from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import Label, Output, label_all
 from mpicampaign.imports.ledger import FILES, MAP, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.imports.osu_end import doubt_of_end
 from mpicampaign.imports.verdict import judge_import
-from mpicampaign.parsers import OutputError, ParsedOutput, parse
-from mpicampaign.parsers.output import abort_in
 from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, REQUESTED_GROUP, Case, Record
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.suites.reading import abort_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -155,8 +155,8 @@ def _understood(entry: Entry, texts: dict[str, str]) -> tuple[Mapping[str, str],
         parsed = parse(suite, texts["output"])
     except OutputError as error:
         return facts, "; ".join(filter(None, (f"output: {error}", aborted)))
-    # OSU alone has no closing line: a table of another suite is known to be whole
-    return facts, aborted if suite == "osu" and aborted else parsed
+    # with a closing line, a table is known to be whole
+    return facts, aborted if aborted and not SUITES[suite].closing_line else parsed
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
@@ -179,7 +179,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     if isinstance(read.parsed, str):
         return replace(record, reason=read.parsed)
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
-    doubt = doubt_of_end(facts, read.parsed.series)
+    doubt = SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
     return replace(
         record,
@@ -189,6 +189,12 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         series=read.parsed.series,
         metadata=metadata,
     )
+
+
+def _arguments(facts: Mapping[str, str]) -> list[str] | None:
+    """The arguments of the program that printed the output; None where its command is not known."""
+    program, command = facts.get("program", ""), facts.get("command", "")
+    return command.partition(program)[2].split() if program_of(command) == program else None
 
 
 def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:

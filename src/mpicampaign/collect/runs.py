@@ -13,7 +13,6 @@ from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_words
 from mpicampaign.errors import UserError
 from mpicampaign.identity import run_path
-from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     FAILED,
@@ -24,6 +23,7 @@ from mpicampaign.records import (
     Record,
     plain_fields,
 )
+from mpicampaign.suites import OutputError, ParsedOutput, parse
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.judge import judge
 

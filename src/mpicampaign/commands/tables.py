@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.tables.form import (
     DATA_FORMATS,
     ENDINGS,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
 WORDS = "show the results as tables: rows, columns, layout and format as you choose"
-_DEFAULT_SIZES = (1024, 8192, 32768)
 _MOST_DECIMALS = 12
 # What of a folder of results no table is written over.
 _RESULTS = ("plan.json", "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
@@ -194,7 +194,7 @@ def _records_file(place: Path) -> Path:
 
 def _sizes(wanted: str | None, header: Header) -> _Sizes:
     if wanted is None:
-        return header.table_sizes or _DEFAULT_SIZES, header.benchmark_sizes
+        return header.table_sizes or TABLE_SIZES, header.benchmark_sizes
     try:
         return tuple(sorted({parse_size(part) for part in wanted.split(",")})), {}
     except ValueError as error:

@@ -26,6 +26,7 @@ from mpicampaign.comparison.rows import Cell, Row
 from mpicampaign.comparison.run_notes import figure_notes, run_notes
 from mpicampaign.comparison.sweep_notes import find
 from mpicampaign.grouping import grouped
+from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.records import OK
 from mpicampaign.statistics.medians import summarise
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 def compare(
     records: Sequence[Record],
-    table_sizes: Sequence[int] = (1024, 8192, 32768),
+    table_sizes: Sequence[int] = TABLE_SIZES,
     benchmark_sizes: Mapping[str, Sequence[int]] | None = None,
 ) -> Comparison:
     """Put the records side by side.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.rows import NOT_PRINTED, Note
 from mpicampaign.grouping import grouped
+from mpicampaign.suites import SUITES
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -18,20 +19,19 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
 
 
-_SUITES = ("imb", "osu")
 _GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of figures
 
 
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     """The repeats that end before the longest one, each with its last size (B)."""
-    ends = {run.repeat: _end(series) for run, series in curves if run.suite in _SUITES}
+    ends = {run.repeat: _end(series) for run, series in curves if _ends_early(run)}
     last = max(ends.values(), default=0)
     return {repeat: end for repeat, end in ends.items() if end < last}
 
 
 def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     """One note for each size at which such repeats end, or IMB gave up, be it in all of them."""
-    known = [(run, series) for run, series in curves if run.suite in _SUITES]
+    known = [(run, series) for run, series in curves if _ends_early(run)]
     cut = cut_repeats(known)
     words = {
         run.repeat: _words(run, _end(series), run.repeat in cut)
@@ -45,8 +45,13 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 def _words(run: Record, end: int, is_cut: bool) -> str:
     given_up = [word for word in _GIVEN_UP if word in run.metadata.get("not_measured", "")]
     why = "not measured" + (f" ({', '.join(given_up)})" if given_up else "")
-    why = "it may be cut" if run.suite == "osu" else why
+    why = why if SUITES[run.suite].closing_line else "it may be cut"
     return f"sizes above {format_size(end)}: {why}" + (", and gives no maximum" if is_cut else "")
+
+
+def _ends_early(run: Record) -> bool:
+    suite = SUITES.get(run.suite)
+    return suite is not None and suite.ends_early
 
 
 def _end(series: Series) -> int:

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.metrics import curve
-from mpicampaign.comparison.rows import printed_resolution
 from mpicampaign.statistics.medians import median
+from mpicampaign.suites import printed_resolution, sends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.comparison.rows import Row
+    from mpicampaign.records import Record, Series
 
 LEAST_SIZES = 3  # of a segment; two always fit
 MOST_SEGMENTS = 6
@@ -32,7 +33,6 @@ _TELLING = 3.0  # residuals by which the time must grow over a segment for its b
 _PARAMETERS = 5
 _EXACT = 0.005  # relative residual below which a fit is not preferred to another: no clock is better
 _LEAST_TIME = 1e-15  # s: no message is faster
-_ONE_WAY = ("PingPong", "PingPing", "MPI Latency", "point_to_point")  # their time is that of one message
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,19 @@ class _Line(NamedTuple):
     reason: str
 
 
+def _one_way(run: Record, series: Series) -> bool:
+    sent = sends(run.suite, series.benchmark)
+    return sent is not None and sent.one_way
+
+
 def fits(row: Row) -> tuple[Segment, ...]:
     """The segments of a row's median curve over its repeats; none where the time is not that of one message.
 
     A row whose repeats fall into modes has the fit of a curve that no run may have had: its note says so.
     """
-    if not row.curves or row.curves[0][1].benchmark not in _ONE_WAY:
+    if not row.curves or not _one_way(*row.curves[0]):
         return ()
-    resolution = printed_resolution(row.curves[0][0], "time")
+    resolution = printed_resolution(row.curves[0][0].suite, "time")
     curves = [curve(series, "time") for _, series in row.curves]
     sizes = sorted(set.intersection(*(set(points) for points in curves)))
     times = [median([points[size] for points in curves]) for size in sizes]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from mpicampaign.dimension import (
     BANDWIDTH,
-    COUNT,
     DURATION,
     FLOPS,
     FRACTION,
@@ -19,8 +18,9 @@ from mpicampaign.dimension import (
     RATIO,
     SLOWDOWN,
     TIME,
-    UPDATE_RATE,
 )
+from mpicampaign.suites import SUITES, sends, single_metrics
+from mpicampaign.suites.kernels.sweep import BASELINE as BASELINE  # others read it from here
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
 
 KERNEL = "kernel"
-BASELINE = "MPI_Gather"  # what the bundled kernels measure beside themselves, in the same run
 POINT_TO_POINT = "point_to_point"  # no gather; what it sends is what it delivers
 
 _DIMENSIONS = {
@@ -42,86 +41,9 @@ _DIMENSIONS = {
 }
 
 
-class Figure(NamedTuple):
-    """A figure that a benchmark without sizes gives, as people read it."""
-
-    words: str
-    dimension: str
-    headline: bool = False
-
-
-# By the column of the series, in the order in which they are shown.
-_FIGURES = {
-    "b_eff": Figure("b_eff", BANDWIDTH, headline=True),
-    "b_eff_rings": Figure("ring patterns", BANDWIDTH),
-    "b_eff_random": Figure("random patterns", BANDWIDTH),
-    "b_eff_at_lmax": Figure("b_eff at Lmax", BANDWIDTH),
-    "ping_pong_at_lmax": Figure("ping-pong at Lmax", BANDWIDTH),
-    "b_eff_latency": Figure("latency", TIME),
-    "first_approach": Figure("first approach", BANDWIDTH),
-    "first_approach_logarithmic": Figure("first approach, logarithmic", BANDWIDTH),
-    "first_approach_best": Figure("best grouping", BANDWIDTH),
-    "first_approach_worst": Figure("worst grouping", BANDWIDTH),
-    "cartesian": Figure("cartesian, logarithmic mean", BANDWIDTH),
-    "cartesian_1d_x": Figure("1-d x", BANDWIDTH),
-    "cartesian_2d_x": Figure("2-d x", BANDWIDTH),
-    "cartesian_2d_y": Figure("2-d y", BANDWIDTH),
-    "cartesian_2d_xy": Figure("2-d xy", BANDWIDTH),
-    "cartesian_3d_x": Figure("3-d x", BANDWIDTH),
-    "cartesian_3d_y": Figure("3-d y", BANDWIDTH),
-    "cartesian_3d_z": Figure("3-d z", BANDWIDTH),
-    "cartesian_3d_xyz": Figure("3-d xyz", BANDWIDTH),
-    "random_ring_latency": Figure("random ring latency", TIME, headline=True),
-    "natural_ring_latency": Figure("natural ring latency", TIME),
-    "ping_pong_latency": Figure("ping-pong latency, worst pair", TIME),
-    "ping_pong_latency_average": Figure("ping-pong latency, mean of pairs", TIME),
-    "ping_pong_latency_best": Figure("ping-pong latency, best pair", TIME),
-    "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
-    "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
-    "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
-    "pair_latency": Figure("latency, median pair", TIME, headline=True),
-    "pair_bandwidth": Figure("bandwidth, median pair", BANDWIDTH),
-    "pair_classes": Figure("pair classes", COUNT),
-    "fastest_class_latency": Figure("latency, fastest class", TIME),
-    "slowest_class_latency": Figure("latency, slowest class", TIME),
-    "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
-    "slowest_class_bandwidth": Figure("bandwidth, slowest class", BANDWIDTH),
-    "contention": Figure("largest contention factor", SLOWDOWN),
-    "ping_pong_bandwidth_average": Figure("ping-pong bandwidth, mean of pairs", BANDWIDTH),
-    "ping_pong_bandwidth_best": Figure("ping-pong bandwidth, best pair", BANDWIDTH),
-    "hpl_flops": Figure("HPL", FLOPS, headline=True),
-    "hpl_time": Figure("HPL time", DURATION),
-    "ptrans_bandwidth": Figure("PTRANS", BANDWIDTH),
-    "random_access_rate": Figure("RandomAccess", UPDATE_RATE, headline=True),
-    "random_access_star_rate": Figure("RandomAccess per process, all at once", UPDATE_RATE),
-    "random_access_single_rate": Figure("RandomAccess of one process", UPDATE_RATE),
-    "fft_flops": Figure("FFT", FLOPS),
-    "fft_star_flops": Figure("FFT per process, all at once", FLOPS),
-    "fft_single_flops": Figure("FFT of one process", FLOPS),
-    "dgemm_star_flops": Figure("DGEMM per process, all at once", FLOPS),
-    "dgemm_single_flops": Figure("DGEMM of one process", FLOPS),
-    "stream_copy_star": Figure("STREAM copy per process, all at once", BANDWIDTH),
-    "stream_scale_star": Figure("STREAM scale per process, all at once", BANDWIDTH),
-    "stream_add_star": Figure("STREAM add per process, all at once", BANDWIDTH),
-    "stream_triad_star": Figure("STREAM triad per process, all at once", BANDWIDTH, headline=True),
-    "stream_copy_single": Figure("STREAM copy of one process", BANDWIDTH),
-    "stream_scale_single": Figure("STREAM scale of one process", BANDWIDTH),
-    "stream_add_single": Figure("STREAM add of one process", BANDWIDTH),
-    "stream_triad_single": Figure("STREAM triad of one process", BANDWIDTH),
-}
-
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
-# How many directions of a link a figure counts. Those of two ranks: over the one link between them. Those of
-# each rank, and of the root of a gather: over the rank's own link.
-_OF_TWO_RANKS = {
-    **dict.fromkeys(("PingPong", "PingPing", "Uniband", "MPI Bandwidth"), 1),
-    **dict.fromkeys(("Biband", "MPI Bi-Directional Bandwidth"), 2),
-    "MPI Multiple Bandwidth / Message Rate": 1,
-    POINT_TO_POINT: 1,
-}
-_OF_EACH_RANK = {"Sendrecv": 2, "Exchange": 2, "tree_gather": 1, "tree_merge": 1, BASELINE: 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +76,8 @@ class Metric:
             return RATIO
         if self.duration:
             return DURATION
-        return _FIGURES[self.column].dimension if self.column in _FIGURES else _DIMENSIONS[self.column]
+        singles = single_metrics()
+        return singles[self.column].dimension if self.column in singles else _DIMENSIONS[self.column]
 
     @property
     def lower_is_better(self) -> bool:
@@ -198,7 +121,7 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     if suite == KERNEL and "bandwidth" in columns:
         return _kernel_metrics(tables[0].benchmark, sizes, columns)
     if not printed:
-        return _single_metrics(columns)
+        return _single_metrics(suite, columns)
     if "bandwidth" in columns:
         return _transfer_metrics(sizes, printed, columns)
     return _time_metrics(tables[0].benchmark, sizes, printed, columns)
@@ -208,14 +131,15 @@ def _holds(table: Series, column: str) -> bool:
     return any(value is not None for value in table.columns[column])
 
 
-def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
+def _single_metrics(suite: str, columns: set[str]) -> tuple[Metric, ...]:
     if "flops" in columns:
         plain = _rated_metrics(columns)
     else:
         plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
-    named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    figures = (Metric(f.words, name, group=f.words, headline=f.headline) for name, f in named)
-    return (*plain, *figures)
+    of_suite = found.metrics if (found := SUITES.get(suite)) else {}
+    named = [(name, single) for name, single in of_suite.items() if name in columns]
+    singles = (Metric(s.title, name, group=s.title, headline=s.headline) for name, s in named)
+    return (*plain, *singles)
 
 
 def _rated_metrics(columns: set[str]) -> list[Metric]:
@@ -297,11 +221,11 @@ def link_bound(run: Record, table: Series) -> float | None:
     hosts = len(run.hosts)
     if run.line_rate is None or hosts < 2:
         return None
-    if table.benchmark in _OF_TWO_RANKS and table.ranks in (2, None):
-        return _OF_TWO_RANKS[table.benchmark] * run.line_rate if hosts == 2 else None
-    if table.benchmark in _OF_EACH_RANK and table.ranks == hosts:
-        return _OF_EACH_RANK[table.benchmark] * run.line_rate
-    return None
+    sent = sends(run.suite, table.benchmark)
+    if sent is None:
+        return None
+    alone = hosts == 2 and table.ranks in (2, None) if sent.of_pairs else table.ranks == hosts
+    return sent.directions * run.line_rate if alone else None
 
 
 def read_fraction(run: Record, table: Series) -> Reading | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.comparison.rows import NOT_MONOTONIC, Note
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import CLAIMED_TRANSPORT
-from mpicampaign.statistics.effective_bandwidth import better_with_fewer
+from mpicampaign.suites.kernels.effective_bandwidth import better_with_fewer
 from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:

@@ -58,9 +58,6 @@ KIND_WORDS = {
     ABOVE: "above the line rate",
 }
 OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
-# IMB and OSU print two decimals of a µs and of a MB/s.
-_RESOLUTION = {"time": 1e-8, "bandwidth": 1e4}
-_PRINTING_SUITES = ("imb", "osu")
 _WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
@@ -163,8 +160,3 @@ class Row:
     def cell(self, metric: Metric) -> Cell:
         """The row's cell of a metric of its table."""
         return next(cell for cell in self.cells if cell.metric == metric)
-
-
-def printed_resolution(run: Record, column: str) -> float:
-    """The step between neighbouring printed values of a column (s, B/s); 0 where all digits are printed."""
-    return _RESOLUTION.get(column, 0.0) if run.suite in _PRINTING_SUITES else 0.0

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.metrics import curve
-from mpicampaign.comparison.rows import MODES, OUTLIER, Note, printed_resolution
+from mpicampaign.comparison.rows import MODES, OUTLIER, Note
 from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
+from mpicampaign.suites import printed_resolution
 from mpicampaign.units import format_size
 from mpicampaign.wording import number, quantity, repeats_words, size_range, visible
 
@@ -45,7 +46,7 @@ def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> 
     if column is None or not sizes:
         return _without_sizes(metrics, curves)
     rows = [[point[size] for point in points] for size in sizes]
-    resolution = printed_resolution(curves[0][0], column)
+    resolution = printed_resolution(curves[0][0].suite, column)
     found = stretches(sizes, rows, resolution=resolution)
     far = outliers(sizes, rows, without=_near(sizes, found), resolution=resolution)
     runs = [run for run, _ in curves]

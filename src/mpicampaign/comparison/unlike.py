@@ -8,11 +8,13 @@ jobs, seeds.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.rows import UNLIKE, Note
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import library_version
+from mpicampaign.suites import program_names
 from mpicampaign.units import format_size
 from mpicampaign.wording import repeats_words, visible
 
@@ -46,7 +48,6 @@ ALIKE = {
 _SOURCES = (*(key for keys in ALIKE.values() for key in keys), "command", "calling_sequence", "arguments")
 _PARTS = ("modules", "settings")  # words that each stand for themselves
 _UNNAMED = ("version", "mpi", "mpi_library", "mpi_library_file", *_PARTS)  # their values say what they are
-_PROGRAM = re.compile(r"(?<!\S)(?:\S*/)?(?:IMB-\w+|osu_\w+|xhpl\w*|hpcc\w*)(?!\S)")
 _FOLDER = re.compile(r"(^|[=:,])/\S*/")
 # Options of launchers that name hosts, files, jobs or time limits, each with its value.
 _OF_JOB = re.compile(
@@ -117,10 +118,15 @@ def _parts(key: str, value: str, run: Record) -> tuple[str, ...]:
     return (value if key in _UNNAMED else f"{key} {value}",)
 
 
+@cache
+def _programs() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S)(?:\S*/)?(?:{program_names()})(?!\S)")
+
+
 def _calls(metadata: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The options of the program, and those of its launcher."""
     command = metadata.get("command", "")
-    program = _PROGRAM.search(command)
+    program = _programs().search(command)
     found = {"launch": _launch(command[: program.start()])} if program else {}
     if "calling_sequence" in metadata:
         return found | {"options": _options(metadata["calling_sequence"].partition(" ")[2])}

@@ -12,12 +12,9 @@ from typing import TYPE_CHECKING
 from mpicampaign.errors import UnreadableError
 from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
-from mpicampaign.imports.osu_titles import program_of_title
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
-from mpicampaign.parsers import detect_suite
-from mpicampaign.parsers.output import OutputError
-from mpicampaign.parsers.suites import above_banner
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
+from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,12 +61,6 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
-# These words are looked for first: a search for them is many times as fast as one for the begins of lines.
-_IMB_TABLE = "# Benchmarking "
-_IMB = re.compile(rf"^{_IMB_TABLE}(\S+)", re.MULTILINE)
-_IMB_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
-_LONGEST_NAME = 64  # characters that a label may have
-_PROGRAM_SUITES = (("IMB-", "imb"), ("osu_", "osu"), ("xhpl", "hpl"), ("hpcc", "hpcc"))
 
 
 def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict[str, str]:
@@ -119,11 +110,7 @@ def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
     if script_path is None or stem_of(script_path) == stem_of(path):
         return True
     program = read_job_script(script).program
-    return program != "" and _suite_of(program) == detect_suite(text)
-
-
-def _suite_of(program: str) -> str:
-    return next((suite for word, suite in _PROGRAM_SUITES if program.startswith(word)), "")
+    return program != "" and suite_of(program) == detect_suite(text)
 
 
 def _job_of_file(path: str, job: JobScript) -> str:
@@ -182,24 +169,9 @@ def _report_facts(scheduler: str, report: JobReport) -> dict[str, str]:
 
 def _output_facts(text: str, program: str) -> dict[str, str]:
     """Suite, program and benchmark: by what was printed, else by the program that was to run."""
-    suite = detect_suite(text) or _suite_of(program)
-    if suite == "imb":
-        called = _IMB_CALL.search(text)
-        program = called[1] if called else program
-        return {"suite": suite, "benchmark": _imb_benchmark(text, program), "program": program}
-    if suite == "osu":
-        program = program_of_title(text) or program
-    return {
-        "suite": suite,
-        "benchmark": {"hpl": "HPL", "hpcc": "HPCC"}.get(suite, program),
-        "program": program,
-    }
-
-
-def _imb_benchmark(text: str, program: str) -> str:
-    """All that were measured; the program where nobody could write them as one name."""
-    names = "+".join(dict.fromkeys(_IMB.findall(text, max(0, text.find(_IMB_TABLE)))))
-    return names if len(names) <= _LONGEST_NAME else program or names
+    suite = detect_suite(text) or suite_of(program)
+    benchmark, program = SUITES[suite].names(text, program) if suite else (program, program)
+    return {"suite": suite, "benchmark": benchmark, "program": program}
 
 
 def _transport(text: str, job: JobScript) -> dict[str, str]:

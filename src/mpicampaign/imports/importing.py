@@ -40,8 +40,8 @@ from mpicampaign.imports.ledger import (
     runs_elsewhere,
 )
 from mpicampaign.imports.no_output import why_no_output
-from mpicampaign.parsers import OutputError
 from mpicampaign.records import plain_fields
+from mpicampaign.suites import OutputError
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:

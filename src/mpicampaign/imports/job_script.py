@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from mpicampaign import suites
 from mpicampaign.mpis import launch_commands
 from mpicampaign.schedulers import SCHEDULERS, batch_schedulers
 
@@ -29,7 +30,6 @@ _HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*['\"\\]?(\w+)")
 _WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+)")
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
-_PROGRAM = re.compile(r"(?:^|/)(IMB-\w+|xhpl\w*|hpcc\w*|osu_\w+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,7 @@ def _writes(command: str, path: str) -> bool:
 
 def program_of(command: str) -> str:
     """The known benchmark that a command line starts, by the last part of its path; empty where none is."""
-    for word in _words(command):
-        if found := _PROGRAM.search(word):
-            return found[1]
-    return ""
+    return next(filter(None, map(suites.program_of, _words(command))), "")
 
 
 def _words(text: str) -> list[str]:

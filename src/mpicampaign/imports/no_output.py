@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
-from mpicampaign.parsers.hpcc import SUMMARY_ALONE, is_summary
-from mpicampaign.parsers.suites import prefix_of
+from mpicampaign.suites import SUITES, prefix_of
 
 NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
-_HPL_ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)
 
 
 def why_no_output(text: str, stderr: str) -> str:
-    """The reason in words; HPL complains of its input before its header, on standard error."""
+    """The reason for people."""
     if prefix := prefix_of(text):
         remedy = "have it printed without (mpirun -l, srun -l, time stamps)"
         return f"its lines have a prefix, such as {prefix!r}: {remedy}"
-    if error := _HPL_ERROR.search(f"{text}\n{stderr}"):
-        return (
-            f"HPL did not start, it says {error[1]!r}: mend HPL.dat or the number of ranks and run it again"
-        )
-    return SUMMARY_ALONE if is_summary(text) else NO_OUTPUT
+    reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
+    return next(filter(None, reasons), NO_OUTPUT)

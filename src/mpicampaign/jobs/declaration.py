@@ -10,24 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup, Placement, System
 from mpicampaign.mpis import measurement
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Mpi, TransportSettings
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
-
-# Raised by hand when the way of measuring changes, with a line of history in docs/formats.md: every finished
-# run of that suite or kernel is then another run. tests/test_measurement_guard.py fails where one was
-# forgotten. An MPI library has its own: mpicampaign.mpis.
-MEASUREMENT_OF_SUITE = {"imb": 1, "osu": 1, "kernel": 1}
-VERSION_OF_KERNEL = {
-    "tree_gather": 1,
-    "tree_merge": 1,
-    "point_to_point": 1,
-    "core_pairs": 1,
-    "b_eff": 1,
-    "latency_bandwidth": 1,
-}
 
 # Of each definition, what takes part; the rest decides nothing about a measurement.
 _OF_SYSTEM = ("scheduler", "launcher", "modules", "source", "directives", "launcher_options", "hosts_from")
@@ -103,7 +91,8 @@ def _settings(settings: TransportSettings) -> dict[str, Any]:
 
 def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
     provider = benchmark.provider
-    version = VERSION_OF_KERNEL.get(benchmark.program, 1) if provider.kind == "bundled" else 1
+    suite = SUITES[benchmark.suite]
+    version = suite.versions.get(benchmark.program, 1) if provider.kind == "bundled" else 1
     return {
         "suite": benchmark.suite,
         "program": benchmark.program,
@@ -111,7 +100,7 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "provider": provider.kind,
         "provider.location": provider.location,
         "provider.modules": list(provider.modules),
-        "measurement.suite": _raised(MEASUREMENT_OF_SUITE.get(benchmark.suite, 1)),
+        "measurement.suite": _raised(suite.measurement),
         "measurement.kernel": _raised(version),
     }
 

@@ -25,8 +25,8 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.mpis import prefix_variables
-from mpicampaign.osu_sizes import largest_size
 from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,16 +43,6 @@ LINE_LENGTH = 110  # of the script's lines of exports
 # Modules, evidence and the end of a run take time beyond the benchmark's own limit: the scheduler must not
 # kill first.
 SECONDS_OF_SETUP = 300
-
-# Lines of the output without which a benchmark did not end properly, whatever its exit status.
-COMPLETE = {
-    "imb": ("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),  # IMB-MT has no such line
-    "osu": ("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
-    "kernel": ("^#@end .*status=ok",),
-}
-
-# The line by which a benchmark says, with exit status 0, that it did something else than it was asked for.
-REFUSED = {"imb": "^Invalid benchmark name", "osu": "", "kernel": ""}
 
 # Variables that the library records by their names alone (templates/job/library/node.sh).
 _RECORDED = re.compile(r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPIR|MPIC|MV2_|PSM|OMP_).*|PATH|LD_LIBRARY_PATH")
@@ -201,8 +191,8 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
         "time_limit": run.time_limit,
-        "whole": _words(COMPLETE[run.benchmark.suite]),
-        "refused": REFUSED[run.benchmark.suite],
+        "whole": _words(SUITES[run.benchmark.suite].whole),
+        "refused": SUITES[run.benchmark.suite].refused,
         "hosts": _words(named_hosts(job)),
         "exported": _words(prefix_environment(system) | environment(job)),
         **_placement(run),
@@ -333,9 +323,8 @@ def _recorded(text: str) -> str:
 
 
 def _largest_size(run: Run) -> int | None:
-    if run.benchmark.suite != "osu":
-        return None
-    return largest_size(run.benchmark.program, run.benchmark.arguments, run.job.ranks)
+    benchmark = run.benchmark
+    return SUITES[benchmark.suite].largest_size(benchmark.program, benchmark.arguments, run.job.ranks)
 
 
 def claimed_settings(job: Job) -> dict[str, str]:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.mpis import reported_transports
+from mpicampaign.suites import sends
+from mpicampaign.suites.suite import Active
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.records import Series
+    from mpicampaign.suites.suite import Sends
     from mpicampaign.verdict.evidence import Evidence
 
 # Traffic that a quiet node has anyway, and the payload from which counters can tell (measured: at
@@ -21,13 +24,6 @@ NOISE_BYTES = 1_000_000
 TELLING_BYTES = 4_000_000
 # IMB moves up to 2.1 times what it prints, with warm-up and headers; more than this is not its traffic alone.
 MOST_PER_PAYLOAD = 5.0
-
-# Benchmarks of which each active rank sends at least size × repetitions in one direction: those of two
-# ranks (0 and 1), and those of all ranks of the table; OSU's by the titles of their outputs. In a gather the
-# root receives what the others send. Others may send less, such as Reduce_scatter. Of
-# point_to_point only some pairs are active, and placement decides which of them cross: it is not listed.
-OF_TWO_RANKS = {"PingPong", "PingPing", "MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"}
-OF_ALL_RANKS = {"Sendrecv", "Exchange", "tree_gather", "tree_merge", "MPI_Gather"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +68,9 @@ def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
     for table in tables:
         amount = _amount(table)
         moved += amount
-        known = table.benchmark in OF_TWO_RANKS | OF_ALL_RANKS
-        close = close and known and bool(_counts(table))
-        for host in _crossing_hosts(evidence, table) if known else ():
+        sent = sends(evidence.claim.get("suite", ""), table.benchmark)
+        close = close and sent is not None and sent.least and not sent.windows and bool(_counts(table))
+        for host in _crossing_hosts(evidence, table, sent) if sent and sent.least else ():
             least[host] += amount
     exact = close and all(table.columns.get("repetitions") for table in tables)
     return Payload(moved, least, close, MOST_PER_PAYLOAD * moved if exact else math.inf)
@@ -94,10 +90,23 @@ def _counts(table: Series) -> list[float | None]:
     return table.columns.get("repetitions") or table.columns.get("samples") or []
 
 
-def _crossing_hosts(evidence: Evidence, table: Series) -> set[str]:
+def _crossing_hosts(evidence: Evidence, table: Series, sent: Sends) -> set[str]:
     """The hosts of the active ranks, where their messages must have left the host (or used loopback)."""
-    count = 2 if table.benchmark in OF_TWO_RANKS else (table.ranks or 0)
-    hosts = {evidence.host_of(rank) for rank in range(count) if rank in evidence.ranks} - {""}
+    return {host for ranks in _partners(table, sent) for host in _crossed(evidence, ranks)}
+
+
+def _partners(table: Series, sent: Sends) -> list[Sequence[int]]:
+    """The active ranks, in groups that surely send among themselves."""
+    count = table.ranks or 0
+    if sent.active is Active.FIRST_TWO:
+        return [(0, 1)]
+    if sent.active is Active.HALVES:  # of an odd number one rank has no partner, and nobody says which
+        return [(rank, rank + count // 2) for rank in range(count // 2)] if count % 2 == 0 else []
+    return [range(count)]
+
+
+def _crossed(evidence: Evidence, ranks: Iterable[int]) -> set[str]:
+    hosts = {evidence.host_of(rank) for rank in ranks if rank in evidence.ranks} - {""}
     crosses = len(hosts) > 1 or evidence.claim.get("interface") == "lo"
     return hosts if crosses else set()
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.reading import (
     MEGABYTE,
     OutputError,
     check_column_count,
@@ -14,7 +15,6 @@ from mpicampaign.parsers.output import (
     out_of_step,
     row_tokens,
 )
-from mpicampaign.records import Series
 
 _BANDWIDTH = "# Uni-directional Bandwidth"
 _RATE = "# Message Rate Profile"

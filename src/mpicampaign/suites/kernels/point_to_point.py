@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpicampaign.parsers.kernel_frame import Layout
-from mpicampaign.parsers.kernel_sweep import sweep_layout
+from mpicampaign.suites.kernels.frame import Layout
+from mpicampaign.suites.kernels.sweep import sweep_layout
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.suite import Active, Sends
 
 
-def point_to_point_layout() -> Layout:
+def _layout() -> Layout:
     """The sweep's layout with rows of ``pairs_seconds``, which are checked and stay in the raw output."""
     sweep = sweep_layout("pairs")
     times = frozenset({"seconds_min", "seconds_median", "seconds_max"})
     rows = {"pairs_seconds": frozenset({"operation", "pairs", "size", "from", "to"}) | times}
     return replace(sweep, needed={**sweep.needed, **rows}, seconds=sweep.seconds | times)
+
+
+KERNEL = Kernel(
+    name="point_to_point",
+    layout=_layout,
+    sends={"point_to_point": Sends(Active.SOME, least=False, one_way=True)},
+)

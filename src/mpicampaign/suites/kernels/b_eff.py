@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
-from mpicampaign.statistics.effective_bandwidth import (
+from mpicampaign.suites.kernels.effective_bandwidth import (
     effective_bandwidth,
     first_approach,
     logarithmic_mean,
@@ -16,6 +16,9 @@ from mpicampaign.statistics.effective_bandwidth import (
     rate,
 )
 from mpicampaign.units import format_size
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.suite import SingleMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,7 +34,7 @@ _Best = dict[int, float]  # length (B) -> the best rate over methods and repetit
 _Columns = dict[str, list[float | None]]
 
 
-def b_eff_layout() -> Layout:
+def _layout() -> Layout:
     """The layout of b_eff's rows."""
     return Layout(
         needed={
@@ -189,3 +192,30 @@ def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
     means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
+
+
+KERNEL = Kernel(
+    name="b_eff",
+    layout=_layout,
+    metrics={
+        "b_eff": SingleMetric("b_eff", BANDWIDTH, headline=True),
+        "b_eff_rings": SingleMetric("ring patterns", BANDWIDTH),
+        "b_eff_random": SingleMetric("random patterns", BANDWIDTH),
+        "b_eff_at_lmax": SingleMetric("b_eff at Lmax", BANDWIDTH),
+        "ping_pong_at_lmax": SingleMetric("ping-pong at Lmax", BANDWIDTH),
+        "b_eff_latency": SingleMetric("latency", TIME),
+        "first_approach": SingleMetric("first approach", BANDWIDTH),
+        "first_approach_logarithmic": SingleMetric("first approach, logarithmic", BANDWIDTH),
+        "first_approach_best": SingleMetric("best grouping", BANDWIDTH),
+        "first_approach_worst": SingleMetric("worst grouping", BANDWIDTH),
+        "cartesian": SingleMetric("cartesian, logarithmic mean", BANDWIDTH),
+        "cartesian_1d_x": SingleMetric("1-d x", BANDWIDTH),
+        "cartesian_2d_x": SingleMetric("2-d x", BANDWIDTH),
+        "cartesian_2d_y": SingleMetric("2-d y", BANDWIDTH),
+        "cartesian_2d_xy": SingleMetric("2-d xy", BANDWIDTH),
+        "cartesian_3d_x": SingleMetric("3-d x", BANDWIDTH),
+        "cartesian_3d_y": SingleMetric("3-d y", BANDWIDTH),
+        "cartesian_3d_z": SingleMetric("3-d z", BANDWIDTH),
+        "cartesian_3d_xyz": SingleMetric("3-d xyz", BANDWIDTH),
+    },
+)

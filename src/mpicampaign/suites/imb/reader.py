@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mpicampaign.parsers.imb_tables import Table
-from mpicampaign.parsers.output import (
+from mpicampaign.suites.imb.tables import Table
+from mpicampaign.suites.reading import (
     OutputError,
     check_column_count,
     check_no_abort,

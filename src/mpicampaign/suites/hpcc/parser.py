@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.hpl_rows import GIGA, operations
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.hpl.rows import GIGA, operations
+from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
@@ -25,7 +26,6 @@ from mpicampaign.parsers.output import (
     scientific,
     shown,
 )
-from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable

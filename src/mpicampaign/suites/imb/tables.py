@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.reading import (
     MEGABYTE,
     MICROSECOND,
     OutputError,
@@ -17,7 +18,6 @@ from mpicampaign.parsers.output import (
     out_of_step,
     shown,
 )
-from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

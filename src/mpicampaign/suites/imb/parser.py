@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mpicampaign.parsers.imb_reader import NO_HEADER, Reader, read_lines
-from mpicampaign.parsers.imb_tables import Lengths, Table, check_sizes, series_of
-from mpicampaign.parsers.imb_units import choose_unit
-from mpicampaign.parsers.output import OutputError, ParsedOutput
+from mpicampaign.suites.imb.reader import NO_HEADER, Reader, read_lines
+from mpicampaign.suites.imb.tables import Lengths, Table, check_sizes, series_of
+from mpicampaign.suites.imb.units import choose_unit
+from mpicampaign.suites.reading import OutputError, ParsedOutput
 
 SUITE = "imb"
 

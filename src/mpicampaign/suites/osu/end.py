@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.imports.job_script import program_of
-from mpicampaign.osu_sizes import largest_size
+from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.records import Series
 
@@ -22,19 +21,18 @@ _RANKS = re.compile(r"\s(?:-np|-n|--ntasks)[ =]?([0-9]{1,9})(?!\S)")
 _SIZES = ("-m", "--message-size")
 
 
-def doubt_of_end(facts: Mapping[str, str], tables: Iterable[Series]) -> str:
+def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
     """Why the output may be cut, in words; empty where it ends where it should, or nobody can tell."""
     ends = [max(filter(None, sizes), default=0) for table in tables if (sizes := table.columns.get("size"))]
-    program, command = facts.get("program", ""), facts.get("command", "")
+    program = facts.get("program", "")
     usual = largest_size(program, (), _ranks(facts))
     if not ends or usual is None:
         return ""
     said = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}, where "
     usually = f"{program} usually ends at {format_size(usual)}"
-    if program_of(command) != program:
+    if arguments is None:
         asks = "without its job script nothing tells whether -m asked for that or it was cut"
         return f"{said}{usually}: {asks}" if min(ends) < usual else ""
-    arguments = command.partition(program)[2].split()
     last = largest_size(program, arguments, _ranks(facts))
     if last is None or min(ends) >= last:
         return ""

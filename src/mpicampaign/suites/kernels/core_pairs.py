@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from statistics import median
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError, shown
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.records import Series
+from mpicampaign.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.suite import SingleMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
 
 
-def core_pairs_layout() -> Layout:
+def _layout() -> Layout:
     """The layout; what was not measured within the budget is ``-`` in the rows of pairs."""
     measured = frozenset({"latency_seconds", "bandwidth_seconds"})
     times = frozenset({"seconds_alone", "seconds_together"})
@@ -73,6 +75,8 @@ def _seconds(rows: Iterable[Row], name: str) -> list[float]:
 
 
 def _median(rows: Iterable[Row], name: str) -> float | None:
+    from statistics import median  # slow to load, and not needed to plan
+
     found = _seconds(rows, name)
     return median(found) if found else None
 
@@ -86,3 +90,19 @@ def _largest_factor(rows: list[Row]) -> float | None:
     """How much slower a pair was with another one busy than alone, at most."""
     alone, together = (_seconds(rows, name) for name in ("seconds_alone", "seconds_together"))
     return max((b / a for a, b in zip(alone, together, strict=True)), default=None)
+
+
+KERNEL = Kernel(
+    name="core_pairs",
+    layout=_layout,
+    metrics={
+        "pair_latency": SingleMetric("latency, median pair", TIME, headline=True),
+        "pair_bandwidth": SingleMetric("bandwidth, median pair", BANDWIDTH),
+        "pair_classes": SingleMetric("pair classes", COUNT),
+        "fastest_class_latency": SingleMetric("latency, fastest class", TIME),
+        "slowest_class_latency": SingleMetric("latency, slowest class", TIME),
+        "fastest_class_bandwidth": SingleMetric("bandwidth, fastest class", BANDWIDTH),
+        "slowest_class_bandwidth": SingleMetric("bandwidth, slowest class", BANDWIDTH),
+        "contention": SingleMetric("largest contention factor", SLOWDOWN),
+    },
+)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mpicampaign.parsers.output import (
+from mpicampaign.suites.reading import (
     OutputError,
     agree,
     check_column_count,

@@ -11,9 +11,11 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.rings import RINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +32,7 @@ _SUMMARY = ("shortest_seconds", "mean_seconds", "longest_seconds", "harmonic_mea
 _METHODS = ("sendrecv_seconds", "nonblocking_seconds")
 
 
-def latency_bandwidth_layout() -> Layout:
+def _layout() -> Layout:
     """The layout of the kernel's output."""
     return Layout(
         needed={
@@ -150,3 +152,6 @@ def _positive(row: Row, name: str, what: str) -> float:
     if value <= 0:
         raise OutputError(f"{what}: took no time at all")
     return value
+
+
+KERNEL = Kernel(name="latency_bandwidth", layout=_layout, metrics=RINGS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.reading import (
     MEGABYTE,
     MICROSECOND,
     OutputError,
@@ -15,7 +16,6 @@ from mpicampaign.parsers.output import (
     out_of_step,
     shown,
 )
-from mpicampaign.records import Series
 
 # heading -> column and factor to SI
 _COLUMNS: dict[str, tuple[str, float]] = {

@@ -11,15 +11,15 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from mpicampaign.parsers.hpl_rows import GIGA, Row, is_heading, read_row
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.hpl.rows import GIGA, Row, is_heading, read_row
+from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
     check_no_abort,
     integer,
     numbered_lines,
 )
-from mpicampaign.records import Series
 
 SUITE = "hpl"
 

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from statistics import median
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.kernel_frame import Frame, Layout, Row
-from mpicampaign.parsers.output import OutputError
+from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.suites.reading import OutputError
+from mpicampaign.suites.suite import Active, Sends
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+BASELINE = "MPI_Gather"  # what kernels that gather measure beside themselves, in the same run
+BASELINE_SENDS = Sends(Active.ALL)
+
 _NO_VARIANT = "-"
-_MERGING = "tree_merge"
 
 _Key = tuple[str, str, int]  # operation, variant, size
+Columns = dict[str, float | None]  # of one size
+_Further = Mapping[str, Callable[[list[Row]], Columns]]
 
 
-def sweep_layout(variant: str) -> Layout:
-    """The layout of a kernel whose operations differ in the variant, such as ``tree``."""
+def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
+    """The layout of a kernel whose operations differ in the variant, such as ``tree``.
+
+    ``further``: by operation, what is made of the rows of its levels at one size.
+    """
     return Layout(
         needed={
             "samples": frozenset({"operation", variant, "size", "seconds", "useful_bytes", "wire_bytes"}),
@@ -29,11 +37,11 @@ def sweep_layout(variant: str) -> Layout:
         },
         names=frozenset({"operation", variant}),
         seconds=frozenset({"seconds", "receive_seconds", "merge_seconds"}),
-        series=lambda frame: _sweep_series(frame, variant),
+        series=lambda frame: _sweep_series(frame, variant, further or {}),
     )
 
 
-def _sweep_series(frame: Frame, variant: str) -> tuple[Series, ...]:
+def _sweep_series(frame: Frame, variant: str, further: _Further) -> tuple[Series, ...]:
     samples, levels, sizes = (_by_key(frame.rows(kind), variant) for kind in ("samples", "levels", "sizes"))
     if not samples:
         raise OutputError("no samples")
@@ -43,7 +51,7 @@ def _sweep_series(frame: Frame, variant: str) -> tuple[Series, ...]:
         Series(
             operation,
             frame.ranks,
-            _columns((operation, which), samples, sizes, levels),
+            _columns((operation, which), samples, sizes, levels, further),
             {} if which == _NO_VARIANT else {variant: which},
         )
         for operation, which in labels
@@ -75,18 +83,21 @@ def _columns(
     samples: dict[_Key, list[Row]],
     sizes: dict[_Key, list[Row]],
     levels: dict[_Key, list[Row]],
+    further: _Further,
 ) -> dict[str, list[float | None]]:
     columns: dict[str, list[float | None]] = defaultdict(list)
     for key in (key for key in samples if key[:2] == label):
         figures = _figures(samples[key], sizes[key][0])
-        if key[0] == _MERGING:
-            figures |= _merge_figures(levels.get(key, []))
+        if key[0] in further:
+            figures |= further[key[0]](levels.get(key, []))
         for name, value in figures.items():
             columns[name].append(value)
     return dict(columns)
 
 
-def _figures(samples: list[Row], size: Row) -> dict[str, float | None]:
+def _figures(samples: list[Row], size: Row) -> Columns:
+    from statistics import median  # slow to load, and not needed to plan
+
     times = [float(row["seconds"]) for row in samples]
     if min(times) <= 0:
         raise OutputError(f"{size['operation']} {size['size']} B: a sample took no time at all")
@@ -108,18 +119,3 @@ def _rate(samples: list[Row], name: str, time: float) -> float | None:
     if len(volumes) != 1:
         raise OutputError(f"{name} differs between samples of one size: {sorted(volumes)}")
     return volumes.pop() / time
-
-
-def _merge_figures(levels: list[Row]) -> dict[str, float | None]:
-    """Seconds of communication and of merging, summed over the levels of the rank that spent most."""
-    return {
-        "communication": _longest(levels, "receive_seconds"),
-        "merge": _longest(levels, "merge_seconds"),
-    }
-
-
-def _longest(levels: list[Row], name: str) -> float | None:
-    by_rank: dict[int, float] = defaultdict(float)
-    for row in levels:
-        by_rank[int(row["rank"])] += float(row[name])
-    return max(by_rank.values(), default=None)

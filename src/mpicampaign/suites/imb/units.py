@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.parsers.output import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, shown
+from mpicampaign.suites.reading import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, shown
 
 if TYPE_CHECKING:
-    from mpicampaign.parsers.imb_tables import Table
+    from mpicampaign.suites.imb.tables import Table
 
 # Messages that each process sends and receives in the printed time: bandwidth = factor * size / time
 # (IMB user guide, "Throughput calculation"). The others have one factor for each table.

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mpicampaign.parsers.osu_tables import Table, read_headings, series_of
-from mpicampaign.parsers.osu_windows import WindowProfile
-from mpicampaign.parsers.output import (
+from mpicampaign.records import Series
+from mpicampaign.suites.osu.tables import Table, read_headings, series_of
+from mpicampaign.suites.osu.windows import WindowProfile
+from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
     check_column_count,
@@ -25,7 +26,6 @@ from mpicampaign.parsers.output import (
     row_tokens,
     word_ends,
 )
-from mpicampaign.records import Series
 
 SUITE = "osu"
 

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import did_you_mean
-from mpicampaign.parsers.output import (
+from mpicampaign.suites.reading import (
     OutputError,
     check_column_count,
     integer,

@@ -6,7 +6,6 @@ After the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach). Bandwidths ar
 from __future__ import annotations
 
 import math
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,12 +19,13 @@ def rate(length: int, messages: int, loops: int, seconds: float) -> float:
 
 def pattern_bandwidth(best: Mapping[int, float]) -> float:
     """One pattern: the mean over message lengths of the best rate at each."""
-    return fmean(best.values())
+    return math.fsum(best.values()) / len(best)
 
 
 def logarithmic_mean(bandwidths: Iterable[float]) -> float:
     """The mean on a logarithmic scale: the geometric mean. No value may be 0."""
-    return math.exp(fmean(math.log(bandwidth) for bandwidth in bandwidths))
+    logarithms = [math.log(bandwidth) for bandwidth in bandwidths]
+    return math.exp(math.fsum(logarithms) / len(logarithms))
 
 
 def effective_bandwidth(rings: Iterable[float], randoms: Iterable[float]) -> float:

@@ -1,0 +1,65 @@
+"""Suites: of each one file or folder holds all that is known of it, and ends in one ``SUITE``.
+
+Another package brings its own as entry points of the group ``mpicampaign.suites``. No I/O: parsers are pure
+functions of text. A truncated, empty or garbled output raises `OutputError`, never yields a number.
+"""
+
+from __future__ import annotations
+
+from mpicampaign.errors import did_you_mean
+from mpicampaign.suites.detection import (
+    above_banner,
+    detect_suite,
+    prefix_of,
+    program_names,
+    program_of,
+    suite_of,
+)
+from mpicampaign.suites.reading import OutputError, ParsedOutput
+from mpicampaign.suites.room import SUITES, benchmarks, printed_resolution, sends, single_metrics
+
+__all__ = [
+    "SUITES",
+    "OutputError",
+    "ParsedOutput",
+    "above_banner",
+    "benchmarks",
+    "detect_suite",
+    "parse",
+    "prefix_of",
+    "printed_resolution",
+    "program_names",
+    "program_of",
+    "sends",
+    "single_metrics",
+    "suite_of",
+]
+
+
+def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
+    """Read the output of one program of a suite.
+
+    ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
+    an output cut exactly between two lines shows only against it; the other suites prove by themselves
+    that they are complete, and for them it is one more check.
+
+    Raises
+    ------
+    OutputError
+        when the output is incomplete, contradicts itself, or is not an output of that suite.
+    """
+    found = SUITES.get(suite)
+    if found is None:
+        raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
+    parsed = found.parse(text)
+    if expected_max is not None:
+        _check_largest_size(parsed, expected_max)
+    return parsed
+
+
+def _check_largest_size(parsed: ParsedOutput, expected: int) -> None:
+    sized = [series for series in parsed.series if "size" in series.columns]
+    for series in sized:
+        largest = max((size for size in series.columns["size"] if size is not None), default=0)
+        if largest != expected:
+            raise OutputError(f"{series.label} ends at {largest:.0f} B; {expected} B was asked for")

@@ -1,0 +1,42 @@
+"""HPL, the High-Performance Linpack benchmark."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.suites.suite import Banner, Suite
+
+if TYPE_CHECKING:
+    from mpicampaign.suites.reading import ParsedOutput
+
+_ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)
+
+
+def _parse(text: str) -> ParsedOutput:
+    from mpicampaign.suites.hpl.parser import parse_hpl
+
+    return parse_hpl(text)
+
+
+def _names(text: str, program: str) -> tuple[str, str]:
+    return "HPL", program
+
+
+def _no_output(text: str) -> str:
+    """HPL complains of its input before its header."""
+    error = _ERROR.search(text)
+    reason = "mend HPL.dat or the number of ranks and run it again"
+    return f"HPL did not start, it says {error[1]!r}: {reason}" if error else ""
+
+
+SUITE = Suite(
+    name="hpl",
+    banner=Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
+    parse=_parse,
+    programs=r"xhpl\w*",
+    whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
+    refused="^HPL ERROR ",
+    names=_names,
+    no_output=_no_output,
+)

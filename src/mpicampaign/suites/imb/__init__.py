@@ -1,0 +1,69 @@
+"""The Intel MPI Benchmarks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.suites.suite import Active, Banner, Sends, Suite
+
+if TYPE_CHECKING:
+    from mpicampaign.suites.reading import ParsedOutput
+
+# These words are looked for first: a search for them is many times as fast as one for the begins of lines.
+_TABLE = "# Benchmarking "
+_BENCHMARK = re.compile(rf"^{_TABLE}(\S+)", re.MULTILINE)
+_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
+_LONGEST_NAME = 64  # characters that a label may have
+
+_BUILT_IN = (
+    "PingPong",
+    "PingPing",
+    "Sendrecv",
+    "Exchange",
+    "Uniband",
+    "Biband",
+    "Gather",
+    "Allreduce",
+    "Alltoall",
+)
+
+
+def _parse(text: str) -> ParsedOutput:
+    from mpicampaign.suites.imb.parser import parse_imb
+
+    return parse_imb(text)
+
+
+def _names(text: str, program: str) -> tuple[str, str]:
+    """All benchmarks that were measured (the program where their names are too long), and the program."""
+    called = _CALL.search(text)
+    program = called[1] if called else program
+    names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
+    return names if len(names) <= _LONGEST_NAME else program or names, program
+
+
+SUITE = Suite(
+    name="imb",
+    banner=Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
+    parse=_parse,
+    programs=r"IMB-\w+",
+    # IMB-MT has no such closing line.
+    whole=("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),
+    refused="^Invalid benchmark name",
+    benchmarks={
+        name: {"program": "IMB-MPI1", "provider": "wheel", "arguments": name, "ranks_minimum": 2}
+        for name in _BUILT_IN
+    },
+    sends={
+        "PingPong": Sends(Active.FIRST_TWO, one_way=True),
+        "PingPing": Sends(Active.FIRST_TWO, one_way=True),
+        "Sendrecv": Sends(Active.ALL, directions=2),
+        "Exchange": Sends(Active.ALL, directions=2),
+        "Uniband": Sends(Active.HALVES, windows=True),
+        "Biband": Sends(Active.HALVES, directions=2, windows=True),
+    },
+    resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
+    ends_early=True,
+    names=_names,
+)

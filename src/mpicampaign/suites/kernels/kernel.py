@@ -1,0 +1,28 @@
+"""What is known of a bundled kernel beside its C source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from mpicampaign.suites.kernels.frame import Layout
+    from mpicampaign.suites.suite import Sends, SingleMetric
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """A bundled kernel.
+
+    ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
+    way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
+    ``metrics``: its metrics, where it has no sizes.
+    """
+
+    name: str
+    layout: Callable[[], Layout]
+    version: int = 1
+    sends: Mapping[str, Sends] = field(default_factory=dict)
+    metrics: Mapping[str, SingleMetric] = field(default_factory=dict)

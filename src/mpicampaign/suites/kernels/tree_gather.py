@@ -1,0 +1,13 @@
+"""tree_gather: a sweep of sizes for each tree."""
+
+from __future__ import annotations
+
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, sweep_layout
+from mpicampaign.suites.suite import Active, Sends
+
+KERNEL = Kernel(
+    name="tree_gather",
+    layout=lambda: sweep_layout("tree"),
+    sends={"tree_gather": Sends(Active.ALL), BASELINE: BASELINE_SENDS},
+)

@@ -1,0 +1,36 @@
+"""tree_merge: a sweep of sizes for each tree, and where the time of its ranks goes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, sweep_layout
+from mpicampaign.suites.suite import Active, Sends
+
+if TYPE_CHECKING:
+    from mpicampaign.suites.kernels.frame import Row
+    from mpicampaign.suites.kernels.sweep import Columns
+
+
+def _seconds(levels: list[Row]) -> Columns:
+    """Seconds of communication and of merging, summed over the levels of the rank that spent most."""
+    return {
+        "communication": _longest(levels, "receive_seconds"),
+        "merge": _longest(levels, "merge_seconds"),
+    }
+
+
+def _longest(levels: list[Row], name: str) -> float | None:
+    by_rank: dict[int, float] = defaultdict(float)
+    for row in levels:
+        by_rank[int(row["rank"])] += float(row[name])
+    return max(by_rank.values(), default=None)
+
+
+KERNEL = Kernel(
+    name="tree_merge",
+    layout=lambda: sweep_layout("tree", {"tree_merge": _seconds}),
+    sends={"tree_merge": Sends(Active.ALL), BASELINE: BASELINE_SENDS},
+)

@@ -1,0 +1,52 @@
+"""The room of suites: those of this folder, and those that other packages bring."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mpicampaign.registry import Registry
+from mpicampaign.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.suites.suite import Sends, SingleMetric
+
+SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
+
+
+def sends(suite: str, benchmark: str) -> Sends | None:
+    """Who sends to whom in a benchmark, by the name of its series; None where that is not said.
+
+    ``suite``: empty where evidence does not name it; series of different suites have different names.
+    """
+    known = [SUITES[suite]] if suite in SUITES else SUITES.values()
+    return next((each.sends[benchmark] for each in known if benchmark in each.sends), None)
+
+
+@cache  # asked for at each number
+def single_metrics() -> dict[str, SingleMetric]:
+    """The metrics of benchmarks without sizes, of all suites, by column."""
+    return {column: metric for suite in SUITES.values() for column, metric in suite.metrics.items()}
+
+
+def printed_resolution(suite: str, column: str) -> float:
+    """The step between neighbouring printed values of a column (SI); 0 where all digits are printed."""
+    found = SUITES.get(suite)
+    return found.resolution.get(column, 0.0) if found else 0.0
+
+
+def benchmarks(named: Iterable[str] = ()) -> dict[str, dict[str, object]]:
+    """What a campaign file that names these benchmarks may use, override or add to under ``benchmarks:``.
+
+    Those of other packages are among them only where it names one that is not built in.
+    """
+    found = _benchmarks_of(SUITES.built_in())
+    return found if found.keys() >= set(named) else _benchmarks_of(SUITES.values())
+
+
+def _benchmarks_of(suites: Iterable[Suite]) -> dict[str, dict[str, object]]:
+    return {
+        name: {"suite": suite.name, **entry} for suite in suites for name, entry in suite.benchmarks.items()
+    }

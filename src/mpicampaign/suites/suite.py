@@ -1,0 +1,132 @@
+"""What is known of a suite: how its outputs are told, read and judged, and how its programs come to a system.
+
+No I/O: texts come in, and facts go out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.records import Series
+    from mpicampaign.suites.reading import ParsedOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The line by which a program announces itself; ``needle`` finds it fast, ``line`` is how it looks."""
+
+    needle: str
+    line: re.Pattern[str]
+
+
+class Active(Enum):
+    """Which ranks of a benchmark send."""
+
+    FIRST_TWO = "ranks 0 and 1, to each other"
+    HALVES = "each rank of the first half, with one of the second half: rank i with i + ranks / 2"
+    SOME = "some pairs of ranks; which, only the single run tells"
+    ALL = "each rank, or in a gather each but the root, which receives"
+
+
+@dataclass(frozen=True, slots=True)
+class Sends:
+    """Who sends to whom in a benchmark, and what its metrics count of that.
+
+    ``directions``: of a link, as its bandwidth counts them: of the one link between pairs, of each rank's own
+    link where all ranks send. ``least``: each active rank sends, or the root receives, at least size ×
+    repetitions in one direction. ``windows``: a repetition is a window of messages, so that far more may be
+    sent than that. ``one_way``: its time is that of one message.
+    """
+
+    active: Active
+    directions: int = 1
+    least: bool = True
+    windows: bool = False
+    one_way: bool = False
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether its bandwidth is that of pairs, not of each rank."""
+        return self.active is not Active.ALL
+
+
+@dataclass(frozen=True, slots=True)
+class SingleMetric:
+    """What a benchmark without sizes gives, as people read it; ``headline``: it is ranked in words."""
+
+    title: str
+    dimension: Dimension
+    headline: bool = False
+
+
+def _no_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
+    return None
+
+
+def _as_program(text: str, program: str) -> tuple[str, str]:
+    return program, program
+
+
+def _no_doubt(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
+    return ""
+
+
+def _no_reason(text: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A family of benchmarks with one format of outputs.
+
+    Parameters
+    ----------
+    name : what campaign files call it
+    banner : the line by which its programs announce themselves
+    parse : reads a whole output, or raises `OutputError`
+    programs : pattern of the names of its programs
+    whole : patterns (``grep -E``) of lines without which an output is not whole, whatever the exit status
+    refused : pattern of a line that says, with exit status 0, that it did not do what it was asked for
+    closing_line : whether its outputs prove by themselves that they are whole
+    ends_early : whether an output that ends at a smaller message than others may still have metrics
+    holds : suites whose banners stand inside its outputs, up to the line ``end``
+    benchmarks : built in, as in a campaign file, by name
+    sends : who sends to whom, by the names of its series
+    metrics : of benchmarks without sizes, by column, in the order in which they are shown
+    resolution : the step between neighbouring printed values of a column (SI); none: all digits are printed
+    measurement : raised by hand when it is run in another way, with a line of history in docs/formats.md
+    versions : the same of a single bundled program, by its name
+    largest_size : the last size (B) that a program prints with its arguments and ranks, where they tell it
+    names : benchmark and program of a foreign output, by its text and the program that its job script starts
+    doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program, None where
+        nothing tells them, and its tables
+    no_output : why a text that has no banner is no output of it; empty where it has nothing to do with it
+    """
+
+    name: str
+    banner: Banner
+    parse: Callable[[str], ParsedOutput]
+    programs: str = ""
+    whole: tuple[str, ...] = ()
+    refused: str = ""
+    closing_line: bool = True
+    ends_early: bool = False
+    holds: tuple[str, ...] = ()
+    end: str = ""
+    benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sends: Mapping[str, Sends] = field(default_factory=dict)
+    metrics: Mapping[str, SingleMetric] = field(default_factory=dict)
+    resolution: Mapping[str, float] = field(default_factory=dict)
+    measurement: int = 1
+    versions: Mapping[str, int] = field(default_factory=dict)
+    largest_size: Callable[[str, Sequence[str], int], int | None] = _no_size
+    names: Callable[[str, str], tuple[str, str]] = _as_program
+    doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = _no_doubt
+    no_output: Callable[[str], str] = _no_reason

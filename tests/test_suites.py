@@ -1,0 +1,118 @@
+"""The room of suites: each is known from its file alone, and one from outside is treated like them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import MACHINE
+from evidence_texts import read
+from test_verdict import TCP
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.dimension import UPDATE_RATE
+from mpicampaign.errors import UserError
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.records import Series
+from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of, room
+from mpicampaign.suites.reading import ParsedOutput
+from mpicampaign.suites.suite import Banner, SingleMetric, Suite
+from mpicampaign.verdict.traffic import payload
+
+KERNELS = Path(__file__).resolve().parents[1] / "kernels"
+CAMPAIGN = """\
+campaign: rooms
+systems: {here: {scheduler: none, mpi: intelmpi}}
+host_groups: {blue: {system: here}}
+benchmarks: {own: {suite: SUITE, program: PROGRAM, provider: {kind: path, location: /apps}}}
+matrix: [{host_groups: blue, placements: SHM, benchmarks: own, repeats: 1}]
+"""
+TOY = Suite(
+    name="toy",
+    banner=Banner("Toy test", re.compile(r"Toy test v\d")),
+    parse=lambda text: ParsedOutput("toy", "1", {}, (Series("Toy", 2, {"toys": [float(text.split()[-1])]}),)),
+    programs=r"toy_\w+",
+    whole=("^toys ",),
+    benchmarks={"toys": {"program": "toy_all", "provider": "path", "ranks_minimum": 2}},
+    metrics={"toys": SingleMetric("toys", UPDATE_RATE, headline=True)},
+)
+
+
+def loaded(folder: Path, suite: str, program: str) -> Any:
+    path = folder / "campaign.yaml"
+    path.write_text(CAMPAIGN.replace("SUITE", suite).replace("PROGRAM", program))
+    return load_campaign(path)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As if another package had brought it."""
+    monkeypatch.setitem(SUITES._brought, "toy", TOY)
+    room.single_metrics.cache_clear()
+    yield
+    room.single_metrics.cache_clear()
+
+
+@pytest.mark.parametrize(("suite", "program"), [("hpl", "xhpl"), ("hpcc", "hpcc")])
+def test_hpl_and_hpcc_are_checked_and_planned_like_others(tmp_path: Path, suite: str, program: str) -> None:
+    [run] = make_plan(loaded(tmp_path, suite, program), ["here"], MACHINE).runs
+    assert (run.declared["suite"], run.declared["program"]) == (suite, program)
+
+
+def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        loaded(tmp_path, "ocu", "osu_bw")
+    [problem] = caught.value.problems
+    assert (problem.key, problem.line, problem.value) == ("benchmarks.own.suite", 4, "'ocu'")
+    assert problem.message == "must be hpcc, hpl, imb, kernel or osu"
+    assert problem.hint == "did you mean 'osu'?"
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_suite_from_outside_is_planned_told_and_read(tmp_path: Path) -> None:
+    made = loaded(tmp_path, "toy", "toy_all")
+    assert benchmarks(["toys"])["toys"]["program"] == "toy_all"
+    assert len(make_plan(made, ["here"], MACHINE).runs) == 1
+    assert detect_suite("Toy test v1\ntoys 3\n") == "toy"
+    series = parse("toy", "Toy test v1\ntoys 3\n").series
+    [metric] = choose_metrics("toy", series, ())
+    assert (metric.name, metric.dimension, metric.headline) == ("toys", UPDATE_RATE, True)
+
+
+def test_each_kernel_is_its_source_and_one_file() -> None:
+    sources = {path.stem for path in KERNELS.glob("*.c") if "kernel_main" in path.read_text()}
+    assert sources == set(SUITES["kernel"].versions) == set(SUITES["kernel"].benchmarks)
+
+
+def test_programs_are_known_by_the_last_part_of_their_path() -> None:
+    assert program_of("/apps/osu/osu_latency") == "osu_latency"
+    assert program_of("/apps/IMB-MPI1.old") == ""
+
+
+def halves(ranks: int, benchmark: str = "Uniband") -> dict[str, float]:
+    columns: dict[str, list[float | None]] = {"size": [1048576.0], "repetitions": [100.0]}
+    return payload(read(TCP), (Series(benchmark, ranks, columns),)).least
+
+
+def test_pairs_of_both_halves_must_cross_where_their_ranks_are_on_two_hosts() -> None:
+    assert halves(2) == {"blue1": 104857600.0, "blue2": 104857600.0}
+    assert halves(2, "MPI Multiple Bandwidth / Message Rate") == halves(2, "Biband") == halves(2)
+    assert halves(3) == {"blue1": 0.0, "blue2": 0.0}  # which rank has no partner, is not known
+
+
+def test_pairs_within_hosts_tell_nothing_of_what_left_them() -> None:
+    evidence = read(TCP)
+    hosts = {rank: evidence.ranks[rank % 2] for rank in range(4)}  # 0 and 2 on one host, 1 and 3 on another
+    table = Series("Uniband", 4, {"size": [1048576.0], "repetitions": [100.0]})
+    assert set(payload(replace(evidence, ranks=hosts), (table,)).least.values()) == {0.0}
+
+
+def test_windows_of_messages_are_no_measure_of_all_traffic() -> None:
+    table = Series("Uniband", 2, {"size": [1048576.0], "repetitions": [100.0]})
+    assert not payload(read(TCP), (table,)).close
+    assert payload(read(TCP), (replace(table, benchmark="PingPong"),)).close
