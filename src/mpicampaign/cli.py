@@ -192,7 +192,6 @@ def _run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan_text import pending_text, waiting_text
     from mpicampaign.jobs.prepare import check_runs
-    from mpicampaign.jobs.software import PROJECT
 
     prepared = _prepare(options)
     check_runs(prepared)
@@ -204,8 +203,7 @@ def _run(options: argparse.Namespace) -> int:
     # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
     values = {"campaign": str(options.campaign.resolve()), "system": options.system}
     config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
-    arguments = ["--snakefile", str(PROJECT / "Snakefile"), "--profile", options.profile, *config]
-    status = run_snakemake(PROJECT, [*arguments, *options.snakemake])
+    status = run_snakemake(options.profile, [*config, *options.snakemake])
     _show(prepared)
     if prepared.pending:
         print(
@@ -243,10 +241,10 @@ def _import(options: argparse.Namespace) -> int:
     from mpicampaign.imports.account import account_text, failed_lines
     from mpicampaign.imports.importing import import_folders
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
     chosen = load_map(options.map)
-    folder = RESULTS / chosen.campaign
+    folder = results_folder() / chosen.campaign
     account = import_folders(options.folders, chosen, folder)
     _tell(account_text(account))
     if account.in_vain:
@@ -295,11 +293,11 @@ def _report_of_import(file: Path) -> int:
     from mpicampaign.analyse import analyse
     from mpicampaign.collect.campaign import holds_results
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
     from mpicampaign.yaml_lines import printable
 
     chosen = load_map(file)
-    folder = RESULTS / chosen.campaign
+    folder = results_folder() / chosen.campaign
     if not holds_results(folder):
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing of this map was imported yet", printable(str(file)), hint=hint))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from mpicampaign.doctor.calls import call
-from mpicampaign.jobs.software import PROJECT
+from mpicampaign.places import shipped
 from mpicampaign.site import lsf, slurm
 from mpicampaign.site.facts import Group, NodeClass, NodeProbe, UnreadableError
 from mpicampaign.site.probe import read_probe
@@ -23,7 +23,7 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SCRIPT = PROJECT / "templates" / "doctor" / "probe.sh"
+SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may show on the login node only later
 SECONDS_BETWEEN_LOOKS = (0.2, 5.0)  # the first and the longest
 

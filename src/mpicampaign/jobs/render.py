@@ -20,6 +20,7 @@ from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
 from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
 from mpicampaign.osu_sizes import largest_size
+from mpicampaign.places import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.plan import Run
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "job"
+TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
 
