@@ -1,4 +1,4 @@
-"""The command line: mpicampaign check, plan, run, report, import, tables, bundle, doctor and others."""
+"""The command line: mpicampaign init, check, plan, run, report, import, tables, bundle, doctor and others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign import __version__
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.records import CONTRADICTED, OK
 
@@ -73,7 +74,9 @@ def _mistakes(error: UserError) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mpicampaign", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _init(commands)
     _command(commands, "check", _check, "check the campaign file and say what it holds")
     _command(commands, "plan", _plan, "show the matrix of cases and the node-hours they may take")
     render = _command(commands, "render", _render, "write all job scripts, submit nothing")
@@ -116,6 +119,12 @@ def _import_command(commands: argparse._SubParsersAction[argparse.ArgumentParser
     parser.add_argument("--map", type=Path, required=True, help="YAML file that says how runs are labelled")
     parser.add_argument("--only-copy", action="store_true", help="make no records and tables")
     parser.set_defaults(action=_import)
+
+
+def _init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.commands.init import add_command
+
+    add_command(commands)
 
 
 def _doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
