@@ -46,6 +46,7 @@ line_of() { # PART FILE...
     printf '%s %s %s\n' "$part" "$(cat "$@" | sha256sum | cut -c 1-64)" "$folder"
 }
 is_installed() { grep -qxF -e "$1" "$installed" 2>/dev/null; }
+is_made_here() { sed 's/^[^ ]* [^ ]* //' "$installed" 2>/dev/null | grep -qxF -e "$folder"; }
 python_is_the_chosen_one() {
     [ -z "${PYTHON-}" ] || is_installed "python $(command -v "$PYTHON")"
 }
@@ -63,6 +64,12 @@ make_environment() {
     install_locked envs/requirements-build.txt # first: pip and setuptools install the others
     install_locked envs/requirements.txt
 }
+
+# A link may lead to the environment of another clone, which a set-up here would clear.
+if [ -L "$venv" ] && [ -e "$venv/pyvenv.cfg" ] && ! is_made_here; then
+    say "$venv is a link to $(readlink -f "$venv"), which was not set up from here: remove the link, or set up there"
+    exit 1
+fi
 
 leave_environment
 run_line=$(line_of run envs/requirements-build.txt envs/requirements.txt)

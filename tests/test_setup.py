@@ -397,6 +397,21 @@ def test_second_setup_has_nothing_to_do() -> None:
     assert "nothing to do" in result.stdout
 
 
+@pytest.mark.parametrize("state", ["run 00 /elsewhere\n", None])
+def test_setup_leaves_the_environment_of_another_clone(tmp_path: Path, state: str | None) -> None:
+    theirs, here = tmp_path / "theirs", tmp_path / "here"
+    theirs.mkdir()
+    (theirs / "pyvenv.cfg").write_text("")
+    if state:
+        (theirs / "installed").write_text(state)
+    shutil.copytree(ENVS, here / "envs")
+    (here / ".venv").symlink_to(theirs)
+    done = subprocess.run([here / "envs/setup.sh", "run"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f".venv is a link to {theirs}, which was not set up from here" in done.stderr
+    assert (theirs / "pyvenv.cfg").exists()
+
+
 @pytest.fixture(scope="module")
 def fresh_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what set-up reads."""
