@@ -15,6 +15,8 @@ from subprocess import CompletedProcess
 
 import pytest
 from conftest import PROJECT, ProjectCopy, succeeded
+from minicluster import BLUE, MiniCluster
+from test_clone_and_archive import SNAKEMAKE, Root
 from trivial_campaign import write_trivial
 
 from mpicampaign import __version__
@@ -241,6 +243,23 @@ def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_p
     check_results(two)
     assert "Nothing to be done" in two.call("mpicampaign", "run", "--profile", "cluster").stderr
     assert "2 ok" in one.campaign("report")
+    assert installation.state() == before
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("cluster_parts")
+def test_the_command_of_the_readme_in_the_folder_of_init_on_a_cluster(
+    installation: Installation, tmp_path: Path
+) -> None:
+    before = installation.state()
+    with MiniCluster(tmp_path / "cluster", [BLUE], visible=[installation.folder]) as cluster:
+        folder = cluster.folder / "mine"
+        folder.mkdir()
+        root = Root(cluster, folder, installation.folder / "bin")
+        assert succeeded(root.call("mpicampaign", "init"))
+        assert succeeded(root.call("python", "-P", "-m", *SNAKEMAKE))
+        root.check_results()
+        assert root.submitted() == 3
     assert installation.state() == before
 
 
