@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpicampaign.places import results_folder, shipped
 
-WORDS = "make the current folder ready: write the default campaign file, and what Snakemake needs"
+HELP = "make the current folder ready: write the default campaign file, and what Snakemake needs"
 _COPIED = ("campaign.yaml", "cluster/config.yaml")
 # What Snakemake finds in the current folder. The path is looked up at each call: installations move.
 _SNAKEFILE = """\
@@ -27,7 +27,7 @@ next: mpicampaign plan    what would be run on this machine
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Make ``mpicampaign init`` known."""
-    parser = commands.add_parser("init", help=WORDS, description=f"{WORDS}; nothing is overwritten")
+    parser = commands.add_parser("init", help=HELP, description=f"{HELP}; nothing is overwritten")
     parser.set_defaults(action=_init)
 
 
