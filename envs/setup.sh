@@ -46,7 +46,6 @@ line_of() { # PART FILE...
     printf '%s %s %s\n' "$part" "$(cat "$@" | sha256sum | cut -c 1-64)" "$folder"
 }
 is_installed() { grep -qxF -e "$1" "$installed" 2>/dev/null; }
-is_made_here() { sed 's/^[^ ]* [^ ]* //' "$installed" 2>/dev/null | grep -qxF -e "$folder"; }
 python_is_the_chosen_one() {
     [ -z "${PYTHON-}" ] || is_installed "python $(command -v "$PYTHON")"
 }
@@ -65,12 +64,6 @@ make_environment() {
     install_locked envs/requirements.txt
 }
 
-# A link may lead to the environment of another clone, which a set-up here would clear.
-if [ -L "$venv" ] && [ -e "$venv/pyvenv.cfg" ] && ! is_made_here; then
-    say "$venv is a link to $(readlink -f "$venv"), which was not set up from here: remove the link, or set up there"
-    exit 1
-fi
-
 leave_environment
 run_line=$(line_of run envs/requirements-build.txt envs/requirements.txt)
 test_line=$(line_of test envs/requirements-build.txt envs/requirements-dev.txt)
@@ -87,6 +80,11 @@ if [ -n "$has_run" ] && is_installed "$project_line" && { [ "$purpose" = run ] |
     exit 0
 fi
 
+# Through a link, making it anew would empty the environment of the clone that it belongs to.
+if [ -L "$venv" ] && [ -s "$installed" ] && ! grep -qF -e " $folder" "$installed"; then
+    say "$folder/$venv links to the environment of another folder: remove the link, and call this again"
+    exit 1
+fi
 envs/check_system.sh "$purpose"
 mkdir -p build
 exec 9>>build/setup.lock

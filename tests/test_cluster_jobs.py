@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
+from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
     GRACE_SECONDS,
     PATIENT_TRIES,
@@ -24,7 +25,7 @@ from mpicampaign.execution.cluster_jobs import (
 )
 from mpicampaign.execution.execute import Answer, call
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
-from mpicampaign.jobs.schedulers import (
+from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
     DONE,
@@ -36,13 +37,10 @@ from mpicampaign.jobs.schedulers import (
     PREEMPTED,
     QUEUED,
     RUNNING,
-    SLURM_COMMANDS,
     TIMEOUT,
     UNKNOWN,
-    QueueError,
-    read_sbatch,
-    read_squeue,
 )
+from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
 
 class Cluster:
@@ -53,7 +51,7 @@ class Cluster:
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent, self.submissions = "", False, 0
         self.said: list[str] = []
-        self.jobs = ClusterJobs(SLURM_COMMANDS, lock, self.said.append, lambda: self.now, self.answer)
+        self.jobs = ClusterJobs(SLURM, lock, self.said.append, lambda: self.now, self.answer)
         for script in scripts:
             self.jobs.take(script)
 
@@ -517,7 +515,7 @@ STATES = {
 
 @pytest.mark.parametrize(("word", "state"), STATES.items())
 def test_states_of_slurm(word: str, state: str) -> None:
-    [job] = read_squeue(f"12|{word}|Resources|a|b\n")
+    [job] = SLURM.read_queue(f"12|{word}|Resources|a|b\n")
     assert (job.id, job.name, job.state) == ("12", "a|b", state)
     assert (job.state in ACTIVE) == (state in (QUEUED, RUNNING, HELD))
 
@@ -532,25 +530,25 @@ def test_states_of_slurm(word: str, state: str) -> None:
     ],
 )
 def test_what_pending_jobs_wait_for(reason: str, state: str) -> None:
-    assert [job.state for job in read_squeue(f"12|PENDING|{reason}|a\n")] == [state]
-    assert [job.state for job in read_squeue(f"12|RUNNING|{reason}|a\n")] == [RUNNING]
+    assert [job.state for job in SLURM.read_queue(f"12|PENDING|{reason}|a\n")] == [state]
+    assert [job.state for job in SLURM.read_queue(f"12|RUNNING|{reason}|a\n")] == [RUNNING]
 
 
 @pytest.mark.parametrize(
     "text", ["slurm_load_jobs error: timed out\n", "1|RUNNING|None|x\nerror: half a list", "1|RUNNING\n"]
 )
 def test_a_list_that_may_not_be_whole_is_refused(text: str) -> None:
-    with pytest.raises(QueueError, match="not a line of the job list"):
-        read_squeue(text)
+    with pytest.raises(UnreadableError, match="not a line of the job list"):
+        SLURM.read_queue(text)
 
 
 def test_an_empty_list_and_arrays_are_lists() -> None:
-    assert read_squeue("\n") == []
-    assert [job.id for job in read_squeue("12_[0-3,7%2]|PENDING|None|array\n13_1|RUNNING|None|array\n")]
+    assert SLURM.read_queue("\n") == []
+    assert [job.id for job in SLURM.read_queue("12_[0-3,7%2]|PENDING|None|array\n13_1|RUNNING|None|array\n")]
 
 
 @pytest.mark.parametrize(
     ("text", "number"), [("4711\n", "4711"), ("4711;here\n", "4711"), ("sbatch: note\n12\n", "12"), ("", "")]
 )
 def test_numbers_of_sbatch(text: str, number: str) -> None:
-    assert read_sbatch(text) == number
+    assert SLURM.read_submitted(text) == number

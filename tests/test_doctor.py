@@ -58,7 +58,7 @@ class Desk:
         self.stand_in(
             "sbatch", script="n=$(cat jobs 2>/dev/null); n=$((${n:-6}+1)); echo $n | cat >jobs; echo $n"
         )
-        self.stand_in("squeue", "".join(f"{job}|{state}\n" for job in (7, 8, 9)))
+        self.stand_in("squeue", "".join(f"{job}|{state}|probe\n" for job in (7, 8, 9)))
         self.stand_in("scancel")
 
     def command(self, *arguments: str) -> list[str]:
@@ -292,7 +292,7 @@ def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
         desk.stand_in(name, output)
     desk.stand_in("bparams", "Default Queues:  normal\n")
     desk.stand_in("bkill")
-    desk.stand_in("bjobs", "JOBID USER STAT\n7 me RUN\n")
+    desk.stand_in("bjobs", "7|RUN|-|probe|-\n")
     run = (
         'for last; do :; done; sh -c "$last" >/dev/null 2>&1; echo "Job <7> is submitted to queue <normal>."'
     )
@@ -305,6 +305,21 @@ def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
     assert "hosts: [bw001, bw002]" in desk.site.read_text()
     assert not any(line.startswith("bkill") for line in desk.calls)
     desk.demand_campaign()
+
+
+def test_a_probe_on_a_host_that_lsf_does_not_hear_of_is_not_left_behind(desk: Desk) -> None:
+    """UNKWN is no end: the job goes on when its host answers again."""
+    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):
+        desk.stand_in(name, output)
+    desk.stand_in("bparams", "Default Queues:  normal\n")
+    desk.stand_in("bsub", "Job <7> is submitted to queue <normal>.\n")
+    desk.stand_in("bjobs", "7|UNKWN|-|probe|-\n")
+    desk.stand_in("bkill")
+    done = desk.call("doctor", "--time-limit", "2 s")
+    assert done.returncode == 0, done.stderr
+    assert "probe job 7 had not ended after 2 s (UNKWN) and was cancelled" in done.stdout
+    assert "bkill 7" in desk.calls
+    desk.demand_nothing_left()
 
 
 def test_an_lsf_that_does_not_answer(desk: Desk) -> None:

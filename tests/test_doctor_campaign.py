@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign
+from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.schedulers.scheduler import NodeClass, Queue
+from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 from mpicampaign.site.campaign_file import campaign_text, comment, dumped, named_groups, refusal
-from mpicampaign.site.facts import Group, Interface, Library, NodeClass, NodeProbe, Port, Queue, Site
+from mpicampaign.site.facts import Group, Interface, Library, NodeProbe, Port, Site
 from mpicampaign.site.text import site_lines
 from mpicampaign.yaml_lines import read_yaml
 
@@ -28,7 +31,7 @@ WHEEL = Library("wheel")
 
 
 def site(*groups: Group, scheduler: str = "slurm", libraries: tuple[Library, ...] = (WHEEL,)) -> Site:
-    return Site(scheduler, groups, libraries=libraries, modules="none", host="login1.example")
+    return Site(SCHEDULERS[scheduler], groups, libraries=libraries, modules="none", host="login1.example")
 
 
 def loaded(found: Site, folder: Path) -> Campaign:
@@ -186,10 +189,10 @@ AMBIGUOUS = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_that_no_job_script_may_hold_are_refused_in_words(name: str) -> None:
-    words = refusal(replace(MILAN, queue=name), "slurm")
+    words = refusal(replace(MILAN, queue=name), SLURM)
     assert "cannot be used in a job script" in words and words.isprintable()
     if name:
-        assert refusal(replace(MILAN, constraint=name), "slurm")
+        assert refusal(replace(MILAN, constraint=name), SLURM)
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
@@ -207,14 +210,14 @@ def test_any_partition_and_feature_is_refused_or_kept(queue: str, feature: str) 
     text = campaign_text(
         replace(found, queues=(Queue(queue, True, True, feature, (feature,)),), notes=(queue,))
     )
-    if not refusal(nodes, "slurm"):
+    if not refusal(nodes, SLURM):
         data = yaml.safe_load(text)
         assert data["host_groups"]["g"]["partition"] == queue
         assert data["host_groups"]["g"].get("constraint", "") == feature
     # Whatever they are, they stand in no other place.
     assert {line.split(":")[0] for line in text.splitlines() if line and line[0] not in " #-\"'|>?"} <= {
         *("campaign", "title", "repeats", "time_limit", "systems", "host_groups", "benchmarks", "matrix"),
-    } or refusal(nodes, "slurm")
+    } or refusal(nodes, SLURM)
 
 
 @given(st.text(max_size=40))
@@ -241,7 +244,7 @@ def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
     probe = NodeProbe(text, 1, 2, 2, (Interface(text, True, 1, True, True),), programs={"mpirun": text})
     nodes = NodeClass(text, (text,), 1, (text,), 1, 2, text)
     found = Site(
-        "slurm", (Group("g", nodes, probe),), (Queue(text, True, True, text),), (Library("", text),), text
+        SLURM, (Group("g", nodes, probe),), (Queue(text, True, True, text),), (Library("", text),), text
     )
     assert all(line.isprintable() for line in site_lines(found))
 

@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpicampaign.doctor.probe_jobs import SCRIPT
-from mpicampaign.site import lsf, slurm
-from mpicampaign.site.facts import Interface, NodeClass, Port, UnreadableError
+from mpicampaign.errors import UnreadableError
+from mpicampaign.schedulers import lsf, slurm
+from mpicampaign.schedulers.scheduler import QUEUED, RUNNING, NodeClass
+from mpicampaign.site.facts import Interface, Port
 from mpicampaign.site.modules import module_names, mpi_modules, program_library
 from mpicampaign.site.probe import read_probe
 
@@ -125,15 +127,14 @@ def test_demands_of_partitions() -> None:
 
 def test_slurm_jobs() -> None:
     nodes = NodeClass("-p; rm", ("n1",), 1, constraint="a&b")
-    command = slurm.submit_command(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
+    command = slurm.SCHEDULER.probe(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
     assert "--partition=-p; rm" in command and "--constraint=a&b" in command
     assert "--time=1" in command and "--nodes=1" in command
     assert command[-3:] == ["--output=/a 100%%/x.log", "probe.sh", "out"]
-    assert [slurm.job_id(text) for text in ("12\n", "12;cluster\n")] == ["12", "12"]
-    with pytest.raises(UnreadableError, match="sbatch"):
-        slurm.job_id("Submitted batch job 12\n")
-    states = slurm.read_states("12|PENDING|Resources\nrubbish\n13|RUNNING|None\n")
-    assert states == {"12": ("PENDING", "Resources"), "13": ("RUNNING", "None")}
+    printed = ("12\n", "12;cluster\n", "Submitted batch job 12\n")
+    assert [slurm.SCHEDULER.read_submitted(text) for text in printed] == ["12", "12", ""]
+    jobs = slurm.SCHEDULER.read_queue("12|PENDING|Resources|a\n13|RUNNING|None|b\n")
+    assert [(job.state, job.said) for job in jobs] == [(QUEUED, "PENDING (Resources)"), (RUNNING, "RUNNING")]
 
 
 # ---- LSF: stand-ins
@@ -187,16 +188,13 @@ def test_what_lsf_should_not_print_is_refused(hosts: str, states: str, queues: l
 
 def test_lsf_jobs() -> None:
     nodes = NodeClass("normal", ("a", "b"), 2)
-    command = lsf.submit_command(nodes, "job", "log", ["/my probe.sh", "it's"])
+    command = lsf.SCHEDULER.probe(nodes, "job", "log", ["/my probe.sh", "it's"])
     assert command[-1] == """bash '/my probe.sh' 'it'"'"'s'"""
     assert command[command.index("-m") + 1] == "a b"
-    assert lsf.job_id("Job <17> is submitted to queue <normal>.\n") == "17"
-    with pytest.raises(UnreadableError):
-        lsf.job_id("Request aborted by esub.\n")
-    output = (
-        "JOBID USER STAT QUEUE FROM_HOST EXEC_HOST JOB_NAME SUBMIT_TIME\n17 me PEND normal login - x Nov\n"
-    )
-    assert lsf.read_states(output) == {"17": ("PEND", "")}
+    printed = ("Job <17> is submitted to queue <normal>.\n", "Request aborted by esub.\n")
+    assert [lsf.SCHEDULER.read_submitted(text) for text in printed] == ["17", ""]
+    [job] = lsf.SCHEDULER.read_queue("17|PEND|-|x|-\n")
+    assert (job.id, job.state, job.said) == ("17", QUEUED, "PEND")
 
 
 # ---- Modules

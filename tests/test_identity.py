@@ -17,6 +17,7 @@ from mpicampaign.identity import canonical, differences, identity
 from mpicampaign.jobs import declaration
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.software import Program
+from mpicampaign.mpis import MPIS
 
 Change = Callable[[Campaign], Campaign]
 
@@ -158,7 +159,7 @@ def test_cores_are_declared_where_a_placement_fills_the_node() -> None:
     [
         ("MEASUREMENT_OF_SUITE", "imb"),
         ("MEASUREMENT_OF_SUITE", "kernel"),
-        ("MEASUREMENT_OF_MPI", "intelmpi"),
+        ("MPIS", "intelmpi"),
         ("VERSION_OF_KERNEL", "b_eff"),
     ],
 )
@@ -167,7 +168,10 @@ def test_a_raised_number_makes_others_of_its_own_runs_alone(
 ) -> None:
     bundled = of_benchmark(suite="kernel", program="b_eff", provider=Provider("bundled"))(made())
     before = [identities(each) for each in (made(), bundled)]
-    monkeypatch.setitem(getattr(declaration, numbers), key, 2)
+    if numbers == "MPIS":
+        monkeypatch.setitem(MPIS._built_in, key, replace(MPIS[key], measurement=2))
+    else:
+        monkeypatch.setitem(getattr(declaration, numbers), key, 2)
     changed = [identities(each) != was for each, was in zip((made(), bundled), before, strict=True)]
     assert changed == {"imb": [True, False], "intelmpi": [True, True]}.get(key, [False, True])
 

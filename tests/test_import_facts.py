@@ -9,8 +9,8 @@ from foreign_outputs import directives, imb, lsf, prot
 
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
-from mpicampaign.imports.lsf_report import read_lsf_report
 from mpicampaign.parsers import OutputError
+from mpicampaign.schedulers.lsf import read_report
 
 SLURM = """\
 #!/bin/bash
@@ -62,7 +62,7 @@ def test_programs_of_command_lines(line: str, program: str) -> None:
 def test_an_lsf_report() -> None:
     hosts = ["2*n1.site.org", "2*n2.site.org", "1*n3"]
     text = lsf(imb(), hosts, [*directives(5, 2, '#BSUB -m "old"'), "mpirun -TCP IMB-MPI1"], job=77)
-    found = read_lsf_report(text)
+    found = read_report(text)
     assert found is not None
     assert (found.job_id, found.name, found.cluster, found.state) == ("77", "PingPong", "here", "Done")
     assert found.hosts == (("n1.site.org", 2), ("n2.site.org", 2), ("n3", 1))
@@ -73,7 +73,7 @@ def test_dates_of_a_report_where_they_are() -> None:
     text = lsf(imb(), ["1*n1"], []).replace(
         "Started at Results reported on ", "Started at Tue Mar  7 05:01:02 2017\nResults reported at Wed"
     )
-    report = read_lsf_report(text)
+    report = read_report(text)
     assert report is not None
     assert report.started == "Tue Mar  7 05:01:02 2017"
     assert read_facts("x", text.replace("# Date", "# Dale"))["started"] == "2017-03-07T05:01:02"
@@ -81,7 +81,7 @@ def test_dates_of_a_report_where_they_are() -> None:
 
 def test_what_the_output_says_is_no_line_of_lsf() -> None:
     text = lsf("Exited with exit code 3.\nTERM_MEMLIMIT\n" + imb(), ["1*n1"], [])
-    report = read_lsf_report(text)
+    report = read_report(text)
     assert report is not None
     assert report.trouble == ""
 
@@ -191,7 +191,7 @@ def test_the_script_names_an_osu_program_of_an_unknown_title() -> None:
 
 def test_why_a_job_was_ended_in_lsfs_words() -> None:
     end = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
-    report = read_lsf_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
+    report = read_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
     words = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
     assert report is not None and report.trouble == words
 

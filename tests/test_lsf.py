@@ -21,14 +21,16 @@ from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
 from mpicampaign.campaign.file import load_campaign
+from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
-from mpicampaign.jobs.schedulers import (
+from mpicampaign.records import FAILED, OK, Record, read_records
+from mpicampaign.schedulers.lsf import SCHEDULER as LSF
+from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
     HELD,
-    LSF_COMMANDS,
     NODE_FAIL,
     OUT_OF_MEMORY,
     PREEMPTED,
@@ -37,12 +39,8 @@ from mpicampaign.jobs.schedulers import (
     TIMEOUT,
     UNKNOWN,
     QueuedJob,
-    QueueError,
-    read_bjobs,
-    read_bsub,
 )
-from mpicampaign.jobs.schedulers import FAILED as JOB_FAILED
-from mpicampaign.records import FAILED, OK, Record, read_records
+from mpicampaign.schedulers.scheduler import FAILED as JOB_FAILED
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
@@ -346,7 +344,7 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     write_scripts(prepared)
     [script] = prepared.scripts
     clock, said = Clock(), list[str]()
-    jobs = ClusterJobs(LSF_COMMANDS, script.submitting_lock, said.append, clock)
+    jobs = ClusterJobs(LSF, script.submitting_lock, said.append, clock)
     jobs.take(script)
     return site, script, jobs, clock, said
 
@@ -426,9 +424,9 @@ def lines(*jobs: str) -> str:
     ],
 )
 def test_states_of_lsf(word: str, reason: str, state: str) -> None:
-    [job] = read_bjobs(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
+    [job] = LSF.read_queue(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
     said = word if reason == "-" else f"{word} ({reason})"
-    assert job == QueuedJob("17", "PingPong-0123456789ab", state, said)
+    assert (job.id, job.name, job.state, job.said) == ("17", "PingPong-0123456789ab", state, said)
 
 
 def test_pending_reasons_over_several_lines_and_with_bars() -> None:
@@ -440,7 +438,7 @@ def test_pending_reasons_over_several_lines_and_with_bars() -> None:
         "  Closed by LSF administrator: 1 host | or so;",
         "2|RUN|-|b|-",
     )
-    first, second = read_bjobs(text)
+    first, second = LSF.read_queue(text)
     assert (first.id, first.state) == ("1", QUEUED)
     assert first.said == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
     assert second == QueuedJob("2", "b", RUNNING, "RUN")
@@ -448,7 +446,7 @@ def test_pending_reasons_over_several_lines_and_with_bars() -> None:
 
 def test_a_foreign_name_with_a_bar_hurts_no_other_job() -> None:
     """No job of ours has one, but all jobs of the user are listed."""
-    found = read_bjobs(lines("1|RUN|-|x|y|-", "2|DONE|-|ours-0123456789ab|-"))
+    found = LSF.read_queue(lines("1|RUN|-|x|y|-", "2|DONE|-|ours-0123456789ab|-"))
     assert [(job.id, job.state) for job in found] == [("1", RUNNING), ("2", DONE)]
     assert found[1].name == "ours-0123456789ab"
 
@@ -458,12 +456,12 @@ def test_a_foreign_name_with_a_bar_hurts_no_other_job() -> None:
     ["batch system daemon not responding ... still trying\n1|RUN|-|a|-\n", "JOBID|STAT\n", "1|RUN|-\n"],
 )
 def test_a_list_with_something_else_before_it_is_not_believed(text: str) -> None:
-    with pytest.raises(QueueError):
-        read_bjobs(text)
+    with pytest.raises(UnreadableError):
+        LSF.read_queue(text)
 
 
 def test_no_jobs() -> None:
-    assert read_bjobs("") == []
+    assert LSF.read_queue("") == []
 
 
 @pytest.mark.parametrize(
@@ -477,4 +475,4 @@ def test_no_jobs() -> None:
     ],
 )
 def test_ids_of_bsub(text: str, number: str) -> None:
-    assert read_bsub(text) == number
+    assert LSF.read_submitted(text) == number

@@ -18,10 +18,10 @@ from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.plan import Run
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import COMPLETE, REFUSED, claim_text
-from mpicampaign.jobs.schedulers import hours_minutes, minutes
+from mpicampaign.jobs.render import COMPLETE, REFUSED, claim_text, minutes
 from mpicampaign.jobs.software import Program
 from mpicampaign.parsers import OutputError, parse
+from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.judge import CLAIMS
 
@@ -204,7 +204,7 @@ def test_directives_of_slurm() -> None:
 
 def test_time_limit_of_the_scheduler_leaves_room_for_set_up() -> None:
     assert [minutes(seconds) for seconds in (60, 61, 2400, 36000)] == [6, 7, 45, 605]
-    assert [hours_minutes(each) for each in (6, 45, 60, 605)] == ["0:06", "0:45", "1:00", "10:05"]
+    assert [SCHEDULERS["lsf"].time(each) for each in (6, 45, 60, 605)] == ["0:06", "0:45", "1:00", "10:05"]
 
 
 def test_interface_of_the_fabric_reaches_the_library() -> None:

@@ -11,14 +11,14 @@ import synthetic
 from bundles import campaign_folder
 from evidence_texts import read
 
-from mpicampaign.collect.alike import of_import, of_own_run
+from mpicampaign.collect.alike import library_file, of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.mpis import library_version
 from mpicampaign.records import CONTRADICTED, Case, Record
 from mpicampaign.tables.form import Form, View
 from mpicampaign.tables.make import tables, to_csv
-from mpicampaign.verdict.library_version import library_file, library_version
 
 CASE = Case("s", "g", "TCP", "PingPong")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"

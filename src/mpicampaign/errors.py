@@ -49,3 +49,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {near[0]!r}?"
     return "known: " + ", ".join(choices) if choices else ""
+
+
+class UnreadableError(Exception):
+    """The output of a command is not what its documentation says; the text says what was met instead."""

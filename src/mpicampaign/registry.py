@@ -10,13 +10,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cached_property
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from importlib.metadata import EntryPoint
 
 
@@ -74,6 +73,15 @@ class Registry(Generic[T]):
         """All of them."""
         return (*self._built_in.values(), *self._brought.values())
 
+    def built_in(self) -> tuple[T, ...]:
+        """Those of the room itself."""
+        return tuple(self._built_in.values())
+
+    def first(self, fits: Callable[[T], bool]) -> T | None:
+        """The first that fits; those of other packages are looked at only where no built-in one does."""
+        found = next(filter(fits, self._built_in.values()), None)
+        return found if found is not None else next(filter(fits, self._brought.values()), None)
+
     @cached_property
     def _built_in(self) -> dict[str, T]:
         package = importlib.import_module(self._room)
@@ -85,6 +93,8 @@ class Registry(Generic[T]):
 
     @cached_property
     def _brought(self) -> dict[str, T]:
+        from importlib.metadata import entry_points  # takes 10 ms, and most calls need none
+
         found: dict[str, T] = {}
         for entry in entry_points(group=self._room):
             for thing in self._loaded(entry):

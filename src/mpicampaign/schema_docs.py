@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from mpicampaign.campaign.file import BUILTIN
+from mpicampaign.campaign.file import BUILTIN, built_in
 from mpicampaign.campaign.shape import SCHEMA, load_schema
 from mpicampaign.places import shipped
 
@@ -63,6 +63,9 @@ How a file is read:
   Rates: `1 Gbit/s`, `100 MB/s`.
 """
 
+_WHERE = f"""\
+Placements and benchmarks are in `src/mpicampaign/campaign/{BUILTIN.name}`, in the same format; the settings
+of each MPI library, in a form like it, in its file in `src/mpicampaign/mpis`."""
 
 _MAP_INTRODUCTION = """\
 <!-- Made from workflow/schemas/import.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
@@ -163,19 +166,14 @@ def _written(value: Any) -> str:
 
 
 def _builtin_text() -> str:
-    builtin = yaml.safe_load(BUILTIN.read_text(encoding="utf-8"))
+    builtin = built_in().data
     rows = ["| placement | meaning |", "|---|---|"]
     rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
     lists = [
         f"{words}: " + ", ".join(f"`{name}`" for name in builtin[section]) + "."
         for section, words in (("benchmarks", "Benchmarks"), ("mpis", "MPI libraries"))
     ]
-    return (
-        "\n".join(
-            [*rows, "", *lists, f"All of it is in `src/mpicampaign/{BUILTIN.name}`, in the same format."]
-        )
-        + "\n"
-    )
+    return "\n".join([*rows, "", *lists, _WHERE]) + "\n"
 
 
 if __name__ == "__main__":

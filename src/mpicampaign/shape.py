@@ -121,7 +121,7 @@ def _wrong_value(key: Key, error: _Fault) -> _Mistake:
         return _Mistake(key, f"must be {_type_words(expected)}", value, _type_hint(error))
     if error.validator == "enum":
         hint = did_you_mean(str(error.instance), expected)
-        return _Mistake(key, f"must be {_either(expected)}", value, hint if "did you" in hint else "")
+        return _Mistake(key, f"must be {either(expected)}", value, hint if "did you" in hint else "")
     if error.validator == "pattern":
         return _Mistake(key, _pattern_message(error), value)
     if error.validator in _LIMITS:
@@ -135,7 +135,7 @@ def _pattern_message(error: _Fault) -> str:
 
 def _type_words(expected: str | list[str]) -> str:
     names = [expected] if isinstance(expected, str) else expected
-    return _either([_TYPES[name] for name in names])
+    return either([_TYPES[name] for name in names])
 
 
 def _type_hint(error: _Fault) -> str:
@@ -148,5 +148,6 @@ def _type_hint(error: _Fault) -> str:
     return ""
 
 
-def _either(words: list[str]) -> str:
+def either(words: list[str]) -> str:
+    """``a, b or c``."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

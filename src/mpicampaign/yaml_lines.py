@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,6 +171,19 @@ def shortened(text: str, limit: int) -> str:
         return text
     half = (limit - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def document_of(data: Any, name: str) -> Document:
+    """Data that the program itself holds, as if it stood in a file of this name."""
+    marks = {key: Mark(name, 1, _as_written(lookup(data, key))) for key in key_paths(data)}
+    return Document(deepcopy(data), marks)
+
+
+def _as_written(value: Any) -> str | None:
+    """A scalar as a file would have it; None for what is none."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def read_yaml(path: Path, name: str = "") -> Document:

@@ -1,8 +1,8 @@
 """Snakemake executor that hands over the rendered job scripts themselves.
 
-The script is the job: no Snakemake on the node, no wrapper. The campaign file names the scheduler: Slurm
-and LSF get all jobs at once and may be left alone with them; on a machine without a scheduler one script
-runs at a time, in the plan's order.
+The script is the job: no Snakemake on the node, no wrapper. The campaign file names the scheduler,
+which gets all jobs at once and may be left alone with them; on a machine without one, one script runs at a
+time, in the plan's order.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.records import FAILED, MISSING
+from mpicampaign.schedulers import batch_scheduler
 from snakemake_executor_plugin_campaign.cluster import ClusterRuns
 from snakemake_executor_plugin_campaign.local import LocalRuns
 
@@ -58,11 +59,16 @@ class Executor(RealExecutor):  # type: ignore[misc]
         info = SubmittedJobInfo(job=job)
         self._infos[script.job_name] = info
         self.report_job_submission(info)
-        scheduler = script.run.job.system.scheduler
-        if scheduler not in self._runs:
-            kind = LocalRuns if scheduler == "none" else ClusterRuns
-            self._runs[scheduler] = kind(script, self._progress, self._ended)
-        self._runs[scheduler].take(script)
+        name = script.run.job.system.scheduler
+        if name not in self._runs:
+            self._runs[name] = self._new_runs(script)
+        self._runs[name].take(script)
+
+    def _new_runs(self, first: Script) -> LocalRuns | ClusterRuns:
+        scheduler = batch_scheduler(first.run.job.system.scheduler)
+        if scheduler is None:
+            return LocalRuns(first, self._progress, self._ended)
+        return ClusterRuns(scheduler, first, self._progress, self._ended)
 
     def _ended(self, script: Script, status: int | None, problem: str) -> None:
         """Say how a run ended, from its own files, and tell Snakemake."""

@@ -7,13 +7,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
-from mpicampaign.jobs.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mpicampaign.execution.progress import Progress
     from mpicampaign.jobs.prepare import Script
+    from mpicampaign.schedulers import BatchScheduler
 
 # Seconds between two looks at the runs' folders: more of them are looked at less often.
 SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 5.0, 0.005
@@ -24,12 +24,14 @@ class ClusterRuns:
     """A thread that submits and watches the jobs of the scripts it took."""
 
     def __init__(
-        self, first: Script, progress: Progress, ended: Callable[[Script, int | None, str], None]
+        self,
+        scheduler: BatchScheduler,
+        first: Script,
+        progress: Progress,
+        ended: Callable[[Script, int | None, str], None],
     ) -> None:
         self._progress, self._ended = progress, ended
-        commands = SCHEDULERS[first.run.job.system.scheduler].commands
-        assert commands is not None  # a system without them runs locally
-        self._jobs = ClusterJobs(commands, first.submitting_lock, progress.say)
+        self._jobs = ClusterJobs(scheduler, first.submitting_lock, progress.say)
         self._new: queue.SimpleQueue[Script] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._work, daemon=True)

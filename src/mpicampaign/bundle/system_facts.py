@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.bundle.archive import SystemFacts
 from mpicampaign.records import FAILED, OK
+from mpicampaign.schedulers import batch_schedulers
 from mpicampaign.verdict.evidence import read_evidence
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Record
 
-# Environment variables that name the cluster, where a run recorded them.
-_CLUSTER = ("env.SLURM_CLUSTER_NAME", "env.LSB_CLUSTER_NAME", "env.LSF_CLUSTER_NAME")
 _CPU_MODEL = ": cpu_model"
 
 
@@ -32,10 +31,11 @@ def _facts(runs: list[Record]) -> SystemFacts:
     hosts = {host for run in runs for host in run.hosts}
     models = {value for run in runs for key, value in run.metadata.items() if key.endswith(_CPU_MODEL)}
     mpi, clusters = set(), set()
+    variables = [name for scheduler in batch_schedulers() for name in scheduler.cluster_variables]
     for run in runs:
         evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
         mpi.add(evidence.claim.get("mpi", ""))
-        clusters |= {evidence.job.get(key, "") for key in _CLUSTER}
+        clusters |= {evidence.job.get(f"env.{name}", "") for name in variables}
     found = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
     return SystemFacts(found[0], found[1], found[2], found[3], len(runs))
 

@@ -24,7 +24,9 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
+from mpicampaign.mpis import wheel_library
 from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.schedulers import is_local
 from mpicampaign.units import parse_duration, parse_rate, parse_size
 from mpicampaign.yaml_lines import lookup, shown
 
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WHEEL = "wheel"  # as prefix or MPI: that of the Python environment which this program runs in
-WHEEL_MPI = "intelmpi" if platform.machine() == "x86_64" else "mpich-ofi"  # as pyproject.toml has them
 MAX_SECONDS = 366 * 86400
 
 
@@ -95,7 +96,7 @@ class Builder:
     def _system(self, name: str, key: Key) -> System:
         mpi_name = self._text((*key, "mpi"))
         prefix_name = self._text((*key, "prefix")) or (WHEEL if mpi_name == WHEEL else "")
-        mpi_name = WHEEL_MPI if mpi_name == WHEEL else mpi_name
+        mpi_name = wheel_library(platform.machine()) if mpi_name == WHEEL else mpi_name
         mpi = self.mpis.get(mpi_name) or Mpi(mpi_name, "", {})
         scheduler = self._text((*key, "scheduler"))
         return System(
@@ -112,7 +113,7 @@ class Builder:
             environment=self._environment((*key, "environment")),
             directives=self._texts((*key, "directives")),
             launcher_options=self._tokens((*key, "launcher_options")),
-            hosts_from=self._text((*key, "hosts_from")) or ("list" if scheduler == "none" else "scheduler"),
+            hosts_from=self._text((*key, "hosts_from")) or ("list" if is_local(scheduler) else "scheduler"),
             evidence=self._text((*key, "evidence")) != "off",
         )
 

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean
-from mpicampaign.yaml_lines import shown
+from mpicampaign.mpis import launcher_names, library_launcher
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
+from mpicampaign.shape import either
+from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
     from mpicampaign.campaign.notes import Notes
+    from mpicampaign.schedulers import Scheduler
     from mpicampaign.yaml_lines import Key
 
 _KINDS = {
@@ -22,36 +26,9 @@ _KINDS = {
     "mpis": "MPI library",
     "benchmarks": "benchmark",
 }
-# Keys of a host group that only some schedulers have a meaning for.
-_SELECTORS = {
-    "partition": ("slurm",),
-    "constraint": ("slurm",),
-    "qos": ("slurm",),
-    "licenses": ("slurm",),
-    "queue": ("lsf",),
-    "reservation": ("slurm", "lsf"),
-    "account": ("slurm", "lsf"),
-    "exclusive": ("slurm", "lsf"),
-    "hint": ("slurm",),
-    "threads_per_core": ("slurm",),
-    "memory": ("slurm",),
-    "gres": ("slurm",),
-    "switches": ("slurm",),
-    "requeue": ("slurm", "lsf"),
-    "directives": ("slurm", "lsf"),
-}
-_NO_SELECTOR = HostGroup("", "")
-# Options that every job script sets from the placement: another value would make its label a lie.
-_OWN_OPTIONS = {
-    "slurm": {
-        *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
-        *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
-    },
-    "lsf": {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"},
-}
-# sbatch takes letters without a value, then one with its value, in one word: -HN7 is -H -N 7.
-_SLURM_SHORT = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
-_LSF_OPTION = re.compile(r"-([A-Za-z]+)")
+# Keys of a host group that mean the same whatever the scheduler is; of the others each has its own.
+_FOR_ALL = {"name", "system", "hosts", "members", "cores", "fabrics"}
+_NO_SELECTOR = HostGroup("", "").keys
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
@@ -69,6 +46,8 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for section in _KINDS:
         _check_names(section, notes)
     _check_environments(notes)
+    for mpi in mpis.values():
+        _check_launcher_name(("mpis", mpi.name, "launcher"), notes)
     for system in campaign.systems.values():
         _check_system(system, mpis, notes)
     for group in campaign.host_groups.values():
@@ -106,9 +85,10 @@ def _check_environments(notes: Notes) -> None:
 
 def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     key: Key = ("systems", system.name)
+    _check_scheduler(system, notes)
     if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
         _check_launcher(system, notes)
-    if system.scheduler == "none":
+    if system.local:
         if system.directives:
             notes.add((*key, "directives"), "without a scheduler there are no directives")
         if system.hosts_from != "list":
@@ -117,22 +97,49 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     _check_directives((*key, "directives"), system.scheduler, notes)
 
 
+def _check_scheduler(system: System, notes: Notes) -> None:
+    key: Key = ("systems", system.name, "scheduler")
+    if system.scheduler and system.scheduler not in SCHEDULERS:
+        hint = did_you_mean(system.scheduler, SCHEDULERS)
+        message = f"must be {either(list(SCHEDULERS))}"
+        notes.add(key, message, shown(system.scheduler), hint if "did you" in hint else "")
+        notes.doubt(key)
+
+
 def _check_launcher(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "launcher")
-    mpi = system.mpi
+    mpi, launcher = system.mpi, system.launcher
+    if library_launcher(mpi.launcher) is None:
+        return  # noted where it is named
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
-    if system.launcher == "srun" and system.scheduler != "slurm":
-        notes.add(key, "srun starts ranks only under Slurm", "'srun'", "", reads)
-    elif system.launcher == "srun" and not mpi.pmi:
-        message = f"srun cannot start MPI library {shown(mpi.name)}: no pmi is given for it"
-        notes.add(key, message, "'srun'", "", reads)
-    elif system.launcher not in ("srun", mpi.launcher):
-        message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}, or by srun under Slurm"
-        notes.add(key, message, shown(system.launcher), "", reads)
+    if launcher == mpi.launcher:
+        return
+    owners = {found.launcher: found for found in SCHEDULERS.values() if found.launcher}
+    if launcher not in owners:
+        others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
+        message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
+        hint = did_you_mean(launcher, [mpi.launcher, *owners])
+        notes.add(key, message, shown(launcher), hint if "did you" in hint else "", reads)
+    elif system.scheduler != owners[launcher].name:
+        message = f"{launcher} starts ranks only under {owners[launcher].title}"
+        notes.add(key, message, shown(launcher), "", reads)
+    elif not mpi.pmi:
+        message = f"{launcher} cannot start MPI library {shown(mpi.name)}: no pmi is given for it"
+        notes.add(key, message, shown(launcher), "", reads)
+
+
+def _check_launcher_name(key: Key, notes: Notes) -> None:
+    """Note a launcher that is no MPI library's."""
+    name = lookup(notes.document.data, key)
+    if name is not None and library_launcher(name) is None:
+        known = launcher_names()
+        hint = did_you_mean(name, known)
+        notes.add(key, f"must be {either(known)}", shown(name), hint if "did you" in hint else "")
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
-    if scheduler not in _OWN_OPTIONS:
+    found = batch_scheduler(scheduler)
+    if found is None:
         return
     for item, directive in notes.document.items(key):
         try:
@@ -141,21 +148,10 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
             message = f"the scheduler cannot split this line into words: {str(error).lower()}"
             notes.add(item, message, shown(directive))
             continue
-        for option in dict.fromkeys(_own_option(word, scheduler) for word in words):
+        for option in dict.fromkeys(map(found.own_option, words)):
             if option:
                 message = f"each job script sets {option} by itself, as its placement says"
                 notes.add(item, message, shown(directive))
-
-
-def _own_option(word: str, scheduler: str) -> str:
-    """The option among those of the job script that a word of a directive sets; empty where it sets none."""
-    own = _OWN_OPTIONS[scheduler]
-    name = word.split("=")[0]
-    if name.startswith("--"):  # its first letters are enough for sbatch
-        return min((option for option in own if len(name) > 2 and option.startswith(name)), default="")
-    short = _SLURM_SHORT.match(word) if scheduler == "slurm" else _LSF_OPTION.match(word)
-    option = f"-{short[1]}" if short else ""
-    return option if option in own else ""
 
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
@@ -164,18 +160,27 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
-    reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
-    for selector, schedulers in _SELECTORS.items():
-        if getattr(group, selector) != getattr(_NO_SELECTOR, selector) and system.scheduler not in schedulers:
-            message = f"scheduler {system.scheduler} of system {shown(system.name)} has no {selector}"
-            value = getattr(group, selector)
-            hint = f"it is a key for {' and '.join(schedulers)}"
-            notes.add((*key, selector), message, shown(value) if isinstance(value, str) else "", hint, reads)
-    if group.hint and group.threads_per_core is not None:
-        message = "sbatch takes either hint or threads_per_core"
-        notes.add((*key, "threads_per_core"), message, str(group.threads_per_core), "", [(*key, "hint")])
+    scheduler = SCHEDULERS.get(system.scheduler)
+    if scheduler is not None:
+        _check_selectors(group, system, scheduler, notes)
     _check_directives((*key, "directives"), system.scheduler, notes)
     _check_hosts(group, system, notes)
+
+
+def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
+    """Note keys that mean nothing to the system's scheduler, and pairs of which it takes one."""
+    key: Key = ("host_groups", group.name)
+    reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
+    given = {name: value for name, value in group.keys.items() if value != _NO_SELECTOR[name]}
+    for selector in (name for name in given if name not in _FOR_ALL | scheduler.selectors):
+        message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
+        value = shown(given[selector]) if isinstance(given[selector], str) else ""
+        others = [found.name for found in SCHEDULERS.values() if selector in found.selectors]
+        notes.add((*key, selector), message, value, f"it is a key for {' and '.join(others)}", reads)
+    for first, second in scheduler.either:
+        if first in given and second in given:
+            message = f"{scheduler.title} takes either {first} or {second}"
+            notes.add((*key, second), message, str(given[second]), "", [(*key, first)])
 
 
 def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:

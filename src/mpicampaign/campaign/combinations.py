@@ -159,7 +159,7 @@ def _check_nodes(pair: _Pair, system: System) -> None:
     nodes, hosts = pair.placement.nodes, len(pair.group.hosts)
     if system.hosts_from != "list" or nodes <= max(hosts, 1):
         return
-    if hosts == 0 and system.scheduler == "none":
+    if hosts == 0 and system.local:
         message = f"needs {nodes} nodes; {pair.where} is this machine alone"
     else:
         message = f"needs {nodes} nodes; {pair.where} names {hosts} hosts"
@@ -168,7 +168,7 @@ def _check_nodes(pair: _Pair, system: System) -> None:
 
 
 def _check_cores_known(pair: _Pair, system: System) -> None:
-    if pair.ranks_per_node is None and (system.scheduler != "none" or pair.group.hosts):
+    if pair.ranks_per_node is None and (not system.local or pair.group.hosts):
         message = f"has one rank on each core; {pair.where} does not say how many cores a node has"
         hint = f"give host_groups.{pair.group.name}.cores"
         pair.note(message, hint, ["cores", "ranks_per_node", "hosts"], pair.system_reads("scheduler"))

@@ -6,16 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.build import Builder
+from mpicampaign.campaign.build import WHEEL, Builder
 from mpicampaign.campaign.checks import check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.notes import Notes
 from mpicampaign.campaign.references import check_reference_choices
 from mpicampaign.campaign.shape import check_shape
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.yaml_lines import Document, Mark, printable, read_yaml, shown
+from mpicampaign.mpis import definitions
+from mpicampaign.yaml_lines import Document, Mark, document_of, printable, read_yaml, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.yaml_lines import Key
 
@@ -33,9 +36,8 @@ def load_campaign(path: Path) -> Campaign:
         with every mistake in the file and in those that it includes.
     """
     _check_is_there(path)
-    document = read_yaml(BUILTIN)
-    document.foundation = printable(str(BUILTIN))
     own = read_with_includes(path)
+    document = built_in(_libraries(own))
     if _is_import_map(own.data):
         message = "this is the map of an import, no campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
@@ -63,6 +65,21 @@ def _check_is_there(path: Path) -> None:
         raise UserError(Problem(message, printable(str(path)), hint=hint)) from None
     except (OSError, ValueError):
         pass  # reading it will say why
+
+
+def built_in(libraries: Iterable[str] = ()) -> Document:
+    """What a campaign that names these MPI libraries may use, override or add to."""
+    document = read_yaml(BUILTIN)
+    document.foundation = printable(str(BUILTIN))
+    document.merge(document_of({"mpis": definitions(libraries)}, document.foundation))
+    return document
+
+
+def _libraries(own: Document) -> set[str]:
+    """The MPI libraries that a campaign file chooses or describes."""
+    chosen = {mark.text for key, mark in own.marks.items() if (key[:1], key[2:]) == (("systems",), ("mpi",))}
+    described = {str(key[1]) for key in own.marks if key[:1] == ("mpis",) and len(key) > 1}
+    return {name for name in chosen if name and name != WHEEL} | described
 
 
 def _is_import_map(data: Any) -> bool:

@@ -6,9 +6,11 @@ defaults are described in workflow/schemas/campaign.schema.json, from which docs
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from mpicampaign.presentation import Presentation, ReferenceChoice
+from mpicampaign.schedulers import is_local
 
 CORES = "cores"  # ranks_per_node: one rank on each physical core
 
@@ -33,7 +35,7 @@ class Mpi:
     """
 
     name: str
-    launcher: str  # hydra, openmpi, platform (srun replaces any of them: System.launcher)
+    launcher: str  # its own; the scheduler's may replace it: System.launcher
     transports: dict[str, TransportSettings]
     command: str = "mpirun"
     environment: dict[str, str] = field(default_factory=dict)
@@ -56,9 +58,9 @@ class System:
     """A cluster, cloud or machine under test."""
 
     name: str
-    scheduler: str  # slurm, lsf, none
+    scheduler: str
     mpi: Mpi
-    launcher: str  # hydra, openmpi, platform, srun
+    launcher: str  # that of the library, or the scheduler's own
     prefix: str = ""  # where a site's own MPI lies: PREFIX/bin, PREFIX/lib; "" = modules or PATH
     prefix_name: str = ""  # the prefix as the campaign file names it: a path, or wheel
     login_hosts: tuple[str, ...] = ()  # host name patterns by which a machine is known as this system
@@ -73,6 +75,11 @@ class System:
     hosts_from: str = "scheduler"  # or "list": the host group's hosts are named to the launcher
     evidence: bool = True  # whether the evidence library is preloaded into the ranks
 
+    @property
+    def local(self) -> bool:
+        """Whether job scripts run on the machine that starts them, since there is no scheduler."""
+        return is_local(self.scheduler)
+
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
@@ -80,7 +87,7 @@ class HostGroup:
 
     name: str
     system: str
-    hosts: tuple[str, ...] = ()  # LSF -m, Slurm --nodelist, or the host list without a scheduler
+    hosts: tuple[str, ...] = ()  # as the scheduler takes them, or the host list without one
     members: tuple[
         str, ...
     ] = ()  # host name patterns that belong to the group: evidence is held against them
@@ -92,15 +99,20 @@ class HostGroup:
     qos: str = ""
     licenses: str = ""
     exclusive: bool = False
-    hint: str = ""  # Slurm --hint
-    threads_per_core: int | None = None  # Slurm --threads-per-core
-    memory: str = ""  # Slurm --mem
-    gres: str = ""  # Slurm --gres
-    switches: str = ""  # Slurm --switches
+    hint: str = ""
+    threads_per_core: int | None = None
+    memory: str = ""
+    gres: str = ""
+    switches: str = ""
     requeue: bool | None = None  # None: as the scheduler is configured
     cores: int | None = None  # physical cores of a node, needed for full-node placements
     directives: tuple[str, ...] = ()
     fabrics: dict[str, Fabric] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """The keys of the campaign file with their values, for the scheduler."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

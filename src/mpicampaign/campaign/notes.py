@@ -20,6 +20,11 @@ class Notes:
         self._doubts = set(doubts)
         self._inside_doubt = {doubt[:length] for doubt in doubts for length in range(len(doubt))}
 
+    def doubt(self, key: Key) -> None:
+        """Note no more mistakes that only follow from what stands at ``key``."""
+        self._doubts.add(key)
+        self._inside_doubt |= {key[:length] for length in range(len(key))}
+
     def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
         """Note a mistake at ``key``, unless it or one of the values that led to it is in doubt."""
         if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.verdict.library_version import library_file, library_version
+from mpicampaign.mpis import library_version, steers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 _PTILE = re.compile(r"\bptile=(\d+)")
-_STEERING = re.compile(r"I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPI|MV2_|PSM|OMP_")
+_IN_PATH = re.compile(r"\d+(?:\.\d+)+")
 _ENVIRONMENT = "environment."
 _NONE = "none"
 # Names of hosts and files are a job's own; secrets are nobody's business.
 _OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
+
+
+def library_file(path: str) -> str:
+    """The file's name, with the versions that its folders name: the folders themselves may be anybody's."""
+    folder, _, name = path.rpartition("/")
+    versions = " ".join(dict.fromkeys(_IN_PATH.findall(folder)))
+    return f"{name} ({versions})" if name and versions else name
 
 
 def of_own_run(evidence: Evidence, said: str) -> dict[str, str]:
@@ -51,7 +58,7 @@ def of_import(facts: Mapping[str, str]) -> dict[str, str]:
     }
     if "command" in facts:  # the script is known, and with it what it does not do
         environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
-        steering = {name: environment[name] for name in environment if _STEERING.match(name)}
+        steering = {name: environment[name] for name in environment if steers(name)}
         found["command"] = facts["command"]
         found["modules"] = facts.get("modules", _NONE)
         found["settings"] = _settings(steering)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mpicampaign.errors import UserError
+from mpicampaign.errors import UserError, did_you_mean
 from mpicampaign.units import parse_duration
 
 WORDS = "look at this site (scheduler, nodes, networks, MPI) and write a campaign file for it"
@@ -21,10 +21,17 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("--partition", "--queue", dest="queues", action="append", default=[], help=queue)
     parser.add_argument("--no-probe", action="store_true", help="start no job; ask the scheduler only")
     parser.add_argument("--time-limit", default="3 min", metavar="TIME", help=wait)
-    parser.add_argument(
-        "--scheduler", choices=["slurm", "lsf", "none"], default="", help="default: the one that is there"
-    )
+    here = "such as slurm, or none; default: the one that is there"
+    parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=here)
     parser.set_defaults(action=_doctor)
+
+
+def _scheduler(name: str) -> str:
+    from mpicampaign.schedulers import SCHEDULERS
+
+    if name not in SCHEDULERS:
+        raise argparse.ArgumentTypeError(f"no scheduler {name!r}; {did_you_mean(name, SCHEDULERS)}")
+    return name
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -36,6 +43,8 @@ def _doctor(options: argparse.Namespace) -> int:
         raise UserError(f"--time-limit: {error}") from error
     queues = tuple(options.queues)
     examine(
-        Wishes(options.output, options.overwrite, queues, options.scheduler, not options.no_probe, seconds)
+        Wishes(
+            options.output, options.overwrite, queues, options.scheduler or "", not options.no_probe, seconds
+        )
     )
     return 0

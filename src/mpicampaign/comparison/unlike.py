@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.rows import UNLIKE, Note
 from mpicampaign.grouping import grouped
+from mpicampaign.mpis import library_version
 from mpicampaign.units import format_size
-from mpicampaign.verdict.library_version import library_version
 from mpicampaign.wording import repeats_words, visible
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.doctor.calls import call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.jobs.prepare import host_names, prepare
-from mpicampaign.site import lsf, slurm
+from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
+from mpicampaign.schedulers.scheduler import NodeClass
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named_groups, refusal
-from mpicampaign.site.facts import Group, Library, NodeClass, Queue, Site, UnreadableError
+from mpicampaign.site.facts import Group, Library, Site
 from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.text import site_lines
@@ -25,8 +26,10 @@ from mpicampaign.site.text import site_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mpicampaign.schedulers import Scheduler
+    from mpicampaign.schedulers.scheduler import Queue
+
 MAX_GROUPS = 20
-_COMMANDS = {"slurm": "sinfo", "lsf": "bqueues"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +88,11 @@ def _write(path: Path, text: str) -> None:
 
 
 def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
-    scheduler = wishes.scheduler or next((n for n, c in _COMMANDS.items() if shutil.which(c)), "none")
-    if scheduler == "none" and wishes.queues:
+    scheduler = SCHEDULERS[wishes.scheduler] if wishes.scheduler else _scheduler_here()
+    if scheduler.local and wishes.queues:
         raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
     try:
-        queues, classes = _ASK[scheduler](wishes.queues)
+        queues, classes = _asked(scheduler, wishes.queues)
         groups, notes = _groups(scheduler, classes)
     except UnreadableError as error:
         hint = "ask your administrators, or say --scheduler none to measure on this machine alone"
@@ -101,35 +104,31 @@ def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
     return Site(scheduler, tuple(groups), tuple(queues), libraries, words, tuple(notes), host_names()[0])
 
 
+def _scheduler_here() -> Scheduler:
+    """The one whose commands this machine has."""
+    here = (found for found in batch_schedulers() if shutil.which(found.site_questions[0][0]))
+    return next(here, None) or next(found for found in SCHEDULERS.values() if found.local)
+
+
+def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
+    """Queues and like nodes, as the scheduler tells them."""
+    if not isinstance(scheduler, BatchScheduler):
+        return [], [NodeClass("local", (host_names()[0],), 1)]
+    helps = scheduler.site_helps
+    answers = {
+        name: call((name, *rest)).output if name in helps else _answer((name, *rest))
+        for name, *rest in scheduler.site_questions
+    }
+    queues = scheduler.queues(answers)
+    _check_wanted(wanted, queues)
+    return queues, scheduler.node_classes(answers, wanted)
+
+
 def _answer(command: Sequence[str]) -> str:
     answer = call(command)
     if answer.failure:
         raise UnreadableError(answer.failure)
     return answer.output
-
-
-def _ask_slurm(wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    lines = slurm.read_nodes(_answer(slurm.NODES))
-    queues = slurm.queues_of(lines)
-    _check_wanted(wanted, queues)
-    notes = slurm.partition_notes(call(slurm.PARTITIONS).output)  # a help, no need
-    queues = [replace(queue, notes=notes.get(queue.name, ())) for queue in queues]
-    return queues, slurm.node_classes(lines, wanted)
-
-
-def _ask_lsf(wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    defaults = lsf.default_queues(call(lsf.PARAMETERS).output)
-    queues = lsf.read_queues(_answer(lsf.QUEUES), defaults)
-    _check_wanted(wanted, queues)
-    used = list(wanted) or [queue.name for queue in queues if queue.open][:1]
-    return queues, lsf.node_classes(_answer(lsf.HOSTS), _answer(lsf.STATES), used)
-
-
-def _ask_nobody(_: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    return [], [NodeClass("local", (host_names()[0],), 1)]
-
-
-_ASK = {"slurm": _ask_slurm, "lsf": _ask_lsf, "none": _ask_nobody}
 
 
 def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
@@ -139,9 +138,10 @@ def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
             raise UserError(f"there is no partition or queue {name!r}; there are: {', '.join(names)}")
 
 
-def _groups(scheduler: str, classes: list[NodeClass]) -> tuple[list[Group], list[str]]:
+def _groups(scheduler: Scheduler, classes: list[NodeClass]) -> tuple[list[Group], list[str]]:
     """Host groups of the classes that a campaign file can name, and notes on the others."""
-    reasons = [refusal(nodes, scheduler) for nodes in classes] if scheduler != "none" else [""]
+    batch = scheduler if isinstance(scheduler, BatchScheduler) else None
+    reasons = [refusal(nodes, batch) if batch else "" for nodes in classes]
     fitting = [nodes for nodes, reason in zip(classes, reasons, strict=True) if not reason]
     notes = [f"left out {len(n.nodes)} nodes: {r}" for n, r in zip(classes, reasons, strict=True) if r]
     if len(fitting) > MAX_GROUPS:
@@ -152,10 +152,12 @@ def _groups(scheduler: str, classes: list[NodeClass]) -> tuple[list[Group], list
     return named_groups(fitting), notes
 
 
-def _probed(wishes: Wishes, scheduler: str, groups: list[Group], say: Callable[[str], None]) -> list[Group]:
+def _probed(
+    wishes: Wishes, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
+) -> list[Group]:
     if not wishes.probe:
         return [replace(group, unknown="not asked to (--no-probe)") for group in groups]
-    if scheduler == "none":
+    if not isinstance(scheduler, BatchScheduler):
         return [probe_here(group) for group in groups]
     say(f"asking one node of each of {len(groups)} host groups; this takes up to {wishes.seconds:g} s")
     return probe_groups(groups, scheduler, wishes.output.parent, wishes.seconds)
@@ -190,7 +192,7 @@ def _has_wheel() -> bool:
     return (Path(sys.prefix) / "bin" / "mpirun").is_file()
 
 
-def _notes(scheduler: str, groups: Sequence[Group]) -> list[str]:
+def _notes(scheduler: Scheduler, groups: Sequence[Group]) -> list[str]:
     notes = []
     blind = [g.name for g in groups if g.probe and _has_wheel() and ENVIRONMENT not in g.probe.programs]
     if blind:
@@ -199,7 +201,7 @@ def _notes(scheduler: str, groups: Sequence[Group]) -> list[str]:
         )
     if os.environ.get("MPICAMPAIGN_SYSFS"):
         notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not the nodes' own")
-    if scheduler != "none":
+    if not scheduler.local:
         notes.append("Whether jobs need an account, QOS or reservation is not told by the scheduler:")
         notes.append("if they do, give account:, qos: or reservation: to each host group")
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import shutil
 import signal
 import sys
@@ -10,12 +11,13 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from mpicampaign.doctor.calls import call
+from mpicampaign.errors import UnreadableError
 from mpicampaign.places import shipped
-from mpicampaign.site import lsf, slurm
-from mpicampaign.site.facts import Group, NodeClass, NodeProbe, UnreadableError
+from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
+from mpicampaign.site.facts import Group, NodeProbe
 from mpicampaign.site.probe import read_probe
 from mpicampaign.units import format_duration
 from mpicampaign.yaml_lines import printable
@@ -23,29 +25,12 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import QueuedJob
+
 SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may show on the login node only later
 SECONDS_BETWEEN_LOOKS = (0.2, 5.0)  # the first and the longest
-
-
-class Scheduler(Protocol):
-    """The part of slurm and lsf that probes need."""
-
-    @property
-    def WAITING(self) -> tuple[str, ...]: ...  # noqa: N802
-    @property
-    def RUNNING(self) -> tuple[str, ...]: ...  # noqa: N802
-
-    def submit_command(
-        self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]
-    ) -> list[str]: ...
-    def job_id(self, output: str) -> str: ...
-    def states_command(self, jobs: Sequence[str]) -> list[str]: ...
-    def read_states(self, output: str) -> dict[str, tuple[str, str]]: ...
-    def cancel_command(self, job: str) -> list[str]: ...
-
-
-SCHEDULERS: dict[str, Scheduler] = {"slurm": slurm, "lsf": lsf}
 
 
 @dataclass(slots=True)
@@ -53,8 +38,7 @@ class _Job:
     number: str
     output: Path
     log: Path
-    state: str = ""
-    reason: str = ""
+    queued: QueuedJob | None = None  # as the scheduler showed it last
     ended: float | None = None  # since when the scheduler says so
     cancelled: bool = False
 
@@ -67,14 +51,16 @@ def probe_here(group: Group) -> Group:
         return _with_output(group, output, answer.failure)
 
 
-def probe_groups(groups: Sequence[Group], scheduler: str, near: Path, seconds: float) -> list[Group]:
+def probe_groups(
+    groups: Sequence[Group], scheduler: BatchScheduler, near: Path, seconds: float
+) -> list[Group]:
     """The groups with what their nodes offer, or the reason why that is not known.
 
     Jobs leave their outputs in a folder of their own in ``near``, which nodes must see; it is removed.
     Those that have not answered after so many seconds are cancelled.
     """
     folder = Path(tempfile.mkdtemp(prefix=".doctor-", dir=near.resolve()))
-    probes = _Probes(SCHEDULERS[scheduler], folder)
+    probes = _Probes(scheduler, folder)
     try:
         for group in groups:
             probes.submit(group)
@@ -98,7 +84,7 @@ def _no_second_ctrl_c() -> Iterator[None]:
 
 
 class _Probes:
-    def __init__(self, scheduler: Scheduler, folder: Path) -> None:
+    def __init__(self, scheduler: BatchScheduler, folder: Path) -> None:
         self.scheduler = scheduler
         self.folder = folder
         self.jobs: dict[str, _Job] = {}
@@ -110,13 +96,20 @@ class _Probes:
             return
         output, log = self.folder / f"{group.name}.txt", self.folder / f"{group.name}.log"
         name = f"mpicampaign-doctor-{group.name}"
-        answer = call(self.scheduler.submit_command(group.nodes, name, str(log), _arguments(output)))
+        answer = call(self.scheduler.probe(group.nodes, name, str(log), _arguments(output)))
         try:
             if answer.failure:
                 raise UnreadableError(answer.failure)
-            self.jobs[group.name] = _Job(self.scheduler.job_id(answer.output), output, log)
+            self.jobs[group.name] = _Job(self._number(answer.output), output, log)
         except UnreadableError as error:
             self.refused[group.name] = str(error)
+
+    def _number(self, printed: str) -> str:
+        number = self.scheduler.read_submitted(printed)
+        if not number:
+            command, said = self.scheduler.submit[0], printable(printed.strip())[:200]
+            raise UnreadableError(f"{command} did not print a job's number: {said!r}")
+        return number
 
     @property
     def open(self) -> list[_Job]:
@@ -142,20 +135,27 @@ class _Probes:
         waiting = [job for job in self.open if job.ended is None]
         if not waiting:
             return
-        answer = call(self.scheduler.states_command([job.number for job in waiting]))
-        states = {} if answer.failure else self.scheduler.read_states(answer.output)
+        queue = self._queue()
         for job in waiting:
-            if job.number in states:
-                job.state, job.reason = states[job.number]
-                if job.state not in (*self.scheduler.WAITING, *self.scheduler.RUNNING):
-                    job.ended = time.monotonic()
+            job.queued = queue.get(job.number, job.queued)
+            if job.queued and job.queued.state not in IN_THE_QUEUE:
+                job.ended = time.monotonic()
+
+    def _queue(self) -> dict[str, QueuedJob]:
+        """The jobs that the scheduler lists, by number; none where it does not answer."""
+        answer = call(self.scheduler.query(getpass.getuser()))
+        try:
+            jobs = [] if answer.failure else self.scheduler.read_queue(answer.output)
+        except UnreadableError:
+            jobs = []
+        return {job.id: job for job in jobs}
 
     def cancel(self) -> None:
         """Our own jobs that have not ended, each by its number, and once."""
         for job in self.jobs.values():
             if job.ended is None and not job.cancelled and not job.output.exists():
                 job.cancelled = True
-                call(self.scheduler.cancel_command(job.number))
+                call([self.scheduler.cancel, job.number])
 
     def result(self, group: Group, seconds: float) -> Group:
         if group.name in self.refused:
@@ -165,10 +165,10 @@ class _Probes:
 
     def _absence(self, job: _Job, seconds: float) -> str:
         """Why a job has left no output."""
-        reason = f", {printable(job.reason)}" if job.reason and job.reason != "None" else ""
-        state = f"{printable(job.state) or 'unknown'}{reason}"
+        said = [job.queued.word, job.queued.reason] if job.queued else ["unknown"]
+        state = printable(", ".join(filter(None, said)))
         if job.ended is None:
-            verb = "ended" if job.state in self.scheduler.RUNNING else "started"
+            verb = "ended" if job.queued and job.queued.state == RUNNING else "started"
             limit = format_duration(seconds)
             return f"probe job {job.number} had not {verb} after {limit} ({state}) and was cancelled"
         ended = f"probe job {job.number} ended ({state})"

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import exit_status
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
+from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.execute import Answer, call
-from mpicampaign.jobs.schedulers import (
+from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
     DONE,
@@ -31,8 +32,6 @@ from mpicampaign.jobs.schedulers import (
     PREEMPTED,
     TIMEOUT,
     UNKNOWN,
-    QueuedJob,
-    QueueError,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.jobs.prepare import Script
-    from mpicampaign.jobs.schedulers import Commands
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import QueuedJob
 
 COMMAND_SECONDS = 60.0  # a busy controller answers late
 BURST = 50  # submissions between two looks at what happened meanwhile
@@ -98,13 +98,13 @@ class ClusterJobs:
 
     def __init__(
         self,
-        commands: Commands,
+        scheduler: BatchScheduler,
         lock: Path,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
         run: Callable[..., Answer] = call,
     ) -> None:
-        self._commands, self._lock, self._say, self._clock, self._run = commands, lock, say, clock, run
+        self._scheduler, self._lock, self._say, self._clock, self._run = scheduler, lock, say, clock, run
         self._jobs: dict[str, Job] = {}
         self._next_query = 0.0
         self._wait = FIRST_WAIT
@@ -154,7 +154,7 @@ class ClusterJobs:
     def _listing(self) -> dict[str, QueuedJob] | None:
         """Our jobs by name, an active one before an ended one; None where the scheduler did not say."""
         self.queries += 1
-        jobs, problem = query(self._commands, self._run)
+        jobs, problem = query(self._scheduler, self._run)
         if self._silent and not problem:
             self._say("the scheduler answers again")
             self._silent = False
@@ -192,7 +192,7 @@ class ClusterJobs:
         """How the run ended; or whether it is to be submitted."""
         if done := self._finished(job):
             return done
-        if queued and (queued.state in ACTIVE or queued.state == UNKNOWN):
+        if queued and (queued.state in (*ACTIVE, UNKNOWN)):
             self._adopt(job, queued)
             return False
         if queued and queued.state == LAUNCH_FAILED and not self._cancelled(job, queued):
@@ -221,13 +221,13 @@ class ClusterJobs:
             self._note(job, f"adopted {queued.id}")
             self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.said}")
         if queued.state == HELD and job.held != queued.id:
-            release = f"'{self._commands.release} {queued.id}' lets it start"
+            release = f"'{self._scheduler.release} {queued.id}' lets it start"
             self._say(f"{job.script.label}: job {queued.id} is held, {queued.said}; {release}")
             job.held = queued.id
         job.id, job.since = queued.id, None
 
     def _cancelled(self, job: Job, queued: QueuedJob) -> bool:
-        answer = self._run([self._commands.cancel, queued.id], COMMAND_SECONDS)
+        answer = self._run([self._scheduler.cancel, queued.id], COMMAND_SECONDS)
         if answer.status != 0:
             self._say(f"{job.script.label}: job {queued.id} is not cancelled ({answer.words}), trying again")
         return answer.status == 0
@@ -261,8 +261,8 @@ class ClusterJobs:
         job.left_exit_status = False
         # noted before it is done: a call that is killed in between leaves a job that the next one must know
         self._note(job, SUBMITTING)
-        answer = submit(self._commands, job.script, self._lock, self._run)
-        number = self._commands.read_submitted(answer.out) if answer.status == 0 else ""
+        answer = submit(self._scheduler, job.script, self._lock, self._run)
+        number = self._scheduler.read_submitted(answer.out) if answer.status == 0 else ""
         if number:
             self._note(job, f"submitted {number}")
             job.id, job.refusals = number, 0
@@ -291,16 +291,16 @@ class ClusterJobs:
             self._say(f"{job.script.label}: {words}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
 
-def query(commands: Commands, run: Callable[..., Answer] = call) -> tuple[list[QueuedJob], str]:
+def query(scheduler: BatchScheduler, run: Callable[..., Answer] = call) -> tuple[list[QueuedJob], str]:
     """All jobs of this user, from one query; or why they are not known."""
-    answer = run(commands.query(getpass.getuser()), COMMAND_SECONDS)
-    if commands.no_jobs and commands.no_jobs in answer.out + answer.err:
+    answer = run(scheduler.query(getpass.getuser()), COMMAND_SECONDS)
+    if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
         return [], ""
     if answer.status != 0:
         return [], answer.words
     try:
-        return commands.read_queue(answer.out), ""
-    except QueueError as error:
+        return scheduler.read_queue(answer.out), ""
+    except UnreadableError as error:
         return [], str(error)
 
 
@@ -318,12 +318,14 @@ def _number(job: QueuedJob) -> int:
     return int("".join(character for character in job.id.split("_")[0] if character.isdecimal()) or 0)
 
 
-def submit(commands: Commands, script: Script, lock: Path, run: Callable[..., Answer] = call) -> Answer:
+def submit(
+    scheduler: BatchScheduler, script: Script, lock: Path, run: Callable[..., Answer] = call
+) -> Answer:
     """Hand a job script to the scheduler; the lock lives as long as its command, even if we are killed."""
     with submitting(lock) as number:
-        if commands.script_on_stdin:
-            return run(list(commands.submit), COMMAND_SECONDS, script=script.path, keep_open=[number])
-        return run([*commands.submit, str(script.path)], COMMAND_SECONDS, keep_open=[number])
+        if scheduler.script_on_stdin:
+            return run(list(scheduler.submit), COMMAND_SECONDS, script=script.path, keep_open=[number])
+        return run([*scheduler.submit, str(script.path)], COMMAND_SECONDS, keep_open=[number])
 
 
 @contextmanager

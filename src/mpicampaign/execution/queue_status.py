@@ -12,15 +12,16 @@ from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
 from mpicampaign.execution.execute import call
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.jobs.prepare import job_name
-from mpicampaign.jobs.schedulers import ACTIVE, LAUNCH_FAILED, SCHEDULERS, UNKNOWN
 from mpicampaign.records import MISSING, OK
+from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared, Script
-    from mpicampaign.jobs.schedulers import Commands, QueuedJob
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import QueuedJob
 
 NOT_SUBMITTED = "not submitted"
-IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     UserError
         where the scheduler does not answer: what is not known is not guessed.
     """
-    jobs = [job for commands in _schedulers(prepared) for job in _jobs_of(commands)]
+    jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
     queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
     states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
     earlier = _names(prepared) - current
@@ -80,25 +81,25 @@ def cancel(prepared: Prepared) -> str:
     if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
     names, cancelled = _names(prepared), 0
-    for commands in schedulers:
-        found = [job for job in _jobs_of(commands) if job.name in names and job.state in IN_THE_QUEUE]
+    for scheduler in schedulers:
+        found = [job for job in _jobs_of(scheduler) if job.name in names and job.state in IN_THE_QUEUE]
         if found:
-            answer = call([commands.cancel, *(job.id for job in found)], COMMAND_SECONDS)
+            answer = call([scheduler.cancel, *(job.id for job in found)], COMMAND_SECONDS)
             if answer.status != 0:
-                raise UserError(Problem(f"{commands.cancel} failed: {answer.words}", hint="try again"))
+                raise UserError(Problem(f"{scheduler.cancel} failed: {answer.words}", hint="try again"))
         cancelled += len(found)
     return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
 
-def _schedulers(prepared: Prepared) -> list[Commands]:
-    """The commands of the schedulers that the campaign's systems here have; none where they have none."""
+def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
+    """The schedulers that the campaign's systems here have."""
     kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
-    return [commands for kind in kinds if (commands := SCHEDULERS[kind].commands)]
+    return [found for kind in kinds if (found := batch_scheduler(kind))]
 
 
-def _jobs_of(commands: Commands) -> list[QueuedJob]:
+def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
     """All jobs of this user that the scheduler still knows, from one query."""
-    jobs, problem = query(commands)
+    jobs, problem = query(scheduler)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
     return jobs

@@ -45,7 +45,7 @@ def fault_of(script: Script) -> Fault | None:
 def _made_elsewhere(script: Script, evidence: Evidence) -> str:
     """Without a scheduler a run counts on the machine that made it, and on members of its group."""
     host = evidence.job.get("host", "")
-    if script.run.job.system.scheduler != "none" or not host:
+    if not script.run.job.system.local or not host:
         return ""
     mine = [*host_names(), *evidence.claim.get("members", "").split()]
     return "" if any(is_member(host, name) for name in mine) else f"it was made on {host}, not on {mine[0]}"

@@ -9,35 +9,35 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.errors import UnreadableError
 from mpicampaign.imports.files import stem_of
-from mpicampaign.imports.job_script import LONG_NAMES, JobScript, command_of, read_job_script
-from mpicampaign.imports.lsf_report import read_lsf_report
-from mpicampaign.imports.mpi_over_ucx import UCX_REPORT, mpi_over_ucx
+from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
 from mpicampaign.imports.osu_titles import program_of_title
+from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.parsers import detect_suite
+from mpicampaign.parsers.output import OutputError
 from mpicampaign.parsers.suites import above_banner
-from mpicampaign.verdict.library_version import library_version
-from mpicampaign.verdict.transport_reports import READERS
+from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mpicampaign.imports.lsf_report import LsfReport
+    from mpicampaign.schedulers.scheduler import JobReport
 
 FACTS = {
     "path": "the file's path below the imported folder, with the folder's name and that of its parent",
     "suite": "imb, osu, hpl or hpcc",
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says that it measured, such as PingPong or HPL; the program where too long",
-    "scheduler": "lsf or slurm",
-    "job": "the job's number, of a task of a Slurm array such as 1234_7",
+    "scheduler": "the scheduler, as campaign files call it",
+    "job": "the job's number, of a task of an array such as 1234_7",
     "job_name": "the job's name",
-    "cluster": "the name of the LSF cluster",
+    "cluster": "the name of the cluster, as the scheduler's report gives it",
     "queue": "the queue or partition that the job ran in",
     "hosts": "the hosts that the job was executed on",
     "nodes": "how many hosts these are",
-    "state": "how LSF says that the job ended, such as Done",
-    "trouble": "why it did not end well, as far as LSF says",
+    "state": "how that report says that the job ended, such as Done",
+    "trouble": "why it did not end well, as far as that report says",
     "modules": "the modules that the job script loads",
     "command": "the line of the job script that launches the program, continued lines joined, variables of "
     "the script filled in; of several such lines the one that writes to the file, else the only one of its "
@@ -49,8 +49,8 @@ FACTS = {
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
 }
 FAMILIES = {
-    "directive": "an option of an #SBATCH or #BSUB line, without dashes; Slurm's under its short and its "
-    "long name, whichever the script has",
+    "directive": "an option of a scheduler's directive, without dashes; one with two names is found under "
+    "both, whichever the script has",
     "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
     "header": "a line #NAME=value above the output; spaces around its parts do not matter",
@@ -61,8 +61,6 @@ _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 _CLOCK = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})")
 _DATES = re.compile(r"^(?:# Date +: |HPL_pdgesv\(\) start time )(.*?)\s*$", re.MULTILINE)
 _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
-_SLURM_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
-_NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
@@ -71,8 +69,6 @@ _IMB_TABLE = "# Benchmarking "
 _IMB = re.compile(rf"^{_IMB_TABLE}(\S+)", re.MULTILINE)
 _IMB_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
 _LONGEST_NAME = 64  # characters that a label may have
-_PLATFORM_RANKS = " -- ranks"
-_PLATFORM_HOST = re.compile(r"^Host \d+ -- ip \S+ -- ranks", re.MULTILINE)
 _PROGRAM_SUITES = (("IMB-", "imb"), ("osu_", "osu"), ("xhpl", "hpl"), ("hpcc", "hpcc"))
 
 
@@ -83,7 +79,7 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     ----------
     path : the file's path, as rules see it
     text : the whole output, with what a scheduler wrote around it
-    script : the job script beside it; the one that LSF quotes in its report is found by itself
+    script : the job script beside it; the one that a scheduler quotes in its report is found by itself
     stderr : what went to standard error, where some MPI libraries report their transport
 
     Raises
@@ -92,19 +88,19 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
         when programs of different suites printed into one file.
     """
     text = text.replace("\r\n", "\n")
-    report = read_lsf_report(text)
+    reporter, report = _report(text)
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
-        "job": _slurm_job(path, job),
+        "job": _job_of_file(path, job),
         **_script_facts(job),
-        **(_report_facts(report) if report else {}),
+        **(_report_facts(reporter, report) if report else {}),
     }
     facts |= _output_facts(text, job.program)
     facts["command"] = command_of(job.commands, path, facts["program"])
     said = text + stderr if stderr else text
     facts |= _transport(said, job) | {
-        "mpi_hosts": _hosts_of_library(said),
+        "mpi_hosts": str(listed_hosts(said) or ""),
         "mpi_library": library_version(said),
     }
     facts["started"] = _started(path, text, report)
@@ -130,15 +126,25 @@ def _suite_of(program: str) -> str:
     return next((suite for word, suite in _PROGRAM_SUITES if program.startswith(word)), "")
 
 
-def _slurm_job(path: str, job: JobScript) -> str:
-    """The job's number in a file's name, such as 1234_7 of an array, where Slurm or the script puts it."""
-    asked = job.directives.get("output", "").rpartition("/")[2] if job.scheduler == "slurm" else ""
-    parts = re.split(r"(%A_%a|%.)", asked)
-    words = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
-    pattern = re.compile("".join(words)) if _NUMBERS.keys() & parts else _SLURM_NAME
+def _job_of_file(path: str, job: JobScript) -> str:
+    """The job's number in a file's name, where a scheduler or the script puts it."""
     name = path.rpartition("/")[2]
-    found = pattern.fullmatch(name) or _SLURM_NAME.fullmatch(name)
-    return found[1] if found else ""
+    numbers = (
+        scheduler.job_of_file(name, job.directives if job.scheduler == scheduler.name else {})
+        for scheduler in batch_schedulers()
+    )
+    return next(filter(None, numbers), "")
+
+
+def _report(text: str) -> tuple[str, JobReport | None]:
+    """What a scheduler wrote around an output, and the scheduler's name."""
+    for scheduler in batch_schedulers():
+        try:
+            if report := scheduler.read_report(text):
+                return scheduler.name, report
+        except UnreadableError as error:
+            raise OutputError(str(error)) from error
+    return "", None
 
 
 def _script_facts(job: JobScript) -> dict[str, str]:
@@ -146,22 +152,22 @@ def _script_facts(job: JobScript) -> dict[str, str]:
     facts |= {f"directive.{name}": value for name, value in _both_names(job.directives).items()}
     facts |= {f"disabled.{name}": value for name, value in _both_names(job.disabled).items()}
     facts |= {f"environment.{name}": value for name, value in job.environment.items()}
-    named = (job.directives.get(key, "") for key in ("J", "job-name"))
-    queue = (job.directives.get(key, "") for key in ("q", "partition"))
-    facts["job_name"], facts["queue"] = next(filter(None, named), ""), next(filter(None, queue), "")
+    if scheduler := batch_scheduler(job.scheduler):
+        facts["job_name"] = job.directives.get(scheduler.name_option, "")
+        facts["queue"] = job.directives.get(scheduler.queue_option, "")
     return facts | {"modules": " ".join(job.modules)}
 
 
 def _both_names(options: Mapping[str, str]) -> dict[str, str]:
-    """Slurm's options under their short names, too: a map may have either, however the script was written."""
-    short = {name: options[long] for name, long in LONG_NAMES.items() if long in options}
-    return short | dict(options)
+    """Options under their short names, too: a map may have either, however the script was written."""
+    names = [pair for scheduler in batch_schedulers() for pair in scheduler.long_names.items()]
+    return {short: options[long] for short, long in names if long in options} | dict(options)
 
 
-def _report_facts(report: LsfReport) -> dict[str, str]:
+def _report_facts(scheduler: str, report: JobReport) -> dict[str, str]:
     hosts = list(dict.fromkeys(name for name, _ in report.hosts))
     facts = {
-        "scheduler": "lsf",
+        "scheduler": scheduler,
         "job": report.job_id,
         "job_name": report.name,
         "cluster": report.cluster,
@@ -197,19 +203,12 @@ def _imb_benchmark(text: str, program: str) -> str:
 
 
 def _transport(text: str, job: JobScript) -> dict[str, str]:
-    for mpi, reader in READERS.items():
-        if found := reader(text):
-            mpi = mpi_over_ucx(text, job) if mpi == UCX_REPORT else mpi
-            return {"transport": " ".join(sorted(found)), "mpi": mpi}
-    return {}
+    """What the MPI library reports; the script may tell whose report it is."""
+    report = report_of_any(text, (*job.commands, *job.environment, *job.modules))
+    return {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
 
 
-def _hosts_of_library(text: str) -> str:
-    """How many hosts Platform MPI lists above its table."""
-    return str(len(_PLATFORM_HOST.findall(text)) or "") if _PLATFORM_RANKS in text else ""
-
-
-def _started(path: str, text: str, report: LsfReport | None) -> str:
+def _started(path: str, text: str, report: JobReport | None) -> str:
     """By the benchmark itself, else by the job's report, else by a time in the file's name."""
     printed = _DATES.search(text)
     for words in (printed[1] if printed else "", report.started if report else ""):
@@ -231,7 +230,7 @@ def _header(text: str, *, is_report: bool) -> dict[str, str]:
     """What a script of the user's wrote above the output.
 
     With spaces only above the line that announces the benchmark, whose own comments begin with ``# ``,
-    too, and not in LSF's report, where such a line is a comment of the script that is quoted.
+    too, and not in a scheduler's report, where such a line is a comment of the script that is quoted.
     """
     start = text[:4000]
     facts = {}

@@ -6,15 +6,17 @@ import codecs
 import os
 import stat
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mpicampaign.schedulers import batch_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_BYTES = 64 * 1024 * 1024
 SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
-_ROLES = {".err": STDERR, **dict.fromkeys((".sh", ".slurm", ".sbatch", ".lsf", ".bsub", ".job"), SCRIPT)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,13 @@ class Source:
 
 def role_of(path: str) -> str:
     """What a file is by its name's ending."""
-    return _ROLES.get(_ending(path).lower(), OUTPUT)
+    return _roles().get(_ending(path).lower(), OUTPUT)
+
+
+@cache
+def _roles() -> dict[str, str]:
+    endings = [ending for scheduler in batch_schedulers() for ending in scheduler.script_endings]
+    return {".err": STDERR, **dict.fromkeys((".sh", ".job", *endings), SCRIPT)}
 
 
 def stem_of(path: str) -> str:

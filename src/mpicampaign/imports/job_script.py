@@ -7,16 +7,18 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from mpicampaign.mpis import launch_commands
+from mpicampaign.schedulers import SCHEDULERS, batch_schedulers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_DIRECTIVE = re.compile(r"^#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
-_DISABLED = re.compile(r"^#[ \t]*#(BSUB|SBATCH)[ \t]+(.*?)[ \t]*$", re.MULTILINE)
-_LAUNCHER = re.compile(r"(?:^|/)(?:mpirun|mpiexec|srun|jsrun|orterun|prun|ibrun|aprun)(?:[._-]\w+)*$")
+    from mpicampaign.schedulers import BatchScheduler
+
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = {"time", "/usr/bin/time", "exec", "env", "nohup", "do", "then"}  # words that may precede a launcher
 _SET = re.compile(
@@ -28,21 +30,14 @@ _WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
 _PROGRAM = re.compile(r"(?:^|/)(IMB-\w+|xhpl\w*|hpcc\w*|osu_\w+)$")
-# Of sbatch; LSF's options have but one name.
-LONG_NAMES = {
-    **{"A": "account", "a": "array", "C": "constraint", "c": "cpus-per-task", "e": "error", "G": "gpus"},
-    **{"J": "job-name", "m": "distribution", "N": "nodes", "n": "ntasks", "o": "output", "p": "partition"},
-    **{"q": "qos", "t": "time", "w": "nodelist", "x": "exclude"},
-}
-SCHEDULERS = {"BSUB": "lsf", "SBATCH": "slurm"}
 
 
 @dataclass(frozen=True, slots=True)
 class JobScript:
-    """A job script's parts. Directives are named without their dashes, Slurm's by their long names; one
-    without a value is empty.
+    """A job script's parts. Directives are named without their dashes, those with two names by the long one;
+    one without a value is empty.
 
-    ``disabled``: those of commented lines (``##BSUB -m group``), which schedulers pass over; they say what
+    ``disabled``: those of commented lines (``##WORD -m group``), which schedulers pass over; they say what
     was meant where a job had to be sent by other means. ``commands``: the lines that launch a benchmark, each
     once; ``program``: the first one that they start.
     """
@@ -56,15 +51,29 @@ class JobScript:
     program: str = ""
 
 
+@cache
+def _by_directive() -> dict[str, BatchScheduler]:
+    return {scheduler.directive: scheduler for scheduler in batch_schedulers()}
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Of the lines of directives, and of those that are commented out."""
+    word = "|".join(map(re.escape, _by_directive()))
+    line = rf"#({word})[ \t]+(.*?)[ \t]*$"
+    return re.compile(rf"^{line}", re.MULTILINE), re.compile(rf"^#[ \t]*{line}", re.MULTILINE)
+
+
 @lru_cache(maxsize=1000)  # the repeats of a case have the same script
 def read_job_script(text: str) -> JobScript:
     """The parts of a script; a line that a shell would not understand is passed over."""
-    found = _DIRECTIVE.findall(text)
+    active, disabled = _patterns()
+    found = active.findall(text)
     commands = _commands(text)
     return JobScript(
-        scheduler=SCHEDULERS[found[0][0]] if found else "",
+        scheduler=_by_directive()[found[0][0]].name if found else "",
         directives=_all_options(found),
-        disabled=_all_options(_DISABLED.findall(text)),
+        disabled=_all_options(disabled.findall(text)),
         modules=tuple(word for line in _MODULE.findall(text) for word in _words(line)),
         environment={name: " ".join(_words(value)) for name, value in _EXPORT.findall(text)},
         commands=commands,
@@ -97,7 +106,7 @@ def program_of(command: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a line up to a comment; shlex would begin one inside of LSF's reservation ``root#10``."""
+    """The words of a line up to a comment; shlex would begin one inside of a reservation ``root#10``."""
     try:
         words = shlex.split(text)
     except ValueError:  # a quote that is not closed
@@ -108,31 +117,8 @@ def _words(text: str) -> list[str]:
 def _all_options(lines: Iterable[tuple[str, str]]) -> dict[str, str]:
     options: dict[str, str] = {}
     for keyword, words in lines:
-        is_slurm = keyword == "SBATCH"
-        found = _options(_words(words), of_letters=is_slurm)
         # the last one counts, whichever of its names it has
-        options |= {LONG_NAMES.get(name, name): found[name] for name in found} if is_slurm else found
-    return options
-
-
-def _options(words: list[str], *, of_letters: bool) -> dict[str, str]:
-    """``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5.
-
-    ``of_letters``: ``-pshort`` is p: short, as in Slurm; in LSF it may be one option, as ``-app`` is.
-    """
-    options: dict[str, str] = {}
-    name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
-            options[name] = value
-            name = "" if equals else name
-        elif word.startswith("-") and len(word) > 1:
-            name, value = word[1], word[2:]
-            name = word[1:] if value and not value[0].isdigit() and not of_letters else name
-            options[name] = value if name == word[1] else ""
-        elif name:
-            options[name] = f"{options[name]} {word}".strip()
+        options |= _by_directive()[keyword].read_options(_words(words))
     return options
 
 
@@ -156,7 +142,7 @@ def _without_here_documents(lines: Iterable[str]) -> list[str]:
         if end:
             inside.append(line)
             if line.strip("\t") == end:
-                kept += inside if any(map(_DIRECTIVE.match, inside)) else []
+                kept += inside if any(map(_patterns()[0].match, inside)) else []
                 inside, end = [], ""
             continue
         kept.append(line)
@@ -176,8 +162,14 @@ def _filled(line: str, variables: dict[str, str]) -> str:
     return _USED.sub(lambda found: variables.get(found[1] or found[2], found[0]), line)
 
 
+@cache
+def _launcher() -> re.Pattern[str]:
+    own = [scheduler.launcher for scheduler in SCHEDULERS.values() if scheduler.launcher]
+    return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, (*launch_commands(), *own)))})(?:[._-]\w+)*$")
+
+
 def _launches(line: str) -> bool:
     for word in line.split():
         if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-            return _LAUNCHER.search(word) is not None
+            return _launcher().search(word) is not None
     return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.imports.labels import unlisted_hosts
-from mpicampaign.imports.lsf_report import DONE
+from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding
 
 if TYPE_CHECKING:
@@ -41,9 +41,10 @@ def judge_import(
 
 
 def _exit(facts: Mapping[str, str]) -> list[Finding]:
-    if facts.get("state") != DONE:
+    scheduler = batch_scheduler(facts.get("scheduler", ""))
+    if scheduler is None or not facts.get("state") or facts["state"] != scheduler.report_done:
         return [Finding("exit status", LACKS, "not recorded")]
-    return [Finding("exit status", SUPPORTS, "the scheduler says Done")]
+    return [Finding("exit status", SUPPORTS, f"the scheduler says {facts['state']}")]
 
 
 def _host_group(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> list[Finding]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup, Placement, System
+from mpicampaign.mpis import measurement
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Mpi, TransportSettings
@@ -16,18 +17,9 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case
 
 # Raised by hand when the way of measuring changes, with a line of history in docs/formats.md: every finished
-# run of that suite, MPI library or kernel is then another run. tests/test_measurement_guard.py fails where
-# one was forgotten.
+# run of that suite or kernel is then another run. tests/test_measurement_guard.py fails where one was
+# forgotten. An MPI library has its own: mpicampaign.mpis.
 MEASUREMENT_OF_SUITE = {"imb": 1, "osu": 1, "kernel": 1}
-MEASUREMENT_OF_MPI = {
-    "intelmpi": 1,
-    "openmpi4": 1,
-    "openmpi5": 1,
-    "mpich-ofi": 1,
-    "mpich-ucx": 1,
-    "mvapich2": 1,
-    "platform": 1,
-}
 VERSION_OF_KERNEL = {
     "tree_gather": 1,
     "tree_merge": 1,
@@ -89,7 +81,7 @@ def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -
 
 def _of_mpi(mpi: Mpi) -> dict[str, Any]:
     """The library by its name; where the campaign file describes it, by that description, too."""
-    found: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(MEASUREMENT_OF_MPI.get(mpi.name, 1))}
+    found: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
     if not mpi.own:
         return found
     settings = {name: _settings(each) for name, each in mpi.transports.items()}

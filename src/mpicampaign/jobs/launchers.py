@@ -1,15 +1,19 @@
-"""The command that starts the ranks, as tokens, for each launcher. No I/O; sources in docs/method.md."""
+"""The command that starts the ranks, and the variables that steer the MPI library. No I/O."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
+from mpicampaign.mpis import library_launcher
+from mpicampaign.mpis.mpi import Launch
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System
+    from mpicampaign.mpis.mpi import Launcher
+    from mpicampaign.schedulers import Scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +75,35 @@ class Job:
         return text.replace("{interface}", self.interface).replace("{device}", self.device)
 
 
-@dataclass(frozen=True, slots=True)
-class Launcher:
-    """How ranks learn their numbers, and how the command line is made."""
-
-    rank_variable: str
-    local_rank_variable: str
-    tokens: Callable[[Job], list[str]]
-
-
 def command_tokens(job: Job) -> list[str]:
     """The launch command up to, not including, the program."""
     system, placement = job.system, job.placement
-    tokens = LAUNCHERS[system.launcher].tokens(job)
+    scheduler = _launching(system)
+    tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(system).tokens(_launch(job))
     return [*tokens, *system.launcher_options, *placement.launcher_options, *placement.program_prefix]
+
+
+def rank_variables(system: System) -> tuple[str, str]:
+    """The environment variables that hold the number of a rank, and its number on its node."""
+    launcher = _launching(system) or _of_library(system)
+    return launcher.rank_variable, launcher.local_rank_variable
+
+
+def _launching(system: System) -> Scheduler | None:
+    """The scheduler, where it starts the ranks itself."""
+    scheduler = SCHEDULERS[system.scheduler]
+    return scheduler if scheduler.launcher == system.launcher else None
+
+
+def _of_library(system: System) -> Launcher:
+    found = library_launcher(system.launcher)
+    assert found is not None  # the campaign's checks see to it
+    return found
+
+
+def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
+    placement, bind = job.placement, job.placement.binding == "library"
+    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind)
 
 
 def transport_settings(job: Job) -> dict[str, str]:
@@ -100,57 +119,20 @@ def environment(job: Job) -> dict[str, str]:
     return transport_settings(job) | job.system.environment
 
 
-def _options(job: Job) -> list[str]:
-    return [job.fill(option) for settings in job.settings for option in settings.options]
+def _launch(job: Job) -> Launch:
+    """The job as its launcher is told of it."""
+    return Launch(
+        command=job.system.mpi.command,
+        nodes=job.placement.nodes,
+        ranks_per_node=job.ranks_per_node,
+        options=tuple(job.fill(option) for settings in job.settings for option in settings.options),
+        environment=environment(job),
+        hosts=named_hosts(job),
+        scheduler=job.system.scheduler,
+        prefix=job.system.prefix,
+    )
 
 
 def named_hosts(job: Job) -> tuple[str, ...]:
     """The hosts of a job where no scheduler tells them to the launcher; none where one does."""
     return job.group.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()
-
-
-def _host_list(job: Job, slots: bool) -> str:
-    return ",".join(f"{host}:{job.ranks_per_node}" if slots else host for host in named_hosts(job))
-
-
-def _hydra(job: Job) -> list[str]:
-    hosts = _host_list(job, slots=False)
-    place = ["-hosts", hosts] if hosts else []
-    counts = ["-n", str(job.ranks), "-ppn", str(job.ranks_per_node)]
-    return [job.system.mpi.command, *counts, *place, *_options(job)]
-
-
-def _openmpi(job: Job) -> list[str]:
-    hosts = _host_list(job, slots=True)
-    place = ["--host", hosts] if hosts else []
-    prefix = ["--prefix", job.system.prefix] if hosts and job.system.prefix else []
-    # Open MPI hands its own OMPI_MCA_ variables to remote ranks, all others only on demand.
-    names = [name for name in environment(job) if not name.startswith("OMPI_MCA_")]
-    exported = [token for name in names for token in ("-x", name)]
-    counts = ["-np", str(job.ranks), "--map-by", f"ppr:{job.ranks_per_node}:node"]
-    return [job.system.mpi.command, *counts, *prefix, *place, *_options(job), *exported]
-
-
-def _srun(job: Job) -> list[str]:
-    pmi = [f"--mpi={job.system.mpi.pmi}"] if job.system.mpi.pmi else []
-    counts = [f"--nodes={job.placement.nodes}", f"--ntasks={job.ranks}"]
-    bind = [] if job.placement.binding == "library" else ["--cpu-bind=none"]
-    per_node = f"--ntasks-per-node={job.ranks_per_node}"
-    return ["srun", *pmi, *counts, per_node, *bind, "--kill-on-bad-exit=1"]
-
-
-def _platform(job: Job) -> list[str]:
-    hosts = _host_list(job, slots=True)
-    place = ["-hostlist", hosts] if hosts else ["-np", str(job.ranks)]
-    if job.system.scheduler == "lsf":
-        place = []  # -lsf, one of the library's options, takes hosts and ranks from LSF
-    exported = [token for key, value in environment(job).items() for token in ("-e", f"{key}={value}")]
-    return [job.system.mpi.command, *place, *_options(job), *exported]
-
-
-LAUNCHERS = {
-    "hydra": Launcher("PMI_RANK", "MPI_LOCALRANKID", _hydra),
-    "openmpi": Launcher("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", _openmpi),
-    "srun": Launcher("SLURM_PROCID", "SLURM_LOCALID", _srun),
-    "platform": Launcher("MPI_RANKID", "MPI_LOCALRANKID", _platform),
-}

@@ -113,7 +113,7 @@ def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") 
     return tuple(
         name
         for name, system in campaign.systems.items()
-        if _matches(system, host_names) or (not system.login_hosts and (alone or system.scheduler == "none"))
+        if _matches(system, host_names) or (not system.login_hosts and (alone or system.local))
     )
 
 

@@ -119,7 +119,7 @@ class Prepared:
     @property
     def runs_here(self) -> bool:
         """Whether runs are made on this very machine, not by a scheduler."""
-        return any(self.campaign.systems[name].scheduler == "none" for name in self.plan.systems)
+        return any(self.campaign.systems[name].local for name in self.plan.systems)
 
     @cached_property
     def scripts(self) -> tuple[Script, ...]:

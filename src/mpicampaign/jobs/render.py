@@ -17,13 +17,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
-from mpicampaign.jobs.launchers import LAUNCHERS, command_tokens, environment, named_hosts, transport_settings
-from mpicampaign.jobs.schedulers import SCHEDULERS, hours_minutes, minutes
+from mpicampaign.jobs.launchers import (
+    command_tokens,
+    environment,
+    named_hosts,
+    rank_variables,
+    transport_settings,
+)
+from mpicampaign.mpis import prefix_variables
 from mpicampaign.osu_sizes import largest_size
 from mpicampaign.places import shipped
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from jinja2 import Template
 
     from mpicampaign.campaign.model import System
     from mpicampaign.jobs.launchers import Job
@@ -32,6 +41,9 @@ if TYPE_CHECKING:
 TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
+# Modules, evidence and the end of a run take time beyond the benchmark's own limit: the scheduler must not
+# kill first.
+SECONDS_OF_SETUP = 300
 
 # Lines of the output without which a benchmark did not end properly, whatever its exit status.
 COMPLETE = {
@@ -82,7 +94,7 @@ def _one_line(text: str) -> str:
 
 
 def _directive(value: object) -> ShellText:
-    """A value of a directive line, in double quotes where needed; both schedulers read those."""
+    """A value of a directive line, in double quotes where needed; schedulers read those."""
     text = str(value)
     if re.search(r'[\x00-\x1f\x7f"\\$`!]', text):
         raise UserError(f"{text!r} can't stand in a directive line of a job script: rename it")
@@ -114,6 +126,12 @@ def _environment() -> Environment:
     filters = {"comment": _comment, "directive": _directive, "verbatim": _verbatim, "raw": ShellText}
     jinja.filters |= filters
     return jinja
+
+
+@cache
+def _header(path: Path) -> Template:
+    """A scheduler's directives: its template lies beside its class, here or in another package."""
+    return _environment().from_string(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -154,14 +172,13 @@ def script_text(run: Run, folder: Path, campaign_folder: Path, job_name: str, in
 def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool) -> dict[str, Any]:
     job, system, group = run.job, run.job.system, run.job.group
     scheduler = SCHEDULERS[system.scheduler]
-    asked = minutes(run.time_limit)
     spack = run.benchmark.provider.location if run.benchmark.provider.kind == "spack" else ""
     return {
         "run": run,
-        "header": scheduler.header,
+        "header": _header(scheduler.header) if scheduler.header else None,
         "how_to_run": scheduler.how_to_run,
         "run_folder": folder,
-        "lock": "" if scheduler.commands else measuring_lock(campaign_folder),
+        "lock": measuring_lock(campaign_folder) if scheduler.local else "",
         "inline": inline,
         "library": ShellText(library_text()) if inline else campaign_folder / "lib" / library_name(),
         "library_sha256": _sha256(library_text()),
@@ -172,13 +189,12 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
         "nodes": job.placement.nodes,
         "ranks": job.ranks,
         "shape": f"{_counted(job.ranks, 'rank')} on {_counted(job.placement.nodes, 'node')}",
-        "minutes": ShellText(asked),
-        "hours_minutes": ShellText(hours_minutes(asked)),
-        "options": scheduler.options(group),
+        "time": ShellText(scheduler.time(minutes(run.time_limit))),
+        "options": scheduler.options(group.keys),
         "directives": [*system.directives, *group.directives],
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
-        "exports": _exports(scheduler.environment | prefix_environment(system) | environment(job)),
+        "exports": _exports(dict(scheduler.environment) | prefix_environment(system) | environment(job)),
         "further_settings": _further_settings(job),
         "spack": spack,
         "program": run.program,
@@ -194,6 +210,11 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
     }
 
 
+def minutes(time_limit: int) -> int:
+    """The time to ask the scheduler for, in minutes; ``time_limit`` of the benchmark in seconds."""
+    return -(-(time_limit + SECONDS_OF_SETUP) // 60)
+
+
 def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
@@ -201,7 +222,7 @@ def _counted(count: int, word: str) -> str:
 def _placement(run: Run) -> dict[str, Any]:
     """What the ranks and their node have to know of the placement."""
     job, placement = run.job, run.job.placement
-    launcher = LAUNCHERS[job.system.launcher]
+    rank_variable, local_rank_variable = rank_variables(job.system)
     bound = {
         "core": "each rank bound to one core by the node's own topology",
         "none": "nobody binds the ranks",
@@ -215,8 +236,8 @@ def _placement(run: Run) -> dict[str, Any]:
         "binding": placement.binding,
         "device": job.device,
         "interface": job.interface,
-        "rank_variable": launcher.rank_variable,
-        "local_rank_variable": launcher.local_rank_variable,
+        "rank_variable": rank_variable,
+        "local_rank_variable": local_rank_variable,
         "evidence_library": run.evidence_library,
     }
 
@@ -248,13 +269,11 @@ def prefix_environment(system: System) -> dict[str, Any]:
     if not system.prefix:
         return {}
     word = quote(system.prefix)
-    found: dict[str, Any] = {
+    return {
         "PATH": ShellText(f'{word}/bin:"$PATH"'),
         "LD_LIBRARY_PATH": ShellText(f'{word}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
+        **prefix_variables(system.mpi.name, system.prefix),
     }
-    if system.mpi.name == "intelmpi":
-        found["I_MPI_ROOT"] = system.prefix
-    return found
 
 
 def _members(job: Job) -> tuple[str, ...]:
@@ -262,7 +281,7 @@ def _members(job: Job) -> tuple[str, ...]:
 
     ``hosts`` are none with a scheduler, which may have names of its own for them, nor are addresses.
     """
-    named = job.group.hosts if job.system.scheduler == "none" else ()
+    named = job.group.hosts if job.system.local else ()
     return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
 
 

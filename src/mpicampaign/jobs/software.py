@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.places import shipped, working_folder
+from mpicampaign.schedulers import batch_scheduler
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
@@ -31,13 +32,10 @@ class Program:
     not_available: str = ""
 
 
-SUBMIT_COMMANDS = {"slurm": "sbatch", "lsf": "bsub"}
-
-
 def is_here(system: System) -> bool:
     """Whether this machine can run the system's jobs: it has the scheduler's command, or needs none."""
-    command = SUBMIT_COMMANDS.get(system.scheduler)
-    return command is None or shutil.which(command) is not None
+    scheduler = batch_scheduler(system.scheduler)
+    return scheduler is None or shutil.which(scheduler.submit[0]) is not None
 
 
 def find_program(system: System, benchmark: Benchmark) -> Program:
@@ -102,7 +100,7 @@ def present_library(system: System, recorded: str) -> str:
     """
     name = Path(recorded).name
     below = [Path(system.prefix) / folder / name for folder in ("lib", "lib64")] if system.prefix else []
-    here = [Path(recorded)] if system.scheduler == "none" and not system.prefix else []
+    here = [Path(recorded)] if system.local and not system.prefix else []
     return next((library_id(path) for path in (*below, *here) if path.is_file()), "")
 
 

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mpicampaign.site.facts import Group, Library, NodeClass, Site
+from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.site.facts import Group, Library, Site
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.units import format_rate
 from mpicampaign.yaml_lines import printable, shortened
+
+if TYPE_CHECKING:
+    from mpicampaign.schedulers.scheduler import NodeClass
 
 WHEEL = "wheel"
 MAX_HOSTS = 64
 # What no reader of YAML takes for anything but text, apart from words such as "no", which the dumper knows.
 _PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
-_SYSTEM = {"none": "this-machine"}
 _PING_PONG = "-iter 1000 -time 1 -msglog 0:22 PingPong"
 
 
@@ -62,13 +65,14 @@ def comment(words: str, indent: int = 0) -> str:
     return f"{' ' * indent}# {shortened(printable(words), 300)}\n"
 
 
-def refusal(nodes: NodeClass, scheduler: str) -> str:
+def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
     """Why these nodes cannot be a host group of a campaign file; empty where they can."""
     if not usable("word", nodes.queue):
         return f"the name {printable(nodes.queue)!r} cannot be used in a job script"
-    if scheduler == "slurm" and nodes.constraint and not usable("constraint", nodes.constraint):
-        return f"the features {printable(nodes.constraint)!r} cannot be used in a job script"
-    if scheduler == "lsf" and not all(usable("hosts", node) for node in nodes.nodes):
+    keys = scheduler.host_group(nodes)
+    if keys.get("constraint") and not usable("constraint", keys["constraint"]):
+        return f"the features {printable(keys['constraint'])!r} cannot be used in a job script"
+    if not all(usable("hosts", node) for node in keys.get("hosts", ())):
         return f"a host name of {printable(nodes.queue)!r} cannot be used in a job script"
     return ""
 
@@ -99,15 +103,15 @@ def _heading(site: Site) -> str:
     )
     text += comment("    mpicampaign check --campaign FILE    # every mistake at once")
     text += comment("    mpicampaign plan --campaign FILE     # the matrix, and the node-hours it may take")
-    limit = "1 min" if site.scheduler == "none" else "2 min"
+    limit = "1 min" if site.scheduler.local else "2 min"
     title = {"campaign": name, "title": f"Placements of {name}", "repeats": 6, "time_limit": limit}
     return text + dumped(title)
 
 
 def _system(site: Site) -> str:
     chosen = site.libraries[0] if site.libraries else Library(WHEEL)
-    name = _SYSTEM.get(site.scheduler, "cluster")
-    entry: dict[str, Any] = {"scheduler": site.scheduler, **_library_keys(chosen)}
+    name = _system_name(site)
+    entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(chosen)}
     text = dumped({"systems": {name: entry}})
     others = site.libraries[1:]
     if others:
@@ -117,6 +121,10 @@ def _system(site: Site) -> str:
     for note in site.notes:
         text += comment(note, 4)
     return text
+
+
+def _system_name(site: Site) -> str:
+    return "this-machine" if site.scheduler.local else "cluster"
 
 
 def _library_keys(library: Library) -> dict[str, Any]:
@@ -145,27 +153,24 @@ def _host_groups(site: Site) -> str:
 
 
 def _group_keys(site: Site, group: Group) -> dict[str, Any]:
-    nodes = group.nodes
-    keys: dict[str, Any] = {"system": _SYSTEM.get(site.scheduler, "cluster")}
-    if site.scheduler == "slurm":
-        keys |= {"partition": nodes.queue, "constraint": nodes.constraint}
-    if site.scheduler == "lsf":
-        keys |= {"queue": nodes.queue, "hosts": list(nodes.nodes[:MAX_HOSTS])}
-    if site.scheduler != "none":
-        keys |= {"exclusive": True, "cores": group.cores}
+    keys: dict[str, Any] = {"system": _system_name(site)}
+    if isinstance(site.scheduler, BatchScheduler):
+        keys |= site.scheduler.host_group(group.nodes)
+        keys |= {"hosts": keys["hosts"][:MAX_HOSTS]} if "hosts" in keys else {}
+        keys |= {"exclusive": "exclusive" in site.scheduler.selectors, "cores": group.cores}
     return {key: value for key, value in keys.items() if value} | _fabrics(site, group)
 
 
 def _group_notes(site: Site, group: Group) -> list[str]:
     nodes = group.nodes
-    if site.scheduler == "none":
+    if not isinstance(site.scheduler, BatchScheduler):
         return []
     names = shortened(", ".join(nodes.nodes), 120)
     notes = [f"{len(nodes.nodes)} nodes, {nodes.usable} of them usable: {names}", *nodes.notes]
     if nodes.features:
         notes.append(f"features: {', '.join(nodes.features)}")
-    if site.scheduler == "lsf" and len(nodes.nodes) > MAX_HOSTS:
-        notes.append(f"the first {MAX_HOSTS} of these hosts are named; an LSF host group is shorter")
+    if len(site.scheduler.host_group(nodes).get("hosts", ())) > MAX_HOSTS:
+        notes.append(f"the first {MAX_HOSTS} of these hosts are named; a host group of the site is shorter")
     notes += [note for queue in site.queues if queue.name == nodes.queue for note in queue.notes]
     if group.sockets and group.cores:
         notes.append(f"sockets of a node: {group.sockets}, cores: {group.cores}")
@@ -175,7 +180,7 @@ def _group_notes(site: Site, group: Group) -> list[str]:
 
 
 def _fabrics(site: Site, group: Group) -> dict[str, Any]:
-    if site.scheduler == "none" or not group.probe:
+    if site.scheduler.local or not group.probe:
         return {}
     fabrics: dict[str, Any] = {}
     for interface in group.probe.fabrics:
@@ -243,7 +248,7 @@ def _placements(site: Site) -> str:
 
 
 def _usable(site: Site) -> list[Group]:
-    return [group for group in site.groups if site.scheduler == "none" or group.nodes.usable]
+    return [group for group in site.groups if site.scheduler.local or group.nodes.usable]
 
 
 def placements_of(site: Site, group: Group) -> list[str]:
@@ -252,7 +257,7 @@ def placements_of(site: Site, group: Group) -> list[str]:
     found = ["SHM-1"] if cores // sockets >= 2 else []
     found += ["SHM-2"] if sockets >= 2 else []
     found += ["SHM"] if cores >= 2 or not group.cores else []
-    if site.scheduler == "none":
+    if site.scheduler.local:
         return [*found, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
     if group.nodes.usable >= 2:
         names = _tcp_names(site, group)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-
-class UnreadableError(Exception):
-    """The output of a command is not what its documentation says; the text says what was met instead."""
+from mpicampaign.schedulers import Scheduler
+from mpicampaign.schedulers.scheduler import NodeClass, Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,34 +57,6 @@ class NodeProbe:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeClass:
-    """Like nodes of one partition or queue, and what selects them.
-
-    Sockets and cores of a node are the scheduler's word, ``None`` where it gives none.
-    """
-
-    queue: str  # partition or queue
-    nodes: tuple[str, ...]
-    usable: int  # how many of them are neither down nor drained
-    features: tuple[str, ...] = ()
-    sockets: int | None = None
-    cores: int | None = None
-    constraint: str = ""  # what tells them from other nodes of the partition (Slurm)
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A partition or queue; ``time_limit`` and ``notes`` in the scheduler's words."""
-
-    name: str
-    default: bool
-    open: bool
-    time_limit: str = ""
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Library:
     """An MPI library: the name by which campaign files know its kind, and how it is had."""
 
@@ -117,7 +88,7 @@ class Group:
 class Site:
     """All that is known of a site. The first library is the one to begin with."""
 
-    scheduler: str
+    scheduler: Scheduler
     groups: tuple[Group, ...]
     queues: tuple[Queue, ...] = ()
     libraries: tuple[Library, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mpicampaign.mpis import library_of_module, library_of_mpirun
 from mpicampaign.site.facts import Library
 from mpicampaign.site.names import usable
 
@@ -11,12 +12,6 @@ from mpicampaign.site.names import usable
 AVAILABLE = ("bash", "-lc", "command -v module >/dev/null || exit 127; module -t avail 2>&1")
 NO_MODULES = 127
 _MARK = re.compile(r"\((default|D|L|S|[A-Z],)+.*\)$|<.*>$")
-_KINDS = (
-    ("openmpi", re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)),
-    ("mvapich", re.compile(r"(?:^|/)mvapich[0-9]*(?:[/-]|$)", re.IGNORECASE)),
-    ("mpich", re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)),
-    ("intelmpi", re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", re.IGNORECASE)),
-)
 
 
 def module_names(output: str) -> list[str]:
@@ -28,28 +23,10 @@ def module_names(output: str) -> list[str]:
 
 def mpi_modules(names: list[str]) -> list[Library]:
     """The MPI libraries among modules, by their names."""
-    found = []
-    for name in names:
-        kind = next((kind for kind, pattern in _KINDS if pattern.search(name)), "")
-        if kind:
-            found.append(Library(_mpi(kind, name), module=name))
-    return found
-
-
-def _mpi(kind: str, name: str) -> str:
-    """The library as campaign files know it; empty where it is not one of those."""
-    if kind == "openmpi":
-        major = re.search(r"[/-]v?([0-9]+)", name)
-        return "openmpi4" if major and int(major[1]) < 5 else "openmpi5"
-    if kind == "mpich":
-        return "" if "cray" in name.lower() else "mpich-ofi"
-    return "" if kind == "mvapich" else kind
+    found = ((name, library_of_module(name)) for name in names)
+    return [Library(mpi, module=name) for name, mpi in found if mpi is not None]
 
 
 def program_library(path: str, version: str) -> Library | None:
     """The library of an mpirun on the PATH by the first line of ``mpirun --version``."""
-    found = re.search(r"\(Open MPI\) ([0-9]+)", version)
-    mpi = ("openmpi4" if int(found[1]) < 5 else "openmpi5") if found else ""
-    mpi = "intelmpi" if "Intel(R) MPI" in version else mpi
-    mpi = "mpich-ofi" if "HYDRA" in version and not mpi else mpi
-    return Library(mpi, words=f"{path}: {version}") if path else None
+    return Library(library_of_mpirun(version), words=f"{path}: {version}") if path else None

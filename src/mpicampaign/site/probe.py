@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from mpicampaign.site.facts import Interface, NodeProbe, Port, UnreadableError
+from mpicampaign.errors import UnreadableError
+from mpicampaign.site.facts import Interface, NodeProbe, Port
 from mpicampaign.yaml_lines import printable
 
 FIRST_LINE = "#mpicampaign-probe 1"

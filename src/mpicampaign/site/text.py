@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.units import format_rate
 from mpicampaign.yaml_lines import printable, shortened
 
@@ -12,20 +13,21 @@ if TYPE_CHECKING:
 
     from mpicampaign.site.facts import Group, Interface, NodeProbe, Port, Site
 
-_SCHEDULERS = {"slurm": "Slurm", "lsf": "LSF", "none": "none: jobs run on this machine"}
 _MAX_QUEUES = 10
 
 
 def site_lines(site: Site) -> list[str]:
     """One printable line for each thing that was looked for."""
-    lines = [f"scheduler: {_SCHEDULERS[site.scheduler]}", *_queues(site), *_libraries(site)]
+    lines = [f"scheduler: {site.scheduler.title}", *_queues(site), *_libraries(site)]
     for group in site.groups:
         lines += _group(site, group)
     return [printable(line) for line in [*lines, *site.notes]]
 
 
 def _queues(site: Site) -> Iterator[str]:
-    word = "partition" if site.scheduler == "slurm" else "queue"
+    if not isinstance(site.scheduler, BatchScheduler):
+        return
+    word = site.scheduler.queue_word
     for queue in site.queues[:_MAX_QUEUES]:
         marks = [mark for mark, is_so in (("default", queue.default), ("not open", not queue.open)) if is_so]
         limit = [f"at most {queue.time_limit}"] if queue.time_limit else []
@@ -45,7 +47,7 @@ def _libraries(site: Site) -> Iterator[str]:
 
 
 def _group(site: Site, group: Group) -> Iterator[str]:
-    if site.scheduler == "none":
+    if site.scheduler.local:
         yield "this machine:"
     else:
         nodes = group.nodes

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.mpis import reported_transports
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
-from mpicampaign.verdict.transport_reports import reported_transports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

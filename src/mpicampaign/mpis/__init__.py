@@ -1,0 +1,124 @@
+"""MPI libraries: one file a library holds all that is known of it. No I/O.
+
+A library of another package comes by an entry point of the group ``mpicampaign.mpis`` (docs/extending.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.mpis.mpi import MpiLibrary
+from mpicampaign.registry import Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.mpis.mpi import Launcher
+
+MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
+
+_OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read in job scripts, never written
+# Layers below several libraries (libfabric, UCX, PSM), and the threads beside them.
+_OF_ALL = ("FI_", "UCX_", "PSM", "OMP_")
+
+
+def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """What a campaign file that names these libraries may use, override or add to under ``mpis:``.
+
+    Those of other packages are among them only where it names one that is not built in.
+    """
+    built_in = {library.name: library for library in MPIS.built_in()}
+    others = () if built_in.keys() >= set(named) else MPIS.values()
+    return {library.name: library.definition for library in (*built_in.values(), *others)}
+
+
+def launcher_names() -> list[str]:
+    """The launchers that come with the libraries."""
+    return list(dict.fromkeys(library.launcher.name for library in MPIS.values()))
+
+
+def library_launcher(name: str) -> Launcher | None:
+    """One of these."""
+    library = MPIS.first(lambda library: library.launcher.name == name)
+    return library.launcher if library else None
+
+
+def launch_commands() -> list[str]:
+    """The commands by which job scripts start ranks without the scheduler's own."""
+    commands = [command for library in MPIS.values() for command in library.launcher.commands]
+    return list(dict.fromkeys((*commands, *_OF_OTHER_SITES)))
+
+
+def wheel_library(machine: str) -> str:
+    """The library whose wheel is in the Python environment of this program, as pyproject.toml has it."""
+    found = {of: library.name for library in MPIS.built_in() for of in library.wheel_for}
+    return found.get(machine) or found["*"]
+
+
+def measurement(name: str) -> int:
+    """The number of the way in which a library is measured; 1 for what only a campaign file describes."""
+    library = MPIS.get(name)
+    return library.measurement if library else 1
+
+
+def prefix_variables(name: str, prefix: str) -> dict[str, str]:
+    """The variables by which a library under a prefix of its own finds itself, besides the usual paths."""
+    library = MPIS.get(name)
+    return {library.prefix_variable: prefix} if library and library.prefix_variable else {}
+
+
+def steers(variable: str) -> bool:
+    """Whether an environment variable may change what an MPI library does."""
+    own = (prefix for library in MPIS.values() for prefix in library.variables)
+    return variable.startswith((*own, *_OF_ALL))
+
+
+def library_of_module(module: str) -> str | None:
+    """The library that a module brings; empty for one that is not in the room, None where it brings none."""
+    named = (library.of_module(module) for library in MPIS.values() if library.of_module)
+    return next((name for name in named if name is not None), None)
+
+
+def library_of_mpirun(version: str) -> str:
+    """The library whose ``mpirun --version`` says this; empty where none is known to."""
+    library = MPIS.first(lambda library: bool(library.mpirun_says and library.mpirun_says.search(version)))
+    return library.name if library else ""
+
+
+def library_version(text: str) -> str:
+    """``Intel MPI 2021.18.1``, by what the library printed; empty where it names no version."""
+    patterns = {library.title: library.version for library in MPIS.values() if library.version}
+    for title, pattern in patterns.items():
+        if found := pattern.search(text):
+            return f"{title} {found[found.lastindex or 1]}"
+    return ""
+
+
+def reported_transports(name: str, output: str) -> set[str] | None:
+    """The transports that a library reports, or None where it says nothing that is understood."""
+    library = MPIS.get(name)
+    return library.report(output) if library and library.report else None
+
+
+def report_of_any(output: str, told: Iterable[str]) -> tuple[str, set[str]] | None:
+    """The library whose report stands in an output that may be anybody's, and the transports in it.
+
+    The name is empty where it is UCX's report and neither the output nor ``told``, what else is known of the
+    job, names one library that used UCX.
+    """
+    for library in MPIS.values():
+        if library.report and (found := library.report(output)):
+            return (_user_of_ucx((output, *told)) if library.reports_by_ucx else library.name), found
+    return None
+
+
+def _user_of_ucx(told: Iterable[str]) -> str:
+    text = "\n".join(told)
+    found = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
+    return found[0] if len(found) == 1 else ""
+
+
+def listed_hosts(output: str) -> int:
+    """How many hosts a library lists in its output; 0 where none does."""
+    counts = (library.listed_hosts(output) for library in MPIS.values() if library.listed_hosts)
+    return next(filter(None, counts), 0)

@@ -1,0 +1,65 @@
+"""Intel MPI; settings and report seen with 2021.18."""
+
+from __future__ import annotations
+
+import re
+
+from mpicampaign.mpis.mpi import MpiLibrary
+from mpicampaign.mpis.mpich import HYDRA
+
+_IBV_PROVIDERS = ("verbs", "mlx", "psm", "opx", "efa")
+_MODULE = re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", re.IGNORECASE)
+
+
+def _report(output: str) -> set[str] | None:
+    """I_MPI_DEBUG=5: a libfabric provider is named when, and only when, libfabric is used."""
+    if "MPI startup(): Intel(R) MPI Library" not in output:
+        return None
+    providers = re.findall(r"MPI startup\(\): libfabric provider: (\S+)", output)
+    return {_of_provider(provider) for provider in providers} or {"shm"}
+
+
+def _of_provider(provider: str) -> str:
+    if provider.startswith(("tcp", "sockets")):
+        return "tcp"
+    return "ibv" if provider.startswith(_IBV_PROVIDERS) else provider
+
+
+MPI = MpiLibrary(
+    name="intelmpi",
+    title="Intel MPI",
+    launcher=HYDRA,
+    settings={
+        "pmi": "pmi2",
+        "environment": {"I_MPI_DEBUG": "5"},
+        "unbound": {"environment": {"I_MPI_PIN": "off"}},
+        "transports": {
+            "shm": {"environment": {"I_MPI_FABRICS": "shm"}},
+            "tcp": {
+                "environment": {
+                    "I_MPI_FABRICS": "ofi",
+                    "FI_PROVIDER": "tcp",
+                    "FI_TCP_IFACE": "{interface}",
+                }
+            },
+            "ibv": {
+                "environment": {
+                    "I_MPI_FABRICS": "ofi",
+                    "FI_PROVIDER": "verbs",
+                    "FI_VERBS_DEVICE_NAME": "{device}",
+                }
+            },
+        },
+    },
+    # begins with letters that are searched fast: all of an output is looked through
+    version=re.compile(
+        r"Intel\(R\) MPI Library,? (?:Version )?(\d[\w.]*(?: Update \d+)?)|"
+        r"Intel\(R\) MPI Library for [^\n]{1,30}?Version (\d[\w.]*(?: Update \d+)?)"
+    ),
+    report=_report,
+    of_module=lambda module: "intelmpi" if _MODULE.search(module) else None,
+    mpirun_says=re.compile(r"Intel\(R\) MPI"),
+    prefix_variable="I_MPI_ROOT",
+    variables=("I_MPI_",),
+    wheel_for=("x86_64",),
+)

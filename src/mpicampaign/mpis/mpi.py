@@ -1,0 +1,120 @@
+"""What is known of an MPI library, and what its launcher is told. Plain values; nothing of a campaign."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launcher has to start.
+
+    ``options`` and ``environment``: those of the library and the placement, as the job has them.
+    ``hosts``: named where no scheduler tells them to the launcher.
+    """
+
+    command: str
+    nodes: int
+    ranks_per_node: int
+    options: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
+    scheduler: str = "none"
+    prefix: str = ""  # where the library lies, if no module brings it
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ranks_per_node
+
+    @property
+    def host_list(self) -> str:
+        """The named hosts, as Hydra takes them."""
+        return ",".join(self.hosts)
+
+    @property
+    def host_slots(self) -> str:
+        """The named hosts with the ranks of each: ``n1:4,n2:4``."""
+        return ",".join(f"{host}:{self.ranks_per_node}" for host in self.hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """How ranks learn their numbers, and how the command line is made.
+
+    ``tokens``: the command up to, not including, options of the campaign's own and the program.
+    ``commands``: what the launcher is called in job scripts.
+    """
+
+    name: str
+    rank_variable: str
+    local_rank_variable: str
+    tokens: Callable[[Launch], list[str]]
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MpiLibrary:
+    """An MPI library, as campaign files call it.
+
+    Parameters
+    ----------
+    settings : what stands under ``mpis: NAME:`` of a campaign file, without the launcher: what makes the
+        library use and report each transport. ``{interface}`` and ``{device}`` stand for the fabric's.
+    measurement : raised by hand when the way of measuring changes, with a line of history in
+        docs/formats.md: every finished run of the library is then another run.
+    version : finds the version in what the library prints; the last group is shown behind the title.
+    report : the transports (shm, tcp, ibv) between different ranks that the library itself reports in a run's
+        whole output, or None where it said nothing. What was read on which version: docs/method.md.
+    reports_by_ucx : the report is that of UCX, which does not name its user.
+    over_ucx, traces : the name that this library gets where it used UCX, and what tells that it did.
+    of_module : the library that a module of this name brings; empty for another version or build of it, which
+        only a campaign file can describe, and None where the module is no MPI library of this kind.
+    mpirun_says : what the first line of its ``mpirun --version`` holds.
+    prefix_variable : the variable by which it finds itself under a prefix.
+    variables : how the names of variables that steer it begin.
+    wheel_for : the machines for which pyproject.toml installs its wheel; ``*`` for all others.
+    listed_hosts : how many hosts it lists in an output.
+    """
+
+    name: str
+    title: str
+    launcher: Launcher
+    settings: Mapping[str, Any]
+    measurement: int = 1
+    version: re.Pattern[str] | None = None
+    report: Callable[[str], set[str] | None] | None = None
+    reports_by_ucx: bool = False
+    over_ucx: str = ""
+    traces: re.Pattern[str] | None = None
+    of_module: Callable[[str], str | None] | None = None
+    mpirun_says: re.Pattern[str] | None = None
+    prefix_variable: str = ""
+    variables: tuple[str, ...] = ()
+    wheel_for: tuple[str, ...] = ()
+    listed_hosts: Callable[[str], int] | None = None
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """The library as a campaign file would describe it."""
+        return {"launcher": self.launcher.name, **self.settings}
+
+
+_SHARED_MEMORY = {"sm", "vader", "sysv", "posix", "cma", "xpmem", "knem"}
+_INFINIBAND = ("rc", "dc", "ud", "openib")
+
+
+def transports_of(components: list[str]) -> set[str] | None:
+    """The transports behind the names of Open MPI's and UCX's components; None where none is named."""
+    names = {_transport(name) for name in components if name not in ("self", "n/a")}
+    return names or None
+
+
+def _transport(name: str) -> str:
+    if name in _SHARED_MEMORY:
+        return "shm"
+    return "ibv" if name.startswith(_INFINIBAND) else name

@@ -1,0 +1,100 @@
+"""MPICH over libfabric and over UCX; settings and reports seen with 4.0.2 and UCX 1.13.
+
+Over libfabric it names its provider even where messages go through shared memory: that report is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
+
+if TYPE_CHECKING:
+    from mpicampaign.mpis.mpi import Launch
+
+_MODULE = re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)
+_LANE = re.compile(r"(\w+)/\w+")
+_VERSION = re.compile(r"MPICH Version\s*:\s*(\d[\w.]*)")
+_VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
+_UNBOUND = {"options": ["-bind-to", "none"]}
+
+
+def _tokens(launch: Launch) -> list[str]:
+    place = ["-hosts", launch.host_list] if launch.hosts else []
+    counts = ["-n", str(launch.ranks), "-ppn", str(launch.ranks_per_node)]
+    return [launch.command, *counts, *place, *launch.options]
+
+
+HYDRA = Launcher("hydra", "PMI_RANK", "MPI_LOCALRANKID", _tokens, ("mpirun", "mpiexec"))
+
+
+def _report_of_ucx(output: str) -> set[str] | None:
+    """UCX_LOG_LEVEL=info: the lanes of each endpoint; the endpoint to the rank itself is left out."""
+    if "ep_cfg[" not in output:
+        return None
+    endpoints = re.findall(r"ep_cfg\[\d+\]: (.+)$", output, re.MULTILINE)
+    lanes = [lane for endpoint in endpoints if "self/" not in endpoint for lane in _LANE.findall(endpoint)]
+    return transports_of(lanes)
+
+
+def _of_module(module: str) -> str | None:
+    """Cray's is built for a network of its own."""
+    if not _MODULE.search(module):
+        return None
+    return "" if "cray" in module.lower() else "mpich-ofi"
+
+
+_OFI = MpiLibrary(
+    name="mpich-ofi",
+    title="MPICH",
+    launcher=HYDRA,
+    settings={
+        "command": "mpiexec",
+        "pmi": "pmi2",
+        "environment": {"MPIR_CVAR_DEBUG_SUMMARY": "1", "MPIR_CVAR_CH4_NETMOD": "ofi"},
+        "unbound": _UNBOUND,
+        "transports": {
+            "shm": {},
+            "tcp": {
+                "environment": {
+                    "FI_PROVIDER": "tcp",
+                    "FI_TCP_IFACE": "{interface}",
+                    "MPIR_CVAR_NOLOCAL": "1",
+                }
+            },
+            "ibv": {"environment": {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}},
+        },
+    },
+    version=_VERSION,
+    of_module=_of_module,
+    mpirun_says=re.compile("HYDRA"),
+    variables=_VARIABLES,
+    wheel_for=("*",),
+)
+
+_UCX = MpiLibrary(
+    name="mpich-ucx",
+    title="MPICH",
+    launcher=HYDRA,
+    settings={
+        "command": "mpiexec",
+        "pmi": "pmi2",
+        "environment": {"UCX_LOG_LEVEL": "info"},
+        "unbound": _UNBOUND,
+        "transports": {
+            "shm": {},
+            "tcp": {"environment": {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "{interface}"}},
+            "ibv": {"environment": {"UCX_TLS": "rc,self", "UCX_NET_DEVICES": "{device}:1"}},
+        },
+    },
+    version=_VERSION,
+    report=_report_of_ucx,
+    reports_by_ucx=True,
+    over_ucx="mpich-ucx",
+    # Hydra is no evidence: Intel MPI has it, too
+    traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
+    variables=_VARIABLES,
+)
+
+MPI = (_OFI, _UCX)

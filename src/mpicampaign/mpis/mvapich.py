@@ -1,0 +1,37 @@
+"""MVAPICH2, after its user guide of 2.3.7 (sections 4.13, 5.2, 11.22, 11.25, 11.33, 11.89).
+
+TCP needs a build for it (ch3:nemesis, or ch3:nemesis:ib,tcp); the InfiniBand build takes no notice of the two
+settings.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mpicampaign.mpis.mpi import MpiLibrary
+from mpicampaign.mpis.mpich import HYDRA
+
+_MODULE = re.compile(r"(?:^|/)mvapich[0-9]*(?:[/-]|$)", re.IGNORECASE)
+
+MPI = MpiLibrary(
+    name="mvapich2",
+    title="MVAPICH2",
+    launcher=HYDRA,
+    settings={
+        "command": "mpiexec",
+        "pmi": "pmi2",
+        "unbound": {"environment": {"MV2_ENABLE_AFFINITY": "0"}},
+        "transports": {
+            "shm": {"environment": {"MV2_USE_SHARED_MEM": "1"}},
+            "tcp": {
+                "options": ["-iface", "{interface}"],
+                "environment": {"MPICH_NEMESIS_NETMOD": "tcp"},
+            },
+            "ibv": {"environment": {"MV2_IBA_HCA": "{device}", "MV2_NUM_HCAS": "1"}},
+        },
+    },
+    version=re.compile(r"MVAPICH2(?:-| Version\s*:\s*)(\d[\w.]*)"),
+    # the module's name does not tell the build, which decides what it can do
+    of_module=lambda module: "" if _MODULE.search(module) else None,
+    variables=("MV2_",),
+)

@@ -1,0 +1,102 @@
+"""Open MPI 4 and 5; settings and reports seen with 4.1.4 and 5.0."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
+
+if TYPE_CHECKING:
+    from mpicampaign.mpis.mpi import Launch
+
+_MODULE = re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)
+_VERSION = re.compile(r"Open MPI v(\d[\w.]*)")
+_VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
+
+
+def _tokens(launch: Launch) -> list[str]:
+    place = ["--host", launch.host_slots] if launch.hosts else []
+    prefix = ["--prefix", launch.prefix] if launch.hosts and launch.prefix else []
+    # Open MPI hands its own OMPI_MCA_ variables to remote ranks, all others only on demand.
+    names = [name for name in launch.environment if not name.startswith("OMPI_MCA_")]
+    exported = [token for name in names for token in ("-x", name)]
+    counts = ["-np", str(launch.ranks), "--map-by", f"ppr:{launch.ranks_per_node}:node"]
+    return [launch.command, *counts, *prefix, *place, *launch.options, *exported]
+
+
+_MPIRUN = Launcher(
+    "openmpi",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    _tokens,
+    ("mpirun", "mpiexec", "orterun", "prun"),
+)
+
+
+def _settings(reporting: dict[str, str], shared_memory: str) -> dict[str, Any]:
+    tcp = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "{interface}"}
+    ibv = {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc,self", "UCX_NET_DEVICES": "{device}:1"}
+    return {
+        "pmi": "pmix",
+        "environment": reporting,
+        "unbound": {"options": ["--bind-to", "none"]},
+        "transports": {
+            "shm": {"environment": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": f"self,{shared_memory}"}},
+            "tcp": {"environment": tcp},
+            "ibv": {"environment": ibv},
+        },
+    }
+
+
+def _report_of_4(output: str) -> set[str] | None:
+    """bml_base_verbose: the component chosen for each other rank."""
+    if "mca: bml: Using" not in output:
+        return None
+    return transports_of(re.findall(r"mca: bml: Using (\w+) btl for send to", output))
+
+
+def _report_of_5(output: str) -> set[str] | None:
+    """ompi_display_comm=mpi_init: between nodes where there are several, else within the node."""
+    if "all connections are " not in output:
+        return None
+    between = re.findall(r"^\s*off-host: all connections are ([\w/]+)", output, re.MULTILINE)
+    within = re.findall(r"^\s*on-host: +all connections are ([\w/]+)", output, re.MULTILINE)
+    return transports_of(between) or transports_of(within)
+
+
+def _of_module(module: str) -> str | None:
+    if not _MODULE.search(module):
+        return None
+    major = re.search(r"[/-]v?([0-9]+)", module)
+    return "openmpi4" if major and int(major[1]) < 5 else "openmpi5"
+
+
+_4 = MpiLibrary(
+    name="openmpi4",
+    title="Open MPI",
+    launcher=_MPIRUN,
+    settings=_settings({"OMPI_MCA_btl_base_verbose": "100", "OMPI_MCA_bml_base_verbose": "100"}, "vader"),
+    version=_VERSION,
+    report=_report_of_4,
+    of_module=_of_module,
+    mpirun_says=re.compile(r"\(Open MPI\) [0-4](?![0-9])"),
+    variables=_VARIABLES,
+)
+
+_5 = MpiLibrary(
+    name="openmpi5",
+    title="Open MPI",
+    launcher=_MPIRUN,
+    settings=_settings({"OMPI_MCA_ompi_display_comm": "mpi_init"}, "sm"),
+    version=_VERSION,
+    report=_report_of_5,
+    over_ucx="openmpi-ucx",
+    # PMIx is no evidence: Slurm starts either library with it
+    traces=re.compile(r"open[- ]?mpi|hpcx|(?<![a-z])(?:ompi|orte|prte|mca[:_ ])", re.IGNORECASE),
+    of_module=_of_module,
+    mpirun_says=re.compile(r"\(Open MPI\) (?:[5-9]|[0-9]{2})"),
+    variables=_VARIABLES,
+)
+
+MPI = (_4, _5)

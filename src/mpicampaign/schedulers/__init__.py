@@ -1,0 +1,30 @@
+"""Schedulers: each is one class, used by campaigns, the doctor and imports alike. No I/O.
+
+How to add one: docs/extending.md.
+"""
+
+from __future__ import annotations
+
+from mpicampaign.registry import Registry
+from mpicampaign.schedulers.scheduler import BatchScheduler, Scheduler
+
+__all__ = ["SCHEDULERS", "BatchScheduler", "Scheduler", "batch_scheduler", "batch_schedulers", "is_local"]
+
+SCHEDULERS: Registry[Scheduler] = Registry("mpicampaign.schedulers", "SCHEDULER", Scheduler)
+
+
+def batch_schedulers() -> tuple[BatchScheduler, ...]:
+    """All schedulers that have a queue."""
+    return tuple(found for found in SCHEDULERS.values() if isinstance(found, BatchScheduler))
+
+
+def batch_scheduler(name: str) -> BatchScheduler | None:
+    """The scheduler of a name; None for a machine without one."""
+    found = SCHEDULERS.get(name)
+    return found if isinstance(found, BatchScheduler) else None
+
+
+def is_local(name: str) -> bool:
+    """Whether job scripts run where they are started; not so where there is no scheduler of the name."""
+    found = SCHEDULERS.get(name)
+    return found is not None and found.local

@@ -1,0 +1,348 @@
+"""LSF: sources are pages of IBM Spectrum LSF 10.1's command reference, named where they are used. No I/O.
+
+What the doctor reads (bqueues -w, lshosts -w, bhosts -w, bparams) was never run on an LSF.
+
+Around a job's output LSF writes a report: who ran where, how it ended, the job script. It stands above the
+output, and a short part (``PS:``) below. Every part may be missing: reports are mailed, cut and edited. Dates
+may be empty (``Started at Results reported on``).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.errors import UnreadableError
+from mpicampaign.schedulers.scheduler import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    HELD,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    QUEUED,
+    RUNNING,
+    TIMEOUT,
+    UNKNOWN,
+    BatchScheduler,
+    JobReport,
+    NodeClass,
+    Queue,
+    QueuedJob,
+    by_word,
+    is_job,
+)
+from mpicampaign.yaml_lines import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_OWN_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
+_OPTION = re.compile(r"-([A-Za-z]+)")
+# Page "LSF terms and concepts". EXIT is for any exit status but 0, a kill by the user and a limit alike; the
+# reason tells which. A job of a host that does not answer is UNKWN, and goes on when it does; it is ZOMBI
+# once someone has killed it meanwhile, and EXIT when the host answers: nothing is to be tried again then.
+_STATES = {
+    QUEUED: "PEND WAIT",
+    HELD: "PSUSP",
+    RUNNING: "RUN USUSP SSUSP UNKWN PROV",
+    DONE: "DONE",
+    FAILED: "EXIT",
+    CANCELLED: "ZOMBI",
+}
+_STATE_OF = by_word(_STATES)
+# Page "Termination reasons displayed by bacct, bhist, and bjobs"; those that are not here are failures.
+_EXITS = {
+    "TERM_RUNLIMIT": TIMEOUT,
+    "TERM_CPULIMIT": TIMEOUT,
+    "TERM_DEADLINE": TIMEOUT,
+    "TERM_MEMLIMIT": OUT_OF_MEMORY,
+    "TERM_SWAP": OUT_OF_MEMORY,
+    "TERM_OWNER": CANCELLED,
+    "TERM_ADMIN": CANCELLED,
+    "TERM_FORCE_OWNER": CANCELLED,
+    "TERM_FORCE_ADMIN": CANCELLED,
+    "TERM_PREEMPT": PREEMPTED,
+    "TERM_ZOMBIE": NODE_FAIL,
+    "TERM_UNKNOWN": NODE_FAIL,
+    "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
+}
+# Closed by jobs or load, not by an administrator; without a reason, full is the usual one.
+_IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
+_REPORT_DONE = "Done"
+_START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
+_SUBJECT = re.compile(
+    r"^Subject: Job (?P<id>\d+(?:\[\d+\])?): <(?P<name>.*?)>(?: in cluster <(?P<cluster>[^>\n]*)>)? "
+    r"(?P<state>\w+)\s*$",
+    re.MULTILINE | re.DOTALL,
+)
+_REPORT = re.compile(r"^(?:Sender: LSF.*\n)?Subject: Job (\d+)", re.MULTILINE)
+_ABOVE = "The output (if any) is above this job summary"
+_EXECUTED = re.compile(r"^Job was executed on host\(s\) (.*?)^(?:<|Started at)", re.MULTILINE | re.DOTALL)
+_HOST = re.compile(r"<(?:(\d+)\*)?([^<>\s]+)>")
+_QUEUE = re.compile(r"in queue <([^<>\n]*)>")
+_STARTED = re.compile(r"^Started at (\S.*?)\s*$", re.MULTILINE)
+_SCRIPT = re.compile(r"^# LSBATCH: User input\n(.*?)\n-{20,}$", re.MULTILINE | re.DOTALL)
+_OUTPUT = re.compile(r"^The output \(if any\) (?:follows|is above this job summary)[:.]\s*$", re.MULTILINE)
+_EXITED = re.compile(r"^Exited with exit code (\d+)", re.MULTILINE)
+_TERMINATED = re.compile(r"^(TERM_\w+)(?:: *(.*?))?\s*$", re.MULTILINE)
+
+
+class Lsf(BatchScheduler):
+    """IBM Spectrum LSF."""
+
+    name = "lsf"
+    title = "LSF"
+
+    header = Path(__file__).with_name("lsf.sh.j2")
+    job_id = "${LSB_JOBID:-$$}"
+    script = "$run/job.sh"  # LSF runs a copy with lines of its own around it
+    how_to_run = "Submit with: bsub < job.sh"
+    selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
+
+    submit = ("bsub",)
+    script_on_stdin = True
+    cancel = "bkill"
+    release = "bresume"
+    no_jobs = "No job found"
+
+    site_questions = (("bqueues", "-w"), ("bparams",), ("lshosts", "-w"), ("bhosts", "-w"))
+    site_helps = frozenset({"bparams"})
+
+    directive = "BSUB"
+    letters_take_values = False  # -app is one option
+    name_option = "J"
+    queue_option = "q"
+    script_endings = (".lsf", ".bsub")
+    cluster_variables = ("LSB_CLUSTER_NAME", "LSF_CLUSTER_NAME")
+    report_done = _REPORT_DONE
+
+    def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
+        options = {
+            "-q": group["queue"],
+            "-m": " ".join(group["hosts"]),
+            "-U": group["reservation"],
+            "-P": group["account"],
+        }
+        given = [("-x", "")] if group["exclusive"] else []
+        given += [(name, value) for name, value in options.items() if value]
+        requeue = {None: [], True: [("-r", "")], False: [("-rn", "")]}
+        return given + requeue[group["requeue"]]
+
+    def time(self, minutes: int) -> str:
+        """45 -> 0:45."""
+        return f"{minutes // 60}:{minutes % 60:02d}"
+
+    def own_option(self, word: str) -> str:
+        found = _OPTION.match(word)
+        option = f"-{found[1]}" if found else ""
+        return option if option in _OWN_OPTIONS else ""
+
+    def query(self, user: str) -> list[str]:
+        fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
+        return ["bjobs", "-a", "-u", user, "-noheader", "-o", fields]
+
+    def read_queue(self, text: str) -> list[QueuedJob]:
+        """Page "-o" of bjobs: a field without a width is not cut, an empty one is a hyphen.
+
+        A pending reason may go on over several lines, and comes last for that.
+        """
+        found: list[QueuedJob] = []
+        for line in filter(str.strip, text.splitlines()):
+            fields = [field.strip() for field in line.split("|", 4)]
+            if is_job(line) and len(fields) == 5:
+                found.append(_queued_job(*fields))
+            elif not found:
+                raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
+        return found
+
+    def read_submitted(self, text: str) -> str:
+        """``Job <4711> is submitted`` begins the line.
+
+        "to queue <normal>." or "to default queue <normal>." follows, and a site's own lines may stand around.
+        """
+        match = re.search(r"^Job <([0-9]+)> is submitted", text, re.MULTILINE)
+        return match[1] if match else ""
+
+    def queues(self, answers: Mapping[str, str]) -> list[Queue]:
+        return read_queues(answers["bqueues"], default_queues(answers["bparams"]))
+
+    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
+        used = list(wanted) or [queue.name for queue in self.queues(answers) if queue.open][:1]
+        return node_classes(answers["lshosts"], answers["bhosts"], used)
+
+    def host_group(self, nodes: NodeClass) -> dict[str, Any]:
+        return {"queue": nodes.queue, "hosts": list(nodes.nodes)}
+
+    def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
+        """LSF hands the command to a shell."""
+        place = ["-q", nodes.queue, "-m", " ".join(nodes.nodes)]
+        shape = ["-n", "1", "-W", "1", "-J", job_name, "-o", log]
+        return [*self.submit, *shape, *place, shlex.join(["bash", *script])]
+
+    def read_report(self, text: str) -> JobReport | None:
+        return read_report(text)
+
+
+def _queued_job(number: str, word: str, ended: str, name: str, pending: str) -> QueuedJob:
+    state = _STATE_OF.get(word, UNKNOWN)
+    if state == FAILED:
+        state = next((known for term, known in _EXITS.items() if term in ended), FAILED)
+    reason = next((said for said in (ended, pending) if said not in ("", "-")), "")
+    return QueuedJob(number, name, state, word, reason)
+
+
+# The site
+
+
+def default_queues(output: str) -> list[str]:
+    """The default queues that bparams names; none where it names none."""
+    found = re.search(r"^Default Queues?:\s*(.*)$", output, re.MULTILINE)
+    return found[1].split() if found else []
+
+
+def read_queues(output: str, defaults: Sequence[str] = ()) -> list[Queue]:
+    """The queues of bqueues, default ones first.
+
+    Raises
+    ------
+    UnreadableError
+        when the table has no columns QUEUE_NAME and STATUS.
+    """
+    rows = _table(output, "bqueues", "QUEUE_NAME", "STATUS")
+    queues = [
+        Queue(row["QUEUE_NAME"], row["QUEUE_NAME"] in defaults, row["STATUS"] == "Open:Active")
+        for row in rows
+    ]
+    return sorted(queues, key=lambda queue: (not queue.default, not queue.open))
+
+
+def node_classes(hosts: str, states: str, queues: Sequence[str]) -> list[NodeClass]:
+    """Like hosts: the same model, CPUs and resources, for the first of the queues that are to be used.
+
+    Which queue serves which hosts is not asked: the probe job shows it.
+
+    Raises
+    ------
+    UnreadableError
+        when lshosts or bhosts printed another table than documented.
+    """
+    if not queues:
+        raise UnreadableError("bqueues shows no queue that is open and active")
+    state = {row["HOST_NAME"]: row["STATUS"] for row in _table(states, "bhosts", "HOST_NAME", "STATUS")}
+    kinds: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for row in _table(hosts, "lshosts", "HOST_NAME", "model", "ncpus"):
+        if row["HOST_NAME"] in state and state[row["HOST_NAME"]] != "unavail":
+            kind = (row["model"], row["ncpus"], row["RESOURCES"])
+            kinds.setdefault(_kind(*kind), []).append(row["HOST_NAME"])
+    return [
+        NodeClass(
+            queue,
+            tuple(members),
+            sum(state[member] in _IN_USE for member in members),
+            (kind[0], *kind[2]),
+            notes=(f"model {kind[0]}, {kind[1]} CPUs as LSF counts them",),
+        )
+        for queue in queues
+        for kind, members in kinds.items()
+    ]
+
+
+def _kind(model: str, cpus: str, resources: str) -> tuple[str, str, tuple[str, ...]]:
+    return model, cpus, tuple(sorted(resources.strip("()").split()))
+
+
+def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
+    """The rows of a table whose first line names its columns; RESOURCES, the last, may hold spaces."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    columns = lines[0].split() if lines else []
+    if any(name not in columns for name in needed):
+        first = printable(lines[0])[:200] if lines else ""
+        raise UnreadableError(f"{command} printed no columns {', '.join(needed)}: {first!r}")
+    rows = []
+    for line in lines[1:]:
+        words = line.split(None, len(columns) - 1)
+        if len(words) >= max(columns.index(name) for name in needed) + 1:
+            row = dict.fromkeys(columns, "") | dict(zip(columns, words, strict=False))
+            rows.append(row | {"RESOURCES": row.get("RESOURCES", "").strip()})
+    return rows
+
+
+# Reports around outputs
+
+
+def read_report(text: str) -> JobReport | None:
+    """The report in an output, None where there is none.
+
+    Raises
+    ------
+    UnreadableError
+        when there are those of several jobs: whose hosts and state are the output's cannot be told.
+    """
+    start = _START.search(text)
+    if start is None:
+        return None
+    _check_no_second(text)
+    head = text[start.start() : _end_of_head(text, start.start())]
+    subject = _SUBJECT.search(head)
+    executed = _EXECUTED.search(head)
+    where = executed[1] if executed else ""
+    script = _SCRIPT.search(head)
+    started = _STARTED.search(head)
+    return JobReport(
+        job_id=subject["id"] if subject else "",
+        name=subject["name"] if subject else "",
+        cluster=(subject["cluster"] or "") if subject else "",
+        state=subject["state"] if subject else "",
+        queue=found[1] if (found := _QUEUE.search(where)) else "",
+        hosts=_hosts(where),
+        started="" if started is None or started[1].startswith("Results reported") else started[1],
+        script=script[1] if script else "",
+        trouble=_trouble(head, subject["state"] if subject else ""),
+    )
+
+
+def _check_no_second(text: str) -> None:
+    """Refuse the reports of several jobs, with where the first one ends: above an output or below it."""
+    reports = list(_REPORT.finditer(text))
+    if len(reports) < 2:
+        return
+    first, second = reports[:2]
+    above = text.find(_ABOVE, 0, second.start())
+    where = "there" if above < 0 else f"behind line {_line(text, above)}"
+    raise UnreadableError(
+        f"line {_line(text, second.start())}: a second LSF job report, of job {second[1]} after {first[1]}: "
+        f"bsub -o appends unless the file's name has %J; split the file {where} and import the parts"
+    )
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _end_of_head(text: str, start: int) -> int:
+    """Where the benchmark's own output begins: nothing behind it is taken for a line of LSF."""
+    found = _OUTPUT.search(text, start)
+    return found.end() if found else len(text)
+
+
+def _hosts(where: str) -> tuple[tuple[str, int | None], ...]:
+    """The hosts of all lines before and after the queue; queue, user and cluster stand in brackets, too."""
+    named = re.sub(r"(?:in queue|as user|in cluster) <[^<>]*>", "", where)
+    return tuple((name, int(slots) if slots else None) for slots, name in _HOST.findall(named))
+
+
+def _trouble(head: str, state: str) -> str:
+    """Why the job did not end well, as far as the report says; empty where it says nothing of the kind."""
+    parts = [": ".join(filter(None, found)).rstrip(".") for found in _TERMINATED.findall(head)]
+    if exited := _EXITED.search(head):
+        parts.append(f"exit code {exited[1]}")
+    if state not in ("", _REPORT_DONE):
+        parts.insert(0, state)
+    return ", ".join(parts)
+
+
+SCHEDULER = Lsf()

@@ -1,0 +1,321 @@
+"""Slurm: sources are the manuals of sbatch, squeue, scancel, sinfo and scontrol (Slurm 20 to 24). No I/O."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mpicampaign.errors import UnreadableError
+from mpicampaign.schedulers.scheduler import (
+    CANCELLED,
+    DONE,
+    FAILED,
+    HELD,
+    LAUNCH_FAILED,
+    NODE_FAIL,
+    OUT_OF_MEMORY,
+    PREEMPTED,
+    QUEUED,
+    RUNNING,
+    TIMEOUT,
+    UNKNOWN,
+    BatchScheduler,
+    NodeClass,
+    Queue,
+    QueuedJob,
+    by_word,
+    is_job,
+)
+from mpicampaign.yaml_lines import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_OWN_OPTIONS = {
+    *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
+    *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
+}
+# sbatch takes letters without a value, then one with its value, in one word: -HN7 is -H -N 7.
+_SHORT_OPTION = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
+_STATES = {
+    QUEUED: "PENDING CONFIGURING REQUEUED REQUEUE_FED",
+    HELD: "REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
+    RUNNING: "RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED SUSPENDED",
+    DONE: "COMPLETED",
+    FAILED: "FAILED",
+    CANCELLED: "CANCELLED REVOKED",
+    TIMEOUT: "TIMEOUT DEADLINE",
+    OUT_OF_MEMORY: "OUT_OF_MEMORY",
+    NODE_FAIL: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
+    PREEMPTED: "PREEMPTED",
+}
+_STATE_OF = by_word(_STATES)
+# Reasons of pending jobs that do not start by themselves. After a launch failure the node was to blame: Slurm
+# has put the job back, and holds it.
+_HOLDS = {
+    "launch failed requeued held": LAUNCH_FAILED,
+    "job requeued in held state": HELD,
+    "JobHeldUser": HELD,
+    "JobHeldAdmin": HELD,
+    "JobHoldMaxRequeue": HELD,
+}
+# One line for each node in each partition; %P marks the default partition with a star, %R does not.
+_NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%T")
+_PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
+_FIELDS = 10
+# Nodes that sleep (powered_down) are woken for a job.
+_OUT_OF_USE = re.compile(
+    r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future", re.I
+)
+_OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
+_NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
+
+
+class Slurm(BatchScheduler):
+    """Slurm, with srun as a launcher."""
+
+    name = "slurm"
+    title = "Slurm"
+    queue_word = "partition"
+
+    header = Path(__file__).with_name("slurm.sh.j2")
+    job_id = "${SLURM_JOB_ID:-$$}"
+    how_to_run = "Submit with: sbatch job.sh"
+    # srun takes over what sbatch was asked to export, and so does an mpirun that starts by srun
+    environment: ClassVar[Mapping[str, str]] = {"SLURM_EXPORT_ENV": "ALL"}
+    selectors = frozenset(
+        {
+            *("partition", "constraint", "qos", "licenses", "reservation", "account", "exclusive", "hint"),
+            *("threads_per_core", "memory", "gres", "switches", "requeue", "directives"),
+        }
+    )
+    either = (("hint", "threads_per_core"),)
+
+    launcher = "srun"
+    rank_variable = "SLURM_PROCID"
+    local_rank_variable = "SLURM_LOCALID"
+
+    submit = ("sbatch", "--parsable")
+    cancel = "scancel"
+    release = "scontrol release"
+
+    site_questions = (_NODES, _PARTITIONS)
+    site_helps = frozenset({"scontrol"})
+
+    directive = "SBATCH"
+    long_names: ClassVar[Mapping[str, str]] = {
+        **{"A": "account", "a": "array", "C": "constraint", "c": "cpus-per-task", "e": "error", "G": "gpus"},
+        **{"J": "job-name", "m": "distribution", "N": "nodes", "n": "ntasks", "o": "output"},
+        **{"p": "partition", "q": "qos", "t": "time", "w": "nodelist", "x": "exclude"},
+    }
+    name_option = "job-name"
+    queue_option = "partition"
+    script_endings = (".slurm", ".sbatch")
+    cluster_variables = ("SLURM_CLUSTER_NAME",)
+
+    def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
+        options = {
+            "partition": group["partition"],
+            "constraint": group["constraint"],
+            "nodelist": ",".join(group["hosts"]),
+            "reservation": group["reservation"],
+            "account": group["account"],
+            "qos": group["qos"],
+            "licenses": group["licenses"],
+            "hint": group["hint"],
+            "threads-per-core": str(group["threads_per_core"] or ""),
+            "mem": group["memory"],
+            "gres": group["gres"],
+            "switches": group["switches"],
+        }
+        given = [(f"--{name}", value) for name, value in options.items() if value]
+        given += [("--exclusive", "")] if group["exclusive"] else []
+        requeue = {None: [], True: [("--requeue", "")], False: [("--no-requeue", "")]}
+        return given + requeue[group["requeue"]]
+
+    def own_option(self, word: str) -> str:
+        name = word.split("=")[0]
+        if name.startswith("--"):  # its first letters are enough for sbatch
+            return min((own for own in _OWN_OPTIONS if len(name) > 2 and own.startswith(name)), default="")
+        short = _SHORT_OPTION.match(word)
+        option = f"-{short[1]}" if short else ""
+        return option if option in _OWN_OPTIONS else ""
+
+    def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool) -> list[str]:
+        kind = [f"--mpi={pmi}"] if pmi else []
+        counts = [f"--nodes={nodes}", f"--ntasks={nodes * ranks_per_node}"]
+        binding = [] if bind else ["--cpu-bind=none"]
+        per_node = f"--ntasks-per-node={ranks_per_node}"
+        return ["srun", *kind, *counts, per_node, *binding, "--kill-on-bad-exit=1"]
+
+    def query(self, user: str) -> list[str]:
+        return ["squeue", "--noheader", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]
+
+    def read_queue(self, text: str) -> list[QueuedJob]:
+        """A job's name comes last, since it may hold more of the bars."""
+        return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
+
+    def read_submitted(self, text: str) -> str:
+        """``4711``, or ``4711;cluster``."""
+        match = re.search(r"^([0-9]+)(;\S*)?\s*$", text, re.MULTILINE)
+        return match[1] if match else ""
+
+    def queues(self, answers: Mapping[str, str]) -> list[Queue]:
+        notes = partition_notes(answers["scontrol"])
+        found = queues_of(read_nodes(answers["sinfo"]))
+        return [replace(queue, notes=notes.get(queue.name, ())) for queue in found]
+
+    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
+        return node_classes(read_nodes(answers["sinfo"]), wanted)
+
+    def host_group(self, nodes: NodeClass) -> dict[str, Any]:
+        return {"partition": nodes.queue, "constraint": nodes.constraint}
+
+    def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
+        constraint = [f"--constraint={nodes.constraint}"] if nodes.constraint else []
+        shape = ["--nodes=1", "--ntasks=1", "--time=1", "--no-requeue", f"--job-name={job_name}"]
+        place = [f"--partition={nodes.queue}", *constraint]
+        return [*self.submit, *shape, *place, f"--output={log.replace('%', '%%')}", *script]
+
+    def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
+        """Such as 1234_7 of an array, where Slurm or the script puts it."""
+        parts = re.split(r"(%A_%a|%.)", directives.get("output", "").rpartition("/")[2])
+        words = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
+        pattern = re.compile("".join(words)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
+        found = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
+        return found[1] if found else ""
+
+
+def _queued_job(line: str) -> QueuedJob:
+    fields = line.split("|", 3)
+    if not is_job(line) or len(fields) != 4:
+        raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
+    number, word, reason, name = (field.strip() for field in fields)
+    reason = "" if reason == "None" else reason
+    hold = _HOLDS.get(reason.replace("_", " ")) if word == "PENDING" else None
+    return QueuedJob(number, name, hold or _STATE_OF.get(word, UNKNOWN), word, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLine:
+    """A node in a partition, as sinfo tells it."""
+
+    node: str
+    queue: Queue
+    features: tuple[str, ...]
+    sockets: int
+    cores: int
+    in_use: bool
+
+
+def read_nodes(output: str) -> list[NodeLine]:
+    """The lines of sinfo, see `Slurm.site_questions`.
+
+    Raises
+    ------
+    UnreadableError
+        with the first line that is not as asked for.
+    """
+    lines = [_node_line(line) for line in output.splitlines() if line.strip()]
+    if not lines:
+        raise UnreadableError("sinfo names no node in any partition")
+    return lines
+
+
+def _node_line(line: str) -> NodeLine:
+    fields = [field.strip() for field in line.split("|")]
+    numbers = fields[6:9]
+    if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in numbers):
+        raise UnreadableError(f"sinfo printed a line that is not as asked for: {printable(line)[:200]!r}")
+    node, name, marked, state, limit, features = fields[:6]
+    queue = Queue(name, marked == f"{name}*", state == "up", limit)
+    sockets, each, _ = map(int, numbers)
+    names = () if features in ("", "(null)") else tuple(sorted(features.split(",")))
+    return NodeLine(node, queue, names, sockets, sockets * each, not _out_of_use(fields[9]))
+
+
+def _out_of_use(state: str) -> bool:
+    # A star: it does not respond. Other marks (~ asleep, # waking) are nodes that a job may get.
+    return state.endswith("*") or _OUT_OF_USE.search(state) is not None
+
+
+def queues_of(lines: Sequence[NodeLine]) -> list[Queue]:
+    """The partitions, the default one first."""
+    found = {line.queue.name: line.queue for line in lines}
+    return sorted(found.values(), key=lambda queue: (not queue.default, not queue.open, queue.name))
+
+
+def node_classes(lines: Sequence[NodeLine], wanted: Sequence[str] = ()) -> list[NodeClass]:
+    """Like nodes: the same partition, features, sockets and cores.
+
+    A node of several partitions is taken in the first of ``wanted``, or of the default one and those
+    that are open: it is one node, and one host group is enough for it.
+    """
+    order = list(wanted) or [queue.name for queue in queues_of(lines) if queue.open]
+    kinds: dict[tuple[str, tuple[str, ...], int, int], dict[str, bool]] = {}
+    seen: set[str] = set()
+    for name in order:
+        members = [line for line in lines if line.queue.name == name and line.node not in seen]
+        for line in members:
+            kind = (name, line.features, line.sockets, line.cores)
+            kinds.setdefault(kind, {})[line.node] = line.in_use
+        seen |= {line.node for line in members}
+    features_in = _features_in_partitions(lines)
+    return [_node_class(kind, nodes, features_in[kind[0]]) for kind, nodes in kinds.items()]
+
+
+Kinds = dict[tuple[str, ...], set[tuple[int, int]]]
+
+
+def _features_in_partitions(lines: Sequence[NodeLine]) -> dict[str, Kinds]:
+    """For each partition its sets of features, with the shapes (sockets, cores) of nodes that have them."""
+    found: dict[str, Kinds] = {}
+    for line in lines:
+        kinds = found.setdefault(line.queue.name, {})
+        kinds.setdefault(line.features, set()).add((line.sockets, line.cores))
+    return found
+
+
+def _node_class(
+    kind: tuple[str, tuple[str, ...], int, int], nodes: dict[str, bool], neighbours: Kinds
+) -> NodeClass:
+    queue, features, sockets, cores = kind
+    constraint, alone = _constraint(features, neighbours)
+    notes = () if alone else ("no feature tells these nodes from others of the partition",)
+    return NodeClass(queue, tuple(nodes), sum(nodes.values()), features, sockets, cores, constraint, notes)
+
+
+def _constraint(features: tuple[str, ...], neighbours: Kinds) -> tuple[str, bool]:
+    """The shortest constraint that selects nodes with these features, and whether it selects only them."""
+    others = [set(other) for other in neighbours if other != features]
+    like = len(neighbours[features]) == 1
+    if not others:
+        return "", like
+    for feature in features:
+        if not any(feature in other for other in others):
+            return feature, like
+    return "&".join(features), like and not any(other.issuperset(features) for other in others)
+
+
+def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
+    """What a partition demands beyond its name, from scontrol; nothing where that cannot be read."""
+    found = {}
+    for line in output.splitlines():
+        values = dict(re.findall(r"(\w+)=(\S*)", line))
+        notes = []
+        for key, words in (
+            ("AllowAccounts", "accounts"),
+            ("AllowQos", "QOS"),
+            ("AllowGroups", "user groups"),
+        ):
+            if values.get(key, "ALL") not in ("ALL", "(null)"):
+                notes.append(f"open to these {words} only: {values[key]}")
+        if values.get("ReqResv") == "YES":
+            notes.append("needs a reservation")
+        found[values.get("PartitionName", "")] = tuple(notes)
+    return found
+
+
+SCHEDULER = Slurm()
