@@ -355,7 +355,7 @@ def test_the_campaign_file_is_in_it_with_what_it_includes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign_folder(tmp_path)
-    monkeypatch.setattr("mpicampaign.jobs.software.RESULTS", tmp_path)
+    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path)
     (tmp_path / "site.yaml").write_text("systems: {here: {scheduler: none, mpi: wheel}}\n")
     text = "campaign: c\ninclude: site.yaml\nhost_groups: {blue: {system: here}}\n"
     text += "matrix: [{host_groups: blue, placements: SHM-1, benchmarks: tree_gather}]\n"

@@ -60,10 +60,12 @@ def cluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 class Root:
-    """The root of fresh sources on the shared file system, and the user in it."""
+    """A folder on the shared file system, and the user in it, with the programs of an environment."""
 
-    def __init__(self, cluster: MiniCluster, folder: Path) -> None:
-        self.cluster, self.folder = cluster, folder
+    def __init__(
+        self, cluster: MiniCluster, folder: Path, programs: Path = Path(sys.executable).parent
+    ) -> None:
+        self.cluster, self.folder, self.programs = cluster, folder, programs
         program = folder / "program"
         program.write_text(f"#!/bin/bash\n[ \"$SLURM_PROCID\" = 0 ] || exit 0\nprintf '{OUTPUT}'\n")
         program.chmod(0o755)
@@ -72,7 +74,7 @@ class Root:
 
     def call(self, *command: str) -> CompletedProcess[str]:
         """With the environment on the PATH, in which another source folder may be installed."""
-        path = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
+        path = f"{self.programs}:/usr/sbin:/usr/bin:/sbin:/bin"
         environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
         return self.cluster.call(command, cwd=self.folder, timeout=120, env=environment)
 

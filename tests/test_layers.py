@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
 # Folders and single modules of the package, from the lowest layer to the highest.
 FOUNDATION = [
     "errors",
+    "places",
     "registry",
     "dimension",
     "mpis",

@@ -379,7 +379,7 @@ def test_the_command_that_comes_next_is_named_and_works(
     assert f"next: mpicampaign tables --results {folder}\n" in capsys.readouterr().out
     assert main(["tables", "--results", str(folder)]) == 0
     assert "tree_gather" in capsys.readouterr().out
-    monkeypatch.setattr("mpicampaign.jobs.software.RESULTS", folder.parent)
+    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: folder.parent)
     main(["merge", good])
     assert "next: mpicampaign report --campaign FILE" in capsys.readouterr().out
 

@@ -401,7 +401,7 @@ def test_second_setup_has_nothing_to_do() -> None:
 def fresh_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what set-up reads."""
     copy = tmp_path_factory.mktemp("set-up")
-    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("Makefile", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(PROJECT / name, copy)
     for name in ("envs", "src"):
         shutil.copytree(

@@ -1,4 +1,4 @@
-"""The command line: mpicampaign check, plan, run, report, import, tables, bundle, doctor and others."""
+"""The command line: mpicampaign init, check, plan, run, report, import, tables, bundle, doctor and others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign import __version__
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.records import CONTRADICTED, OK
 
@@ -73,7 +74,9 @@ def _mistakes(error: UserError) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mpicampaign", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _init(commands)
     _command(commands, "check", _check, "check the campaign file and say what it holds")
     _command(commands, "plan", _plan, "show the matrix of cases and the node-hours they may take")
     render = _command(commands, "render", _render, "write all job scripts, submit nothing")
@@ -116,6 +119,12 @@ def _import_command(commands: argparse._SubParsersAction[argparse.ArgumentParser
     parser.add_argument("--map", type=Path, required=True, help="YAML file that says how runs are labelled")
     parser.add_argument("--only-copy", action="store_true", help="make no records and tables")
     parser.set_defaults(action=_import)
+
+
+def _init(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from mpicampaign.commands.init import add_command
+
+    add_command(commands)
 
 
 def _doctor(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -192,7 +201,6 @@ def _run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan_text import pending_text, waiting_text
     from mpicampaign.jobs.prepare import check_runs
-    from mpicampaign.jobs.software import PROJECT
 
     prepared = _prepare(options)
     check_runs(prepared)
@@ -204,8 +212,7 @@ def _run(options: argparse.Namespace) -> int:
     # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
     values = {"campaign": str(options.campaign.resolve()), "system": options.system}
     config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
-    arguments = ["--snakefile", str(PROJECT / "Snakefile"), "--profile", options.profile, *config]
-    status = run_snakemake(PROJECT, [*arguments, *options.snakemake])
+    status = run_snakemake(options.profile, [*config, *options.snakemake])
     _show(prepared)
     if prepared.pending:
         print(
@@ -243,10 +250,10 @@ def _import(options: argparse.Namespace) -> int:
     from mpicampaign.imports.account import account_text, failed_lines
     from mpicampaign.imports.importing import import_folders
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
     chosen = load_map(options.map)
-    folder = RESULTS / chosen.campaign
+    folder = results_folder() / chosen.campaign
     account = import_folders(options.folders, chosen, folder)
     _tell(account_text(account))
     if account.in_vain:
@@ -295,11 +302,11 @@ def _report_of_import(file: Path) -> int:
     from mpicampaign.analyse import analyse
     from mpicampaign.collect.campaign import holds_results
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
     from mpicampaign.yaml_lines import printable
 
     chosen = load_map(file)
-    folder = RESULTS / chosen.campaign
+    folder = results_folder() / chosen.campaign
     if not holds_results(folder):
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing of this map was imported yet", printable(str(file)), hint=hint))

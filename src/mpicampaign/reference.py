@@ -14,10 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.places import shipped
 from mpicampaign.units import MB, MIB
 from mpicampaign.yaml_lines import Document, read_yaml, shown
 
-REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+REFERENCE = shipped("reference")
 COLUMNS = (
     "system",
     "host_group",

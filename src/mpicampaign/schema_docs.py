@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from mpicampaign.campaign.file import BUILTIN, built_in
 from mpicampaign.campaign.shape import SCHEMA, load_schema
+from mpicampaign.places import shipped
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
+DOCUMENT = shipped("docs/campaign.md")  # of a clone; a wheel has no docs
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
     "host_group": "A host group",

@@ -22,8 +22,8 @@ except UserError as error:
     raise SystemExit(str(error)) from None
 for line in set_aside_faulty(prepared.scripts):
     print(line, file=sys.stderr)
-# Our own command line, whether or not it is on the PATH, and the options that every call gets.
-mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
+# Our own command line, on the PATH or not, not hidden by files here (-P), and the options that every call gets.
+mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
 options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('system', '')}"])
 # From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
 campaign_input = relpath(campaign_file)

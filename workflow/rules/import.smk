@@ -13,4 +13,4 @@ except UserError as error:
     raise SystemExit(str(error)) from None
 named = config.get("folders", [])
 folders = [str(folder) for folder in ([named] if isinstance(named, str) else named)]
-mpicampaign = f"{shlex.quote(sys.executable)} -m mpicampaign.cli"
+mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"

@@ -36,6 +36,7 @@ def load_campaign(path: Path) -> Campaign:
     UserError
         with every mistake in the file and in those that it includes.
     """
+    _check_is_there(path)
     own = read_with_includes(path)
     document = built_in(_libraries(own), _benchmarks(own))
     if _is_import_map(own.data):
@@ -54,6 +55,17 @@ def load_campaign(path: Path) -> Campaign:
     if problems:
         raise UserError(_in_order(problems))
     return campaign
+
+
+def _check_is_there(path: Path) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        message = f"this file cannot be read: {error.strerror}"
+        hint = "mpicampaign init writes campaign.yaml; on a cluster, mpicampaign doctor writes site.yaml"
+        raise UserError(Problem(message, printable(str(path)), hint=hint)) from None
+    except (OSError, ValueError):
+        pass  # reading it will say why
 
 
 def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Document:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign import shape
+from mpicampaign.places import shipped
 
 if TYPE_CHECKING:
     from mpicampaign.errors import Problem
     from mpicampaign.yaml_lines import Document, Key
 
-SCHEMA = Path(__file__).resolve().parents[3] / "workflow" / "schemas" / "campaign.schema.json"
+SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 
 
 @cache

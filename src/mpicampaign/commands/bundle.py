@@ -65,12 +65,12 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     """The campaign's folder, and the campaign file with what it includes."""
     from mpicampaign.campaign.file import load_campaign, read_with_includes
     from mpicampaign.jobs.prepare import prepare, write_plan
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
     if options.results is not None:
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
-    if (RESULTS / campaign.name).is_dir():
+    if (results_folder() / campaign.name).is_dir():
         write_plan(prepare(options.campaign))  # the one that is there may be of an earlier campaign file
     marks = read_with_includes(options.campaign).marks.values()
     paths = dict.fromkeys([str(options.campaign), *(mark.file for mark in marks)])
@@ -79,7 +79,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
         if path.is_file():
             name = path.name if path.name not in files else f"{len(files)}-{path.name}"
             files[name] = path.read_bytes()
-    return RESULTS / campaign.name, files
+    return results_folder() / campaign.name, files
 
 
 def _tell(bundled: Bundled, folder: Path) -> None:
@@ -110,10 +110,12 @@ def _warned_of_runs(bundled: Bundled) -> int:
 
 def _merge(options: argparse.Namespace) -> int:
     from mpicampaign.bundle.merge import Wishes, merge
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
     outcome = merge(
-        options.bundles, options.results or RESULTS, Wishes(_renames(options.rename), tuple(options.same))
+        options.bundles,
+        options.results or results_folder(),
+        Wishes(_renames(options.rename), tuple(options.same)),
     )
     for line in outcome.lines:
         print(line)
@@ -128,10 +130,10 @@ def _merge(options: argparse.Namespace) -> int:
 
 def _next(merged: Path) -> str:
     """The command that shows what was merged: the report is made of the folder results/ alone."""
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
     campaign = merged.parent.parent
-    if campaign.parent.resolve() != RESULTS.resolve():
+    if campaign.parent.resolve() != results_folder().resolve():
         return f"mpicampaign tables --results {shlex.quote(str(campaign))}"
     maps = sorted(merged.glob("imports/*/map.yaml"))
     if maps and not any((folder / "plan.json").exists() for folder in (merged, campaign)):

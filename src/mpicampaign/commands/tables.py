@@ -161,9 +161,9 @@ def _results(options: argparse.Namespace) -> Path:
     if options.results is not None:
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
-    from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.places import results_folder
 
-    return RESULTS / load_campaign(options.campaign).name
+    return results_folder() / load_campaign(options.campaign).name
 
 
 def _records(place: Path) -> tuple[Header, list[Record]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.doctor.calls import call
 from mpicampaign.errors import UnreadableError
-from mpicampaign.jobs.software import PROJECT
+from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
 from mpicampaign.site.facts import Group, NodeProbe
 from mpicampaign.site.probe import read_probe
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
-SCRIPT = PROJECT / "templates" / "doctor" / "probe.sh"
+SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may show on the login node only later
 SECONDS_BETWEEN_LOOKS = (0.2, 5.0)  # the first and the longest
 

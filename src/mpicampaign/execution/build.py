@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
 from mpicampaign.jobs.render import build_script_text
-from mpicampaign.jobs.software import PROJECT, compiler_mark, first_build_folder
+from mpicampaign.jobs.software import compiler_mark, first_build_folder
+from mpicampaign.places import shipped
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
@@ -24,4 +25,4 @@ def _build(prepared: Prepared, name: str) -> int:
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
     targets = [path.name for path in prepared.binaries(name)]
-    return run_script(build_script_text(system, first, compiler_mark(first), PROJECT / "kernels", targets))
+    return run_script(build_script_text(system, first, compiler_mark(first), shipped("kernels"), targets))

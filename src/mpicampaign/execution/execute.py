@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.interrupts import SIGNALS
+from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,14 +118,16 @@ def run_script(text: str) -> int:
     return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
 
 
-def run_snakemake(project: Path, arguments: list[str]) -> int:
-    """Snakemake of this very environment, in the project's folder; its exit status.
+def run_snakemake(profile: str, arguments: list[str]) -> int:
+    """Snakemake of this very environment, in the working folder; its exit status.
 
     A signal that ends this process is handed on, and Snakemake waited for: a call that follows must
     not meet one that is still ending. Ctrl-C reaches it twice; it takes notice of the first only.
     """
-    command = [sys.executable, "-m", "snakemake", *arguments]
-    process = subprocess.Popen(command, cwd=project)
+    ours = ["--snakefile", str(shipped("Snakefile")), "--profile", _profile(profile)]
+    # -P: a file of the user's that is called like a Python module is none
+    command = [sys.executable, "-P", "-m", "snakemake", *ours, *arguments]
+    process = subprocess.Popen(command, cwd=working_folder())
 
     def hand_on(number: int, _: object) -> None:
         with suppress(ProcessLookupError):
@@ -135,3 +138,9 @@ def run_snakemake(project: Path, arguments: list[str]) -> int:
             signal.signal(number, hand_on)
     status = process.wait()
     return status if status >= 0 else 128 - status
+
+
+def _profile(name: str) -> str:
+    """A profile in the working folder, else the shipped one, else what Snakemake finds by this name."""
+    found = shipped(name)
+    return str(found) if found.is_dir() and not (working_folder() / name).exists() else name

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.host_lists import expand
 from mpicampaign.imports.facts import FACTS, FAMILIES
+from mpicampaign.places import shipped
 from mpicampaign.presentation import Presentation, ReferenceChoice
 from mpicampaign.reference import reference_names
 from mpicampaign.shape import check_shape
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.yaml_lines import Key
 
-SCHEMA = Path(__file__).resolve().parents[3] / "workflow" / "schemas" / "import.schema.json"
+SCHEMA = shipped("workflow/schemas/import.schema.json")
 LABELS = ("system", "host_group", "placement", "benchmark", "repeat")
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 

@@ -19,7 +19,8 @@ from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_to_json
 from mpicampaign.jobs.plan_text import no_runs_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
-from mpicampaign.jobs.software import RESULTS, build_folder, find_program, libraries, physical_cores
+from mpicampaign.jobs.software import build_folder, find_program, libraries, physical_cores
+from mpicampaign.places import results_folder
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Prepared:
 
     campaign: Campaign
     plan: Plan
-    results: Path = RESULTS
+    results: Path
 
     @property
     def folder(self) -> Path:
@@ -149,7 +150,7 @@ def job_name(benchmark: str, identity: str, token: str) -> str:
     return f"{benchmark}-{identity}-{token}"
 
 
-def prepare(campaign_file: Path, system: str = "", results: Path = RESULTS) -> Prepared:
+def prepare(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
     """Load, check and plan a campaign; nothing is written.
 
     Raises
@@ -162,7 +163,7 @@ def prepare(campaign_file: Path, system: str = "", results: Path = RESULTS) -> P
     chosen = choose_systems(campaign, host_names(), system)
     plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
     check_cap(plan, campaign.node_hours_cap, campaign.file)
-    prepared = Prepared(campaign, plan, results)
+    prepared = Prepared(campaign, plan, results or results_folder())
     _check_campaign_file(prepared)
     return prepared
 

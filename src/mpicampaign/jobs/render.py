@@ -25,6 +25,7 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.mpis import prefix_variables
+from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.plan import Run
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "job"
+TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
 # Modules, evidence and the end of a run take time beyond the benchmark's own limit: the scheduler must not

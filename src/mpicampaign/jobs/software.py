@@ -13,13 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
 
-PROJECT = Path(__file__).resolve().parents[3]
-RESULTS = PROJECT / "results"
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
@@ -159,7 +158,7 @@ def first_build_folder(system: System) -> Path:
     """The build folder by what is seen without calling the compiler wrapper."""
     wrapper = compiler_wrapper(system)
     key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
-    return PROJECT / "build" / system.name / key
+    return working_folder() / "build" / system.name / key
 
 
 def compiler_mark(first: Path) -> Path:
@@ -172,10 +171,10 @@ def _build_key(
     mpi: str, prefix: str, modules: tuple[str, ...], source: tuple[str, ...], wrapper: Path | None
 ) -> str:
     digest = hashlib.sha256(repr((mpi, prefix, modules, source, wrapper)).encode())
-    kernels = PROJECT / "kernels"
+    kernels = shipped("kernels")
     files = [path for path in kernels.rglob("*") if path.is_file() and path.parent.name != "tests"]
     for path in sorted(files):
-        digest.update(str(path.relative_to(PROJECT)).encode() + b"\0" + path.read_bytes())
+        digest.update(str(path.relative_to(kernels.parent)).encode() + b"\0" + path.read_bytes())
     if wrapper:
         digest.update(wrapper.read_bytes())
     return digest.hexdigest()[:12]

@@ -23,6 +23,7 @@ from mpicampaign.comparison.published import against, published_sources
 from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
 from mpicampaign.comparison.stopping import look
 from mpicampaign.files import write_whole
+from mpicampaign.places import shipped
 from mpicampaign.report.answers import advice, answers
 from mpicampaign.report.curves import DASHES, charts
 from mpicampaign.report.plots import bokeh_script, curves_data, script_hash
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.report.answers import Answer
     from mpicampaign.report.curves import Chart
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "report"
+TEMPLATES = shipped("templates/report")
 # Declarations, comments and metadata of a drawing.
 _NOT_SEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily

@@ -1,0 +1,48 @@
+"""The command line of mpicampaign init."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from pathlib import Path
+
+from mpicampaign.places import results_folder, shipped
+
+HELP = "make the current folder ready: write the default campaign file, and what Snakemake needs"
+_COPIED = ("campaign.yaml", "cluster/config.yaml")
+# What Snakemake finds in the current folder. The path is looked up at each call: installations move.
+_SNAKEFILE = """\
+# The workflow of the installed mpicampaign: snakemake --profile cluster --config campaign=FILE
+from mpicampaign.places import shipped
+
+workflow.include(shipped("Snakefile"), overwrite_default_target=True)
+"""
+_NEXT = """\
+results: {results}
+examples of campaign files: {examples}
+next: mpicampaign plan    what would be run on this machine
+      mpicampaign run     runs it, makes tables and report
+      mpicampaign doctor  on a cluster: writes site.yaml for it"""
+
+
+def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Make ``mpicampaign init`` known."""
+    parser = commands.add_parser("init", help=HELP, description=f"{HELP}; nothing is overwritten")
+    parser.set_defaults(action=_init)
+
+
+def _init(_: argparse.Namespace) -> int:
+    texts = {name: shipped(name).read_text(encoding="utf-8") for name in _COPIED}
+    for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
+        print(f"{name}: {'written' if _written(Path(name), text) else 'is there already, kept'}")
+    print(_NEXT.format(results=results_folder(), examples=shipped("campaigns")))
+    return 0
+
+
+def _written(path: Path, text: str) -> bool:
+    """Whether it was not there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(text)
+        return True
+    return False

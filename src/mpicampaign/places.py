@@ -1,0 +1,28 @@
+"""Where the shipped files are, and the folder that a user works in.
+
+In a clone both are its top, wherever a command is called. A wheel has the shipped files inside the package,
+in data/; results/ and build/ are then in the current folder. Nothing is ever written into an installation.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+_DATA = _PACKAGE / "data"  # made by setup.py; no clone has it
+_CLONE = None if _DATA.is_dir() else _PACKAGE.parents[1]
+
+
+def shipped(name: str) -> Path:
+    """A file or folder that comes with the program, by its name at the top of a clone."""
+    return (_CLONE or _DATA) / name
+
+
+def working_folder() -> Path:
+    """Where results/ and build/ are."""
+    return _CLONE or Path.cwd()
+
+
+def results_folder() -> Path:
+    """The folder with a folder for each campaign."""
+    return working_folder() / "results"

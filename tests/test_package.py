@@ -1,0 +1,294 @@
+"""The wheel: what it holds, and users of one installation that none of them can write to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from conftest import PROJECT, ProjectCopy, succeeded
+from minicluster import BLUE, MiniCluster
+from test_clone_and_archive import SNAKEMAKE, Root
+from trivial_campaign import write_trivial
+
+from mpicampaign import __version__
+from mpicampaign.jobs.prepare import prepare
+from mpicampaign.records import OK, VERIFIED, read_records
+
+SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "kernels", "profiles", "reference")
+SHIPPED += ("templates", "workflow")
+SOURCES = (*SHIPPED, "src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
+OFFLINE = ["--quiet", "--no-index", "--no-deps"]
+CAMPAIGN = f"""\
+campaign: small
+repeats: 2
+time_limit: 1 min
+systems:
+  here: {{scheduler: none, mpi: intelmpi, prefix: {sys.prefix}}}
+host_groups:
+  local: {{system: here}}
+benchmarks:
+  tree_gather: {{arguments: --min-size 1KiB --max-size 4KiB --budget 0.2}}
+matrix:
+  - {{host_groups: local, placements: [SHM], benchmarks: tree_gather}}
+"""
+
+
+def made(command: list[str], folder: Path) -> None:
+    assert succeeded(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False))
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a wheel is made from, and what a set-up, a build and a run leave beside it."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name in SOURCES:
+        path = PROJECT / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        else:
+            shutil.copy(path, folder / name, follow_symlinks=False)
+    for left in ("build/lib/mpicampaign/former.py", "results/c/plan.json", "workflow/.snakemake/log"):
+        (folder / left).parent.mkdir(parents=True)
+        (folder / left).write_text("")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(sources: Path) -> Path:
+    made([*PIP, "wheel", *OFFLINE, "--no-build-isolation", "--wheel-dir", "dist", "."], sources)
+    (path,) = (sources / "dist").glob("*.whl")
+    return path
+
+
+def names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def files(folder: Path, unwanted: tuple[str, ...] = ("__pycache__",)) -> set[str]:
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path) for path in found if not set(unwanted) & set(path.parts)}
+
+
+def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) -> None:
+    package = {name for name in files(PROJECT / "src") if ".egg-info" not in name}
+    data = {name for name in SHIPPED if (PROJECT / name).is_file()}
+    for part in (name for name in SHIPPED if (PROJECT / name).is_dir()):
+        data |= {f"{part}/{name}" for name in files((PROJECT / part).resolve(), ("__pycache__", "tests"))}
+    assert {"kernels/Makefile", "cluster/config.yaml", "templates/job/library/run.sh"} <= data
+    assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data}
+
+
+def test_a_build_leaves_nothing_but_the_wheel(sources: Path, wheel: Path) -> None:
+    assert wheel.name.startswith(f"mpicampaign-{__version__}-py3-none-any")
+    assert files(sources / "build") == {"lib/mpicampaign/former.py"}
+    assert not (sources / "src/mpicampaign/data").exists()
+
+
+@pytest.mark.full
+def test_the_source_archive_makes_the_same_wheel(sources: Path, wheel: Path, tmp_path: Path) -> None:
+    call = "import setuptools.build_meta as s, sys; s.build_sdist(sys.argv[1])"
+    made([sys.executable, "-c", call, str(tmp_path)], sources)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    made([*PIP, "wheel", *OFFLINE, "--no-build-isolation", str(archive)], tmp_path)
+    (again,) = tmp_path.glob("*.whl")
+    assert names(again) == names(wheel)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """An environment with the wheel, which its users can read only."""
+
+    folder: Path
+
+    def state(self) -> dict[str, tuple[int, int]]:
+        found = {str(path): path.lstat() for path in self.folder.rglob("*")}
+        return {path: (facts.st_mtime_ns, facts.st_size) for path, facts in found.items()}
+
+
+@dataclass(frozen=True)
+class User:
+    """A user with an own folder, for whom permissions count also where the tests run as root.
+
+    Root without its privileges: it reads what lies in root's home, and writes only where that is permitted.
+    """
+
+    installation: Installation
+    folder: Path
+    number: int
+
+    def call(self, *arguments: str, folder: Path | None = None) -> CompletedProcess[str]:
+        programs = f"{self.installation.folder / 'bin'}:{os.environ['PATH']}"
+        return subprocess.run(
+            [*self._becoming(), *arguments],
+            cwd=folder or self.folder,
+            env={"PATH": programs, "HOME": str(self.folder), "USER": f"user{self.number}"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def campaign(self, *arguments: str) -> str:
+        """What a call of mpicampaign prints, which ends well."""
+        done = self.call("mpicampaign", *arguments)
+        assert succeeded(done)
+        return done.stdout
+
+    def snakemake(self, *arguments: str) -> CompletedProcess[str]:
+        """As its program does it: without the current folder among Python's."""
+        return self.call("python", "-P", "-m", "snakemake", *arguments)
+
+    def _becoming(self) -> list[str]:
+        if os.geteuid() != 0:
+            return []
+        return ["unshare", "--user", f"--map-user={self.number}", f"--map-group={self.number}"]
+
+
+@pytest.fixture(scope="module")
+def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """The wheel in an environment of its own; what it depends on comes from the environment of the tests."""
+    folder = tmp_path_factory.mktemp("installation") / "environment"
+    made([sys.executable, "-I", "-m", "venv", "--without-pip", str(folder)], folder.parent)
+    made([*PIP, "--python", str(folder / "bin/python"), "install", *OFFLINE, str(wheel)], folder.parent)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "environment-of-the-tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    made(["chmod", "-R", "a-w", str(folder)], folder.parent)
+    return Installation(folder)
+
+
+def user(installation: Installation, folder: Path, number: int = 64001) -> User:
+    folder.mkdir()
+    found = User(installation, folder, number)
+    if (done := found.call("true")).returncode != 0:
+        pytest.skip(f"no call without the privileges of root is possible here: {done.stderr.strip()}")
+    return found
+
+
+def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
+    installation: Installation, tmp_path: Path
+) -> None:
+    before = installation.state()
+    someone = user(installation, tmp_path / "mine")
+    data = next(installation.folder.glob("lib/python*/site-packages/mpicampaign/data"))
+    assert someone.call("cp", "/dev/null", str(data / "Snakefile")).returncode != 0
+    assert someone.campaign("--version") == f"mpicampaign {__version__}\n"
+    missing = someone.call("mpicampaign", "check")
+    assert missing.returncode == 2
+    assert "campaign.yaml: this file cannot be read" in missing.stderr
+    assert "mpicampaign init writes campaign.yaml" in missing.stderr
+
+    (someone.folder / "campaign.yaml").write_text(CAMPAIGN)
+    said = someone.campaign("init")
+    assert "campaign.yaml: is there already, kept" in said
+    assert "Snakefile: written" in said
+    assert f"results: {someone.folder / 'results'}" in said
+    assert (someone.folder / "campaign.yaml").read_text() == CAMPAIGN
+    assert files(someone.folder) == {"campaign.yaml", "Snakefile", "cluster/config.yaml"}
+
+    assert "no mistakes found" in someone.campaign("check")
+    assert "2 still to be done" in someone.campaign("plan")
+    rendered = [Path(line) for line in someone.campaign("render").splitlines()]
+    assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)
+    planned = prepare(someone.folder / "campaign.yaml", results=someone.folder / "results")
+    assert rendered == [script.path for script in planned.scripts]  # as in a clone
+    assert installation.state() == before
+
+
+def test_init_writes_the_default_campaign(installation: Installation, tmp_path: Path) -> None:
+    someone = user(installation, tmp_path / "mine")
+    someone.campaign("init")
+    assert (someone.folder / "campaign.yaml").read_text() == (PROJECT / "campaign.yaml").read_text()
+    assert (someone.folder / "cluster/config.yaml").read_text() == (
+        PROJECT / "profiles/cluster/config.yaml"
+    ).read_text()
+    someone.campaign("check")
+
+
+def check_results(someone: User) -> None:
+    folder = someone.folder / "results/small"
+    records = read_records(folder / "records.jsonl")[1]
+    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
+    assert (folder / "report.html").stat().st_size > 500
+    assert list((someone.folder / "build/here").glob("*/tree_gather"))
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.usefixtures("imb")
+def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_path: Path) -> None:
+    before = installation.state()
+    one, two = (user(installation, tmp_path / str(n), n) for n in (64001, 64002))
+    for each in (one, two):
+        (each.folder / "campaign.yaml").write_text(CAMPAIGN)
+        each.campaign("init")
+        (each.folder / "statistics.py").write_text("raise ImportError('a file of a user')\n")
+    with ThreadPoolExecutor(2) as both:
+        calls = [
+            both.submit(one.call, "mpicampaign", "run"),
+            both.submit(two.snakemake, "--profile", "cluster"),
+        ]
+        assert all(succeeded(call.result()) for call in calls)
+    check_results(one)
+    check_results(two)
+    assert "Nothing to be done" in two.call("mpicampaign", "run", "--profile", "cluster").stderr
+    assert "2 ok" in one.campaign("report")
+    assert installation.state() == before
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("cluster_parts")
+def test_the_command_of_the_readme_in_the_folder_of_init_on_a_cluster(
+    installation: Installation, tmp_path: Path
+) -> None:
+    before = installation.state()
+    with MiniCluster(tmp_path / "cluster", [BLUE], visible=[installation.folder]) as cluster:
+        folder = cluster.folder / "mine"
+        folder.mkdir()
+        root = Root(cluster, folder, installation.folder / "bin")
+        assert succeeded(root.call("mpicampaign", "init"))
+        assert succeeded(root.call("python", "-P", "-m", *SNAKEMAKE))
+        root.check_results()
+        assert root.submitted() == 3
+    assert installation.state() == before
+
+
+@pytest.mark.full
+def test_what_else_a_user_calls(installation: Installation, tmp_path: Path) -> None:
+    """A script by hand, wherever it is called; tables, bundles, an import, the look at this machine."""
+    before = installation.state()
+    one, two = (user(installation, tmp_path / str(n), n) for n in (64001, 64002))
+    write_trivial(ProjectCopy(one.folder), "campaign")
+    one.campaign("build")
+    for script in one.campaign("render").splitlines():
+        assert succeeded(one.call("bash", script, folder=Path("/")))
+    assert one.campaign("status").startswith("4 finished")
+    assert "4 ok" in one.campaign("report")
+    assert "trivial" in one.campaign("tables")
+    one.campaign("bundle")
+    assert "4 runs" in two.campaign("merge", str(one.folder / "campaign.tar.gz"))
+    assert (two.folder / "results/campaign/merged").is_dir()
+
+    raw = two.folder / "raw"
+    raw.mkdir()
+    shutil.copy(PROJECT / "tests/fixtures/imb/pingpong.out", raw)
+    (two.folder / "map.yaml").write_text(
+        "import: old\ncampaign: old\nrules:\n"
+        "  - {label: {system: s, host_group: g, placement: SHM, benchmark: '{benchmark}'}}\n"
+    )
+    two.campaign("import", "raw", "--map", "map.yaml")
+    two.campaign("report", "--map", "map.yaml")
+    assert (two.folder / "results/old/report.html").is_file()
+    two.campaign("doctor", "--scheduler", "none")
+    assert (two.folder / "site.yaml").is_file()
+    assert installation.state() == before
