@@ -138,7 +138,7 @@ def test_plan_text_shows_the_matrix() -> None:
 
 
 def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
-    loaded = Benchmark("osu_bw", "osu", "osu_bw", (), Provider("module", modules=("osu/7.4",)))
+    loaded = Benchmark("osu_bw", "osu", "osu_bw", Provider("module", modules=("osu/7.4",)))
     program = find_program(campaign().systems["here"], loaded)
     assert (program.command, program.not_available) == ("osu_bw", "")
 

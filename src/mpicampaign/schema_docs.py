@@ -1,4 +1,4 @@
-"""Writes docs/campaign.md and docs/import-map.md from JSON Schemas: ``python -m mpicampaign.schema_docs``."""
+"""Writes docs/campaign.md, docs/import-map.md and the schemas: ``python -m mpicampaign.schema_docs``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Any
 import yaml
 
 from mpicampaign.campaign.file import BUILTIN
-from mpicampaign.campaign.shape import SCHEMA, load_schema
+from mpicampaign.campaign.model import campaign_schema
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "campaign.md"
+PROJECT = Path(__file__).resolve().parents[2]
+SCHEMA = PROJECT / "workflow" / "schemas" / "campaign.schema.json"
+DOCUMENT = PROJECT / "docs" / "campaign.md"
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
     "host_group": "A host group",
@@ -40,7 +42,7 @@ _TYPES = {
     "object": "mapping",
 }
 _INTRODUCTION = """\
-<!-- Made from workflow/schemas/campaign.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+<!-- Made from the campaign's model by python -m mpicampaign.schema_docs; do not edit. -->
 
 # The campaign file
 
@@ -77,7 +79,7 @@ What rules and facts are: [import.md](import.md).
 
 def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
-    schema = load_schema()
+    schema = campaign_schema()
     parts = [
         _INTRODUCTION.format(description=schema["description"]),
         "## Keys of the file\n",
@@ -99,8 +101,14 @@ def map_document_text() -> str:
     return "\n".join([*parts, "## Labels\n", _table(labels, schema)])
 
 
+def schema_text() -> str:
+    """The JSON Schema of campaign files, for editors that complete and check YAML by it."""
+    return json.dumps(campaign_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
-    """Write the documents."""
+    """Write the documents and the schema."""
+    SCHEMA.write_text(schema_text(), encoding="utf-8")
     DOCUMENT.write_text(document_text(), encoding="utf-8")
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +74,7 @@ def load_map(path: Path) -> ImportMap:
     if "matrix" in document.data and "rules" not in document.data:
         message = "this is a campaign file, not the map of an import"
         raise UserError(Problem(message, printable(str(path)), hint="maps are described in docs/import.md"))
-    shape, _ = check_shape(document, SCHEMA)
+    shape, _ = check_shape(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     builder = _Builder(document)
     made = builder.map(path.read_text(encoding="utf-8-sig"))
     problems = {*document.problems, *shape, *builder.problems}
