@@ -44,7 +44,7 @@ ANALYSIS = [
     "analyse_tables",
     "analyse",
 ]
-TOP = ["execution", "doctor", "commands", "cli"]
+TOP = ["execution", "doctor", "cli"]
 HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
 ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 

@@ -1,8 +1,7 @@
-"""The command line of mpicampaign tables."""
+"""mpicampaign tables."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from mpicampaign.tables.form import (
 from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from mpicampaign.comparison.changes import Changes
@@ -32,16 +32,14 @@ if TYPE_CHECKING:
     # Message sizes (B) that tables show, and those of single benchmarks.
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
-WORDS = "show the results as tables: rows, columns, layout and format as you choose"
 _DEFAULT_SIZES = (1024, 8192, 32768)
 _MOST_DECIMALS = 12
 # What of a folder of results no table is written over.
 _RESULTS = ("plan.json", "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make ``mpicampaign tables`` known."""
-    parser = commands.add_parser("tables", help=WORDS, description=WORDS)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to show, and how."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
     where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
@@ -57,10 +55,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
     parser.add_argument("--list", action="store_true", help="only list the names that can be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
-    parser.set_defaults(action=_tables)
 
 
-def _tables(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from mpicampaign.comparison.compare import compare
     from mpicampaign.tables.make import tables
     from mpicampaign.tables.selection import Selection, list_text, select

@@ -1,19 +1,19 @@
-"""The command line of mpicampaign doctor."""
+"""mpicampaign doctor."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mpicampaign.errors import UserError
 from mpicampaign.units import parse_duration
 
-WORDS = "look at this site (scheduler, nodes, networks, MPI) and write a campaign file for it"
+if TYPE_CHECKING:
+    import argparse
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make ``mpicampaign doctor`` known."""
-    parser = commands.add_parser("doctor", help=WORDS, description=WORDS)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to look, and what to write."""
     queue = "look at this partition or queue only; may be given several times"
     wait = "how long to wait for probe jobs, which are cancelled after it (default: %(default)s)"
     parser.add_argument("--output", type=Path, default=Path("site.yaml"), help="default: %(default)s")
@@ -24,10 +24,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument(
         "--scheduler", choices=["slurm", "lsf", "none"], default="", help="default: the one that is there"
     )
-    parser.set_defaults(action=_doctor)
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from mpicampaign.doctor.examine import Wishes, examine
 
     try:
