@@ -25,6 +25,7 @@ FOUNDATION = [
     "presentation",
     "records",
     "identity",
+    "plan_file",
     "shape",
     "reference",
 ]

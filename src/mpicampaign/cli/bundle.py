@@ -34,11 +34,11 @@ def run(options: argparse.Namespace) -> int:
         hint = "run the campaign first, or name the folder of one campaign, results/CAMPAIGN"
         raise UserError(Problem("no results are there", str(folder), hint=hint))
     plan = plan_of(folder)
-    output = options.output or Path(f"{plan['campaign']}.tar.gz")
+    output = options.output or Path(f"{plan.campaign}.tar.gz")
     if output.is_dir():
         raise UserError(Problem("this is a folder; a bundle is a file", str(output)))
     records = collect_own(plan, folder)
-    bundled = write_bundle(output, folder, plan["campaign"], records, files)
+    bundled = write_bundle(output, folder, plan.campaign, records, files)
     _tell(bundled, folder)
     for line in undescribed_lines(plan, folder):
         print(f"  not of its campaign file: {line}")

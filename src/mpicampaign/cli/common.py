@@ -52,7 +52,7 @@ def beside(prepared: Prepared) -> list[str]:
     """What is to be said of results that are there and that the campaign does not describe."""
     from mpicampaign.collect.undescribed import undescribed_lines
 
-    return undescribed_lines(prepared.plan_data, prepared.folder)
+    return undescribed_lines(prepared.plan_file, prepared.folder)
 
 
 def counts(records: list[Record]) -> str:

@@ -50,12 +50,13 @@ def run(options: argparse.Namespace) -> int:
 def _next(merged: Path) -> str:
     """The command that shows what was merged: the report is made of the folder results/ alone."""
     from mpicampaign.jobs.software import RESULTS
+    from mpicampaign.plan_file import FILE
 
     campaign = merged.parent.parent
     if campaign.parent.resolve() != RESULTS.resolve():
         return f"mpicampaign tables --results {shlex.quote(str(campaign))}"
     maps = sorted(merged.glob("imports/*/map.yaml"))
-    if maps and not any((folder / "plan.json").exists() for folder in (merged, campaign)):
+    if maps and not any((folder / FILE).exists() for folder in (merged, campaign)):
         return f"mpicampaign report --map {shlex.quote(str(maps[0]))}"
     copy = merged / "campaign"
     where = f"; the bundle's is in {copy}" if copy.is_dir() else ""

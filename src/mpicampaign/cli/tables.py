@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.plan_file import FILE
 from mpicampaign.tables.form import (
     DATA_FORMATS,
     ENDINGS,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _DEFAULT_SIZES = (1024, 8192, 32768)
 _MOST_DECIMALS = 12
 # What of a folder of results no table is written over.
-_RESULTS = ("plan.json", "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -173,7 +174,7 @@ def _records(place: Path) -> tuple[Header, list[Record]]:
     made = path.stat().st_mtime if path.is_file() else 0.0
     if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
         return read_with_header(_records_file(place))
-    header = read_with_header(path)[0] if made else Header(plan_of(place)["campaign"])
+    header = read_with_header(path)[0] if made else Header(plan_of(place).campaign)
     return header, collect_all(place)
 
 

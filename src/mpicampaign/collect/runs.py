@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_words
-from mpicampaign.errors import UserError
 from mpicampaign.identity import run_path
 from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import (
@@ -27,8 +25,8 @@ from mpicampaign.records import (
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.judge import judge
 
-FORMAT = "mpicampaign-plan"
-VERSION = 2
+if TYPE_CHECKING:
+    from mpicampaign.plan_file import PlanFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,47 +54,23 @@ class _Left(NamedTuple):
         return _decoded(self.contents.get(name, b""))
 
 
-def read_plan(path: Path) -> dict[str, Any]:
-    """The plan that the execution half wrote.
-
-    Raises
-    ------
-    UserError
-        when it is not there, damaged, or of another format.
-    """
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} is not there: run the campaign, or 'mpicampaign render', first") from error
-    except ValueError as error:
-        raise UserError(f"{path} is damaged: {error}") from error
-    if not isinstance(plan, dict) or (plan.get("format"), plan.get("version")) != (FORMAT, VERSION):
-        raise UserError(f"{path} is no plan of version {VERSION} of this program")
-    return plan
-
-
-def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
+def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
     """The records of all cases of a plan, whichever system made the runs."""
     records = []
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
-    for entry in plan["cases"]:
-        case, suite, rate = case_of(entry), entry["suite"], entry.get("line_rate")
-        if entry["not_available"]:
-            record = Record(case, suite, 1, NOT_AVAILABLE, entry["not_available"], line_rate=rate)
-            records += [replace(record, repeat=run["repeat"]) for run in entry["runs"]]
+    for entry in plan.cases:
+        case, suite, rate = entry.case, entry.suite, entry.line_rate
+        if entry.not_available:
+            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
+            records += [replace(record, repeat=run.repeat) for run in entry.runs]
             continue
-        for run in entry["runs"]:
-            path = campaign_folder / run_path(case, run["repeat"], run["identity"])
-            record = read_run(case, suite, RunFolder(path, run["repeat"], run["order"]), rate)
+        for run in entry.runs:
+            path = campaign_folder / run_path(case, run.repeat, run.identity)
+            record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             if words := submissions_words(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": words})
             records.append(record)
     return records
-
-
-def case_of(entry: dict[str, Any]) -> Case:
-    """The case of an entry of the plan, or of a declaration."""
-    return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
 
 
 def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None = None) -> Record:
