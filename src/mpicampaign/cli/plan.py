@@ -14,12 +14,16 @@ __all__ = ["add_arguments", "run"]
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.execution.set_aside import fault_of
     from mpicampaign.jobs.plan_text import plan_text
 
     prepared = prepared_of(options)
     done = [script for script in prepared.scripts if script.output.exists()]
-    again = [f"to be run again: {each.label}: {fault.reason}" for each in done if (fault := fault_of(each))]
+    before = OutputsRead(prepared.folder)
+    faults = [(each, fault) for each in done if (fault := fault_of(each, before))]
+    before.keep()
+    again = [f"to be run again: {each.label}: {fault.reason}" for each, fault in faults]
     pending = len(prepared.pending) + len(again)
     print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
     tell(*again, *beside(prepared))

@@ -11,7 +11,6 @@ from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_words
 from mpicampaign.identity import run_path
-from mpicampaign.parsers import OutputError, ParsedOutput, parse
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     FAILED,
@@ -23,9 +22,10 @@ from mpicampaign.records import (
     plain_fields,
 )
 from mpicampaign.verdict.evidence import Evidence, read_evidence
-from mpicampaign.verdict.judge import judge
 
 if TYPE_CHECKING:
+    from mpicampaign.collect.outputs_read import OutputsRead
+    from mpicampaign.parsers import ParsedOutput
     from mpicampaign.plan_file import PlanFile
 
 
@@ -111,8 +111,10 @@ def _left(folder: Path, run: Path) -> _Left:
     return _Left({name: paths[name] for name in contents}, contents)
 
 
-def unusable(suite: str, result: Path) -> str:
+def unusable(suite: str, result: Path, before: OutputsRead | None = None) -> str:
     """Why the run of a result is to be made again; empty where the result stands.
+
+    ``before`` knows outputs that were read before.
 
     An output that can't be read is none, whatever its exit status; a program or network that was not
     there may be there by now. Sockets and cores do not change.
@@ -121,12 +123,29 @@ def unusable(suite: str, result: Path) -> str:
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") != "cores"
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    parsed = _parsed(suite, evidence, _text(result / "output.txt"))
-    return parsed if isinstance(parsed, str) else ""
+    content = _content(str(result / "output.txt")) or b""
+
+    def read() -> str:
+        parsed = _parsed(suite, evidence, _decoded(content))
+        return parsed if isinstance(parsed, str) else ""
+
+    if before is None:
+        return read()
+    asked = f"{suite} {evidence.claim.get('largest_size', '')}"
+    return before.reason(asked, content, read, lambda: _is_of_this_program(suite))
+
+
+def _is_of_this_program(suite: str) -> bool:
+    """Whether a change of its parser shows in this program's files."""
+    from mpicampaign.parsers import PARSERS
+
+    return suite in PARSERS and PARSERS[suite].__module__.partition(".")[0] == "mpicampaign"
 
 
 def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
     """What the output says, or why it can't be used."""
+    from mpicampaign.parsers import OutputError, parse  # parsers take long to load, and a look needs none
+
     largest = evidence.claim.get("largest_size", "")
     try:
         return parse(suite, output, int(largest) if largest.isdecimal() else None)
@@ -142,6 +161,8 @@ def _read_result(record: Record, left: _Left) -> Record:
     parsed = _parsed(record.suite, evidence, output)
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
+    from mpicampaign.verdict.judge import judge
+
     said = output + left.text("stderr")
     found = observed(evidence) | of_own_run(evidence, said)
     verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(left))

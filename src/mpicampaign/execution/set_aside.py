@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.jobs.prepare import Script
     from mpicampaign.verdict.evidence import Evidence
 
@@ -31,10 +32,10 @@ class Fault(NamedTuple):
     earlier: bool = False
 
 
-def fault_of(script: Script) -> Fault | None:
-    """Why the result of a run, which is there, does not count for it now."""
+def fault_of(script: Script, before: OutputsRead | None = None) -> Fault | None:
+    """Why the result of a run, which is there, does not count for it now; see `unusable`."""
     result = script.output.parent
-    if reason := unusable(script.run.benchmark.suite, result):
+    if reason := unusable(script.run.benchmark.suite, result, before):
         return Fault(reason)
     evidence = evidence_in(result)
     reason = _made_elsewhere(script, evidence) or _program_changed(script, evidence)
