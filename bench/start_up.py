@@ -5,6 +5,7 @@ python bench/start_up.py [RESULTS]: RESULTS is a results/CAMPAIGN that is copied
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ LIMITS = {"--help": 0.1, "check": 0.2, "plan": 0.2, "status": 0.2}
 
 def main(results: Path = PROJECT / "results" / "this-machine") -> None:
     title("Start-up of whole processes")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
     with project_copy() as project:
         shutil.copytree(PROJECT / "reference", project.folder / "reference")
         measure(project, "no results")

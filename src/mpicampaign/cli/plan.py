@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepared_of(options)
     done = [script for script in prepared.scripts if script.output.exists()]
     before = OutputsRead(prepared.folder)
-    faults = [(each, fault) for each in done if (fault := fault_of(each, before))]
+    faults = [(each, fault) for each in done if (fault := fault_of(each, before=before))]
     before.keep()
     again = [f"to be run again: {each.label}: {fault.reason}" for each, fault in faults]
     pending = len(prepared.pending) + len(again)

@@ -111,15 +111,17 @@ def _left(folder: Path, run: Path) -> _Left:
     return _Left({name: paths[name] for name in contents}, contents)
 
 
-def unusable(suite: str, result: Path, before: OutputsRead | None = None) -> str:
+def unusable(
+    suite: str, result: Path, evidence: Evidence | None = None, before: OutputsRead | None = None
+) -> str:
     """Why the run of a result is to be made again; empty where the result stands.
 
-    ``before`` knows outputs that were read before.
+    ``evidence``: the result's, where it was read; ``before`` knows outputs that were read before.
 
     An output that can't be read is none, whatever its exit status; a program or network that was not
     there may be there by now. Sockets and cores do not change.
     """
-    evidence = evidence_in(result)
+    evidence = evidence or evidence_in(result)
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") != "cores"
         return f"was not available: {evidence.job['not_available']}" if changes else ""

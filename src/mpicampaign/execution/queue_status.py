@@ -122,12 +122,12 @@ def _state(script: Script, queued: QueuedJob | None, before: OutputsRead) -> Run
 
 
 def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
-    if fault := fault_of(script, before):
+    evidence = evidence_in(script.output.parent)
+    if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
-    found = evidence_in(script.output.parent).job
-    if "not_available" in found:
+    if "not_available" in evidence.job:
         return _state_as_read(script, None)
-    return RunStatus(script, "finished", found.get("id", ""), "")
+    return RunStatus(script, "finished", evidence.job.get("id", ""), "")
 
 
 def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
