@@ -29,7 +29,7 @@ FOUNDATION = [
     "shape",
     "reference",
 ]
-EXECUTION = ["campaign", "schema_docs", "site", "jobs"]
+EXECUTION = ["campaign", "site", "jobs"]
 ANALYSIS = [
     "statistics",
     "wording",
@@ -45,7 +45,7 @@ ANALYSIS = [
     "analyse_tables",
     "analyse",
 ]
-TOP = ["execution", "doctor", "cli"]
+TOP = ["schema_docs", "execution", "doctor", "cli"]
 HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
 ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 

@@ -10,9 +10,11 @@ import yaml
 
 from mpicampaign.campaign.file import BUILTIN
 from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.imports.map_file import map_schema
 
 PROJECT = Path(__file__).resolve().parents[2]
 SCHEMA = PROJECT / "workflow" / "schemas" / "campaign.schema.json"
+MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 DOCUMENT = PROJECT / "docs" / "campaign.md"
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
@@ -67,7 +69,7 @@ How a file is read:
 
 
 _MAP_INTRODUCTION = """\
-<!-- Made from workflow/schemas/import.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+<!-- Made from the keys of a map by python -m mpicampaign.schema_docs; do not edit. -->
 
 # Keys of an import's map
 
@@ -93,7 +95,7 @@ def document_text() -> str:
 
 def map_document_text() -> str:
     """The documentation of an import's map as Markdown."""
-    schema = json.loads(SCHEMA.with_name("import.schema.json").read_text(encoding="utf-8"))
+    schema = map_schema()
     parts = [_MAP_INTRODUCTION.format(description=schema["description"]), _table(schema, schema)]
     for name, title in MAP_SECTIONS.items():
         parts += [f"## {title}\n", _table(schema["$defs"][name], schema)]
@@ -101,14 +103,15 @@ def map_document_text() -> str:
     return "\n".join([*parts, "## Labels\n", _table(labels, schema)])
 
 
-def schema_text() -> str:
-    """The JSON Schema of campaign files, for editors that complete and check YAML by it."""
-    return json.dumps(campaign_schema(), indent=2, ensure_ascii=False) + "\n"
+def schema_text(schema: dict[str, Any]) -> str:
+    """A JSON Schema, for editors that complete and check YAML by it."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
-    """Write the documents and the schema."""
-    SCHEMA.write_text(schema_text(), encoding="utf-8")
+    """Write the documents and the schemas."""
+    SCHEMA.write_text(schema_text(campaign_schema()), encoding="utf-8")
+    MAP_SCHEMA.write_text(schema_text(map_schema()), encoding="utf-8")
     DOCUMENT.write_text(document_text(), encoding="utf-8")
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 
