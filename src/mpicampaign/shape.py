@@ -46,10 +46,10 @@ def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list
     problems: list[Problem] = []
     doubts: list[Key] = []
     faulty: list[Key] = []
-    for fault in list(_Shape(schema.get("$defs", {})).faults(document.data, schema, ())):
-        problems.append(document.problem(fault.key, fault.message, fault.value, fault.hint))
-        faulty.append(fault.key)
-        doubts += [fault.key, *fault.also]
+    for misfit in list(_Shape(schema.get("$defs", {})).misfits(document.data, schema, ())):
+        problems.append(document.problem(misfit.key, misfit.message, misfit.value, misfit.hint))
+        faulty.append(misfit.key)
+        doubts += [misfit.key, *misfit.also]
     for key in faulty:
         document.remove(key)
     return problems, doubts
@@ -57,11 +57,11 @@ def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list
 
 def fits(value: Any, schema: Schema, definitions: Schema) -> bool:
     """Whether a value has the shape of a schema."""
-    return next(_Shape(definitions).faults(value, schema, ()), None) is None
+    return next(_Shape(definitions).misfits(value, schema, ()), None) is None
 
 
 @dataclass(frozen=True, slots=True)
-class _Fault:
+class _Misfit:
     """``also``: key paths that were perhaps meant."""
 
     key: Key
@@ -77,7 +77,7 @@ class _Shape:
     def __init__(self, definitions: Schema) -> None:
         self._definitions = definitions
 
-    def faults(self, value: Any, schema: Schema, key: Key) -> Iterator[_Fault]:
+    def misfits(self, value: Any, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """What does not fit, keyword by keyword in the order of the schema.
 
         Raises
@@ -92,45 +92,45 @@ class _Shape:
                 check = getattr(self, "_" + keyword.removeprefix("$"))
                 yield from check(value, expected, schema, key)
 
-    def _ref(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Fault]:
-        yield from self.faults(value, self._definitions[expected.rsplit("/", 1)[-1]], key)
+    def _ref(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        yield from self.misfits(value, self._definitions[expected.rsplit("/", 1)[-1]], key)
 
-    def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         names = [expected] if isinstance(expected, str) else expected
         if not any(_is(value, name) for name in names):
             words = _either([_TYPES[name] for name in names])
-            yield _Fault(key, f"must be {words}", shown(value), _type_hint(value, names))
+            yield _Misfit(key, f"must be {words}", shown(value), _type_hint(value, names))
 
-    def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         if value not in expected:
             hint = did_you_mean(str(value), expected)
             hint = hint if "did you" in hint else ""
-            yield _Fault(key, f"must be {_either(expected)}", shown(value), hint)
+            yield _Misfit(key, f"must be {_either(expected)}", shown(value), hint)
 
-    def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """``$`` is the very end: in Python it also matches before a last newline."""
         if isinstance(value, str) and not re.fullmatch(expected.removesuffix("$"), value):
-            yield _Fault(key, str(schema["x-message"]), shown(value))
+            yield _Misfit(key, str(schema["x-message"]), shown(value))
 
-    def _if(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _if(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
         if fits(value, expected, self._definitions):
-            yield from self.faults(value, schema["then"], key)
+            yield from self.misfits(value, schema["then"], key)
 
-    def _required(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _required(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         for name in expected if isinstance(value, dict) else ():
             if name not in value:
                 about = schema["properties"][name]
                 words = f"{about['title']}. {about.get('description', '')}".strip()
-                yield _Fault((*key, name), "this key is missing", "", words)
+                yield _Misfit((*key, name), "this key is missing", "", words)
 
-    def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
         for name, each in expected.items() if isinstance(value, dict) else ():
             if name in value:
-                yield from self.faults(value[name], each, (*key, name))
+                yield from self.misfits(value[name], each, (*key, name))
 
     def _additionalProperties(  # noqa: N802 - as the standard names it
         self, value: Any, expected: Schema | bool, schema: Schema, key: Key
-    ) -> Iterator[_Fault]:
+    ) -> Iterator[_Misfit]:
         known = schema.get("properties", {})
         for name in value if isinstance(value, dict) else ():
             if name in known:
@@ -138,17 +138,17 @@ class _Shape:
             if isinstance(expected, bool):
                 yield _unknown_key(name, value[name], known, key)
             else:
-                yield from self.faults(value[name], expected, (*key, name))
+                yield from self.misfits(value[name], expected, (*key, name))
 
     def _propertyNames(  # noqa: N802 - as the standard names it
         self, value: Any, expected: Schema, schema: Schema, key: Key
-    ) -> Iterator[_Fault]:
+    ) -> Iterator[_Misfit]:
         for name in value if isinstance(value, dict) else ():
-            yield from self.faults(name, expected, (*key, name))
+            yield from self.misfits(name, expected, (*key, name))
 
-    def _items(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Fault]:
+    def _items(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
         for index, item in enumerate(value) if isinstance(value, list) else ():
-            yield from self.faults(item, expected, (*key, index))
+            yield from self.misfits(item, expected, (*key, index))
 
 
 def _is(value: Any, name: str) -> bool:
@@ -160,22 +160,22 @@ def _is(value: Any, name: str) -> bool:
     return name in classes and isinstance(value, classes[name])
 
 
-def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Fault]:
+def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Misfit]:
     measured: Any = None
     if keyword in ("minimum", "maximum"):
         measured = value if _is(value, "number") else None
     elif isinstance(value, list if keyword == "minItems" else dict):
         measured = len(value)
     if measured is not None and (measured > expected if keyword == "maximum" else measured < expected):
-        yield _Fault(key, _LIMITS[keyword].format(expected), shown(value))
+        yield _Misfit(key, _LIMITS[keyword].format(expected), shown(value))
 
 
-def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Fault:
+def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
     hint = did_you_mean(name, known)
     if value is None and "did you" not in hint:
         hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
     meant = [(*key, each) for each in known if repr(each) in hint]
-    return _Fault((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
+    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
 
 
 def _type_hint(value: Any, names: list[str]) -> str:
