@@ -35,7 +35,7 @@ PLACEMENTS = {
     "SHM-1": Placement("SHM-1", 1, 2, "shm", sockets=1),
     "SHM": Placement("SHM", 1, 2, "shm", binding="none"),
 }
-BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", ("PingPong",), Provider("path", "/apps/IMB-MPI1"))
+BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", Provider("path", "/apps/IMB-MPI1"), ("PingPong",))
 MACHINE = Machine(
     lambda system, benchmark: Program(benchmark.provider.location or benchmark.program, "5" * 64),
     lambda system: "/apps/evidence.so",
@@ -57,7 +57,14 @@ def campaign(
     nodes = replace(HostGroup("blue", "here"), **(group or {}))
     entry = MatrixEntry(("blue",), tuple(chosen), (benchmark.name,), repeats, 60)
     benchmarks = {benchmark.name: benchmark}
-    return Campaign("c", "", 1, {"here": here}, {"blue": nodes}, chosen, benchmarks, (entry,))
+    return Campaign(
+        name="c",
+        systems={"here": here},
+        host_groups={"blue": nodes},
+        placements=chosen,
+        benchmarks=benchmarks,
+        matrix=(entry,),
+    )
 
 
 def plan(made: Campaign, machine: Machine = MACHINE) -> Plan:

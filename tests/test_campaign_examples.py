@@ -10,9 +10,19 @@ from builders import MACHINE, script_of
 from jsonschema import Draft202012Validator
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.shape import load_schema
+from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.schema_docs import DOCUMENT, MAP_DOCUMENT, SECTIONS, document_text, map_document_text
+from mpicampaign.schema_docs import (
+    DOCUMENT,
+    MAP_DOCUMENT,
+    MAP_SCHEMA,
+    SCHEMA,
+    SECTIONS,
+    document_text,
+    map_document_text,
+    schema_text,
+)
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").glob("*/campaign.yaml")])
@@ -63,10 +73,12 @@ def test_the_documentation_is_that_of_the_schema() -> None:
     message = "write it anew: python -m mpicampaign.schema_docs"
     assert DOCUMENT.read_text(encoding="utf-8") == document_text(), message
     assert MAP_DOCUMENT.read_text(encoding="utf-8") == map_document_text(), message
+    assert SCHEMA.read_text(encoding="utf-8") == schema_text(campaign_schema()), message
+    assert MAP_SCHEMA.read_text(encoding="utf-8") == schema_text(map_schema()), message
 
 
 def _keys() -> list[tuple[str, str, dict[str, Any]]]:
-    schema = load_schema()
+    schema = campaign_schema()
     objects = {"file": schema} | {name: schema["$defs"][name] for name in SECTIONS}
     return [(name, key, entry) for name, each in objects.items() for key, entry in each["properties"].items()]
 
@@ -77,7 +89,7 @@ def _keys() -> list[tuple[str, str, dict[str, Any]]]:
 def test_each_key_has_a_title_and_examples_that_are_accepted(
     name: str, key: str, entry: dict[str, Any]
 ) -> None:
-    validator = Draft202012Validator(entry | {"$defs": load_schema()["$defs"]})
+    validator = Draft202012Validator(entry | {"$defs": campaign_schema()["$defs"]})
     values = [*entry.get("examples", []), *([entry["default"]] if "default" in entry else [])]
     assert entry["title"]
     for value in values:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from mpicampaign.campaign.checks import _FOR_ALL
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Campaign, Fabric, MatrixEntry, Provider
-from mpicampaign.campaign.shape import load_schema
+from mpicampaign.campaign.model import Campaign, Fabric, MatrixEntry, Provider, campaign_schema
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.schedulers import SCHEDULERS
 
@@ -416,12 +415,12 @@ def test_every_pattern_is_whole_and_has_words() -> None:
             for each in node:
                 walk(each)
 
-    walk(load_schema())
+    walk(campaign_schema())
 
 
 def test_defaults_of_the_schema_are_those_in_use(tmp_path: Path) -> None:
     campaign = load(tmp_path, placements="placements: {X: {nodes: 1, ranks_per_node: 2, transport: shm}}")
-    schema = load_schema()
+    schema = campaign_schema()
     top = {key: value["default"] for key, value in schema["properties"].items() if "default" in value}
     (entry,) = campaign.matrix
     assert (top["seed"], top["repeats"], top["time_limit"]) == (campaign.seed, entry.repeats, "10 min")
@@ -438,7 +437,7 @@ def test_defaults_of_the_schema_are_those_in_use(tmp_path: Path) -> None:
 
 def test_selectors_are_keys_of_host_groups() -> None:
     keys = {key for scheduler in SCHEDULERS.values() for key in scheduler.selectors}
-    assert keys == set(load_schema()["$defs"]["host_group"]["properties"]) - _FOR_ALL
+    assert keys == set(campaign_schema()["$defs"]["host_group"]["properties"]) - _FOR_ALL
 
 
 # ---- whatever comes in, the answer is a campaign or a list of mistakes

@@ -18,8 +18,9 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
 
-from mpicampaign.collect.runs import collect, read_plan
+from mpicampaign.collect.runs import collect
 from mpicampaign.identity import run_path
+from mpicampaign.plan_file import read_plan
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, Record
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]

@@ -21,8 +21,9 @@ from evidence_texts import (
     split,
 )
 
-from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_plan, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
 from mpicampaign.errors import UserError
+from mpicampaign.plan_file import PlanFile, plan_from, plan_json, read_plan
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
@@ -130,7 +131,7 @@ def test_binary_output_is_no_crash(tmp_path: Path) -> None:
     assert read(folder).status == FAILED
 
 
-def plan_of(*cases: dict[str, Any]) -> dict[str, Any]:
+def plan_of(*cases: dict[str, Any]) -> PlanFile:
     common = {
         "system": "here",
         "host_group": "blue",
@@ -140,7 +141,7 @@ def plan_of(*cases: dict[str, Any]) -> dict[str, Any]:
         "not_available": "",
         "declared": {},
     }
-    return {"cases": [{**common, "runs": [planned(1)], **case} for case in cases]}
+    return plan_from({"campaign": "c", "cases": [{**common, "runs": [planned(1)], **case} for case in cases]})
 
 
 def planned(repeat: int, identity: str = IDENTITY) -> dict[str, Any]:
@@ -249,7 +250,13 @@ def test_damaged_records_are_refused_by_line(tmp_path: Path, damage: str) -> Non
         read_records(path)
 
 
-@pytest.mark.parametrize("damage", ["", "[]", json.dumps({"format": "mpicampaign-plan", "version": 3})])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *("", "[]", json.dumps({"format": "mpicampaign-plan", "version": 3})),
+        *('{"format": "mpicampaign-plan", "version": 2}', plan_json(PlanFile("c")).replace("[]", "[7]")),
+    ],
+)
 def test_damaged_plan_is_refused(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(damage)

@@ -13,6 +13,7 @@ from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.comparison import Comparison, Table
 from mpicampaign.comparison.rows import Row
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
+from mpicampaign.suites import SUITES
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
 TCP = Case("s", "g", "TCP", "PingPong")
@@ -195,7 +196,9 @@ GIGABIT = 1.25e8  # B/s
 def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
     """The row of six runs that printed this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
-    runs = [replace(synthetic.run(case, n, table), hosts=hosts, line_rate=rate) for n in range(1, 7)]
+    suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
+    made = [synthetic.run(case, n, table, suite=suite) for n in range(1, 7)]
+    runs = [replace(run, hosts=hosts, line_rate=rate) for run in made]
     return compare(runs).tables[0].rows[0]
 
 

@@ -21,16 +21,18 @@ FOUNDATION = [
     "grouping",
     "files",
     "host_lists",
-    "presentation",
     "yaml_lines",
+    "keys",
+    "presentation",
     "schedulers",
     "records",
     "suites",
     "identity",
+    "plan_file",
     "shape",
     "reference",
 ]
-EXECUTION = ["campaign", "schema_docs", "site", "jobs"]
+EXECUTION = ["campaign", "site", "jobs"]
 ANALYSIS = [
     "statistics",
     "wording",
@@ -45,7 +47,7 @@ ANALYSIS = [
     "analyse_tables",
     "analyse",
 ]
-TOP = ["execution", "doctor", "commands", "cli"]
+TOP = ["schema_docs", "execution", "doctor", "cli"]
 HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
 ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 

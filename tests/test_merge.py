@@ -21,6 +21,7 @@ from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
 from mpicampaign.collect.merged import with_merged
 from mpicampaign.comparison.compare import compare
 from mpicampaign.errors import UserError
+from mpicampaign.plan_file import PlanFile
 from mpicampaign.records import MISSING, OK, Record, write_records
 from mpicampaign.tables.make import to_csv
 
@@ -69,7 +70,7 @@ def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -
 def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
     """The usual case: both sites have one campaign file, each has run its own system's part."""
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
-    plan = plan_of(folder)
+    plan = json.loads((folder / "plan.json").read_text())
     plan["cases"] += [case("here", 3)]
     plan["cases"][0]["host_group"] = "blue"
     (folder / "plan.json").write_text(json.dumps(plan))
@@ -83,7 +84,7 @@ def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
 
 def test_runs_of_another_campaign_file_are_not_mixed_in(tmp_path: Path) -> None:
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
-    plan = plan_of(folder)
+    plan = json.loads((folder / "plan.json").read_text())
     plan["cases"] = [case("here", 2, budget=5)]
     (folder / "plan.json").write_text(json.dumps(plan))
     outcome = merged(tmp_path / "here", bundle(tmp_path, "site"))
@@ -261,12 +262,12 @@ def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
             lambda plan: plan.update(version=9),
             "its results cannot be read: …/plan.json is no plan of version 2",
         ),
-        (lambda plan: plan["cases"][0].pop("suite"), "its plan is damaged: KeyError 'suite'"),
+        (lambda plan: plan["cases"][0].update(suite={}), "its plan is damaged: TypeError"),
     ],
 )
 def test_results_that_would_stop_every_report_are_refused(tmp_path: Path, change: Any, reason: str) -> None:
     folder = campaign_folder(tmp_path / "site")
-    plan = plan_of(folder)
+    plan = json.loads((folder / "plan.json").read_text())
     change(plan)
     (folder / "plan.json").write_text(json.dumps(plan))
     path = tmp_path / "site.tar.gz"
@@ -356,7 +357,7 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
 
 def test_without_merged_bundles_records_stay_as_they_are(tmp_path: Path) -> None:
     found = collect_all(campaign_folder(tmp_path / "x"))
-    assert with_merged(found, {"cases": []}, tmp_path, collect_own, plan_of) is found
+    assert with_merged(found, PlanFile("c"), tmp_path, collect_own, plan_of) is found
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

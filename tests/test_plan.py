@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 
 from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_to_json
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, pending_text, plan_text
 from mpicampaign.jobs.software import Program, find_program
+from mpicampaign.plan_file import plan_json
 
 
 def names(runs: object) -> list[tuple[str, int]]:
@@ -112,7 +114,7 @@ def test_cap_refuses_and_names_both_figures() -> None:
 
 def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
     made = plan(campaign(repeats=2))
-    data = plan_to_json(made, "../../campaign.yaml")
+    data = json.loads(plan_json(plan_file(made, "../../campaign.yaml")))
     assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 2, 1)
     assert (data["systems"], data["campaign_file"]) == (["here"], "../../campaign.yaml")
     found = {(run.case.placement, run.repeat): (run.identity, run.order) for run in made.runs}
@@ -138,7 +140,7 @@ def test_plan_text_shows_the_matrix() -> None:
 
 
 def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
-    loaded = Benchmark("osu_bw", "osu", "osu_bw", (), Provider("module", modules=("osu/7.4",)))
+    loaded = Benchmark("osu_bw", "osu", "osu_bw", Provider("module", modules=("osu/7.4",)))
     program = find_program(campaign().systems["here"], loaded)
     assert (program.command, program.not_available) == ("osu_bw", "")
 
@@ -163,7 +165,7 @@ def test_the_line_rate_reaches_the_analysis_through_the_plan_and_changes_no_run(
     for rate in (None, 1.25e8):
         fabrics = {"eth": Fabric("eth", "tcp", "eth0", bytes_per_second=rate)}
         made = plan(campaign(tcp, group={"fabrics": fabrics}))
-        plans.append(plan_to_json(made, "")["cases"])
-    rates = [{case["placement"]: case["line_rate"] for case in cases} for cases in plans]
+        plans.append(plan_file(made, "").cases)
+    rates = [{entry.case.placement: entry.line_rate for entry in entries} for entries in plans]
     assert rates == [{"TCP": None, "SHM": None}, {"TCP": 1.25e8, "SHM": None}]
-    assert [case["runs"] for case in plans[0]] == [case["runs"] for case in plans[1]]
+    assert [entry.runs for entry in plans[0]] == [entry.runs for entry in plans[1]]

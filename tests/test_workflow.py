@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import PROJECT, ProjectCopy
 
-from mpicampaign.collect.runs import case_of
 from mpicampaign.identity import run_path
+from mpicampaign.plan_file import case_of
 
 pytestmark = pytest.mark.slow
 

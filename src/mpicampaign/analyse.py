@@ -17,6 +17,7 @@ from mpicampaign.report.write import write_report
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mpicampaign.plan_file import PlanFile
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
 
@@ -45,7 +46,7 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
         records,
         figures,
         campaign_title=presentation.title,
-        campaign_name=plan["campaign"],
+        campaign_name=plan.campaign,
         campaign_text=campaign_text,
         provenance=_provenance(folder, plan),
         beside=beside,
@@ -55,10 +56,10 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
     return records
 
 
-def _provenance(folder: Path, plan: dict[str, object]) -> dict[str, str]:
+def _provenance(folder: Path, plan: PlanFile) -> dict[str, str]:
     found = {"program": f"mpicampaign {__version__}", "Python": platform.python_version()}
-    if "seed" in plan:
-        found["seed of the run order"] = str(plan["seed"])
+    if plan.seed is not None:
+        found["seed of the run order"] = str(plan.seed)
     return found | {
         f"imported as {each.name}": each.source or "no source named" for each in imported_maps(folder)
     }

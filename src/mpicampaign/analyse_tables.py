@@ -39,7 +39,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     comparison = with_published(comparison, shown.reference)
     write_tables(comparison, folder / "tables", shown.unit)
     keep_earlier(folder, records)
-    header = Header(plan_of(folder)["campaign"], shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    header = Header(plan_of(folder).campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / "records.jsonl", header, records)
     return records, comparison
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mpicampaign.keys import NAME, entry, key, texts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,13 +14,42 @@ if TYPE_CHECKING:
 TABLE_SIZES = (1024, 8192, 32768)
 
 
+_NAMES = texts(
+    r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]+$",
+    "must be a text of one line without control characters",
+    name="published_names",
+    minItems=1,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceChoice:
     """A publication in reference/ to show beside own rows, or some of its rows; () = no choice made."""
 
-    name: str
-    host_groups: tuple[str, ...] = ()
-    placements: tuple[str, ...] = ()
+    name: str = key(
+        NAME, "Name of the publication", "What is in reference/NAME.csv.", "stfc-2017", required=True
+    )
+    host_groups: tuple[str, ...] = key(
+        _NAMES,
+        "Published host groups to show",
+        "Each is held against own means in words. Default: all.",
+        ["scarf15", "scarf16"],
+    )
+    placements: tuple[str, ...] = key(
+        _NAMES,
+        "Published placements to show",
+        "Default: those that the own rows have; all, where none of them is published.",
+        ["TCP"],
+    )
+
+
+REFERENCE = entry(
+    ReferenceChoice,
+    "reference",
+    "Published figures (`reference: [{…}]`)",
+    "One publication of reference/; its name alone stands for all of it.",
+    **{"pattern": NAME.schema["pattern"], "x-message": "must be a name of what is in reference/"},
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writes docs/campaign.md and docs/import-map.md from JSON Schemas: ``python -m mpicampaign.schema_docs``."""
+"""Writes docs/campaign.md, docs/import-map.md and the schemas: ``python -m mpicampaign.schema_docs``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 import yaml
 
 from mpicampaign.campaign.file import BUILTIN, built_in
-from mpicampaign.campaign.shape import SCHEMA, load_schema
+from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.imports.map_file import map_schema
 from mpicampaign.places import shipped
 
+SCHEMA = shipped("workflow/schemas/campaign.schema.json")
+MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 DOCUMENT = shipped("docs/campaign.md")  # of a clone; a wheel has no docs
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
@@ -40,7 +43,7 @@ _TYPES = {
     "object": "mapping",
 }
 _INTRODUCTION = """\
-<!-- Made from workflow/schemas/campaign.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+<!-- Made from the campaign's model by python -m mpicampaign.schema_docs; do not edit. -->
 
 # The campaign file
 
@@ -68,7 +71,7 @@ Placements are in `src/mpicampaign/campaign/{BUILTIN.name}`, in the same format.
 it, are in the file of their suite in `src/mpicampaign/suites`, MPI libraries in `src/mpicampaign/mpis`."""
 
 _MAP_INTRODUCTION = """\
-<!-- Made from workflow/schemas/import.schema.json by python -m mpicampaign.schema_docs; do not edit. -->
+<!-- Made from the keys of a map by python -m mpicampaign.schema_docs; do not edit. -->
 
 # Keys of an import's map
 
@@ -80,7 +83,7 @@ What rules and facts are: [import.md](import.md).
 
 def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
-    schema = load_schema()
+    schema = campaign_schema()
     parts = [
         _INTRODUCTION.format(description=schema["description"]),
         "## Keys of the file\n",
@@ -94,7 +97,7 @@ def document_text() -> str:
 
 def map_document_text() -> str:
     """The documentation of an import's map as Markdown."""
-    schema = json.loads(SCHEMA.with_name("import.schema.json").read_text(encoding="utf-8"))
+    schema = map_schema()
     parts = [_MAP_INTRODUCTION.format(description=schema["description"]), _table(schema, schema)]
     for name, title in MAP_SECTIONS.items():
         parts += [f"## {title}\n", _table(schema["$defs"][name], schema)]
@@ -102,8 +105,15 @@ def map_document_text() -> str:
     return "\n".join([*parts, "## Labels\n", _table(labels, schema)])
 
 
+def schema_text(schema: dict[str, Any]) -> str:
+    """A JSON Schema, for editors that complete and check YAML by it."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
 def main() -> None:
-    """Write the documents."""
+    """Write the documents and the schemas."""
+    SCHEMA.write_text(schema_text(campaign_schema()), encoding="utf-8")
+    MAP_SCHEMA.write_text(schema_text(map_schema()), encoding="utf-8")
     DOCUMENT.write_text(document_text(), encoding="utf-8")
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 

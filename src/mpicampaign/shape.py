@@ -1,27 +1,25 @@
-"""The shape of a YAML file, held against a JSON Schema; mistakes are told in words of people."""
+"""The shape of a YAML file, held against a JSON Schema; errors are told in words of people.
+
+Of JSON Schema, what `mpicampaign.keys` makes is known, with the meaning that the standard gives it. A library
+for all of it takes longer to load than the rest of a call takes.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.validators import extend
 
 from mpicampaign.errors import did_you_mean
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
     from mpicampaign.errors import Problem
     from mpicampaign.yaml_lines import Document, Key
 
-_Fault = Any  # a ValidationError of jsonschema, whose attributes its stubs type as possibly unset
+    Schema = Mapping[str, Any]
 
 _TYPES = {
     "string": "a text",
@@ -37,9 +35,10 @@ _LIMITS = {
     "minItems": "must name at least {}",
     "minProperties": "must hold at least {}",
 }
+_NO_SHAPE = {"$schema", "$defs", "title", "description", "default", "examples", "then"}
 
 
-def check_shape(document: Document, schema: Path) -> tuple[list[Problem], list[Key]]:
+def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list[Key]]:
     """What does not fit the schema of a file, and the key paths that this leaves in doubt.
 
     Faulty values are taken out of the document, so that the rest can be checked further.
@@ -47,18 +46,22 @@ def check_shape(document: Document, schema: Path) -> tuple[list[Problem], list[K
     problems: list[Problem] = []
     doubts: list[Key] = []
     faulty: list[Key] = []
-    for error in list(_validator(schema).iter_errors(document.data)):
-        for mistake in _mistakes(error):
-            problems.append(document.problem(mistake.key, mistake.message, mistake.value, mistake.hint))
-            faulty.append(mistake.key)
-            doubts += [mistake.key, *mistake.also]
+    for misfit in list(_Shape(schema.get("$defs", {})).misfits(document.data, schema, ())):
+        problems.append(document.problem(misfit.key, misfit.message, misfit.value, misfit.hint))
+        faulty.append(misfit.key)
+        doubts += [misfit.key, *misfit.also]
     for key in faulty:
         document.remove(key)
     return problems, doubts
 
 
+def fits(value: Any, schema: Schema, definitions: Schema) -> bool:
+    """Whether a value has the shape of a schema."""
+    return next(_Shape(definitions).misfits(value, schema, ()), None) is None
+
+
 @dataclass(frozen=True, slots=True)
-class _Mistake:
+class _Misfit:
     """``also``: key paths that were perhaps meant."""
 
     key: Key
@@ -68,84 +71,120 @@ class _Mistake:
     also: tuple[Key, ...] = ()
 
 
-def _whole_match(
-    _validator: Any, pattern: str, instance: Any, _schema: dict[str, Any]
-) -> Iterator[ValidationError]:
-    """The keyword ``pattern``, but ``$`` is the very end: in Python it also matches before a last newline."""
-    if isinstance(instance, str) and not re.fullmatch(pattern.removesuffix("$"), instance):
-        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+class _Shape:
+    """Walks through a value and a schema; one method for each keyword, by its name."""
+
+    def __init__(self, definitions: Schema) -> None:
+        self._definitions = definitions
+
+    def misfits(self, value: Any, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        """What does not fit, keyword by keyword in the order of the schema.
+
+        Raises
+        ------
+        AttributeError
+            where the schema has a keyword that is not known here.
+        """
+        for keyword, expected in schema.items():
+            if keyword in _LIMITS:
+                yield from _limit(keyword, value, expected, key)
+            elif keyword not in _NO_SHAPE and not keyword.startswith("x-"):
+                check = getattr(self, "_" + keyword.removeprefix("$"))
+                yield from check(value, expected, schema, key)
+
+    def _ref(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        yield from self.misfits(value, self._definitions[expected.rsplit("/", 1)[-1]], key)
+
+    def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
+        names = [expected] if isinstance(expected, str) else expected
+        if not any(_is(value, name) for name in names):
+            words = either([_TYPES[name] for name in names])
+            yield _Misfit(key, f"must be {words}", shown(value), _type_hint(value, names))
+
+    def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
+        if value not in expected:
+            hint = did_you_mean(str(value), expected)
+            hint = hint if "did you" in hint else ""
+            yield _Misfit(key, f"must be {either(expected)}", shown(value), hint)
+
+    def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        """``$`` is the very end: in Python it also matches before a last newline."""
+        if isinstance(value, str) and not re.fullmatch(expected.removesuffix("$"), value):
+            yield _Misfit(key, str(schema["x-message"]), shown(value))
+
+    def _if(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        if fits(value, expected, self._definitions):
+            yield from self.misfits(value, schema["then"], key)
+
+    def _required(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
+        for name in expected if isinstance(value, dict) else ():
+            if name not in value:
+                about = schema["properties"][name]
+                words = f"{about['title']}. {about.get('description', '')}".strip()
+                yield _Misfit((*key, name), "this key is missing", "", words)
+
+    def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        for name, each in expected.items() if isinstance(value, dict) else ():
+            if name in value:
+                yield from self.misfits(value[name], each, (*key, name))
+
+    def _additionalProperties(  # noqa: N802 - as the standard names it
+        self, value: Any, expected: Schema | bool, schema: Schema, key: Key
+    ) -> Iterator[_Misfit]:
+        known = schema.get("properties", {})
+        for name in value if isinstance(value, dict) else ():
+            if name in known:
+                continue
+            if isinstance(expected, bool):
+                yield _unknown_key(name, value[name], known, key)
+            else:
+                yield from self.misfits(value[name], expected, (*key, name))
+
+    def _propertyNames(  # noqa: N802 - as the standard names it
+        self, value: Any, expected: Schema, schema: Schema, key: Key
+    ) -> Iterator[_Misfit]:
+        for name in value if isinstance(value, dict) else ():
+            yield from self.misfits(name, expected, (*key, name))
+
+    def _items(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
+        for index, item in enumerate(value) if isinstance(value, list) else ():
+            yield from self.misfits(item, expected, (*key, index))
 
 
-@cache
-def _validator(schema: Path) -> Draft202012Validator:
-    extended: Any = extend(Draft202012Validator, {"pattern": _whole_match})  # type: ignore[no-untyped-call]
-    validator: Draft202012Validator = extended(json.loads(schema.read_text(encoding="utf-8")))
-    return validator
+def _is(value: Any, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    if isinstance(value, float):
+        return name == "number" or (name == "integer" and value.is_integer())
+    classes: dict[str, Any] = {"string": str, "number": int, "integer": int, "array": list, "object": dict}
+    return name in classes and isinstance(value, classes[name])
 
 
-def _mistakes(error: _Fault) -> Iterator[_Mistake]:
-    key: Key = tuple(error.absolute_path)
-    if error.validator == "additionalProperties":
-        yield from _unknown_keys(key, error)
-    elif error.validator == "required":
-        yield from _missing_key(key, error)
-    elif "propertyNames" in error.absolute_schema_path:
-        yield _Mistake((*key, error.instance), _pattern_message(error), shown(error.instance))
-    else:
-        yield _wrong_value(key, error)
+def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Misfit]:
+    measured: Any = None
+    if keyword in ("minimum", "maximum"):
+        measured = value if _is(value, "number") else None
+    elif isinstance(value, list if keyword == "minItems" else dict):
+        measured = len(value)
+    if measured is not None and (measured > expected if keyword == "maximum" else measured < expected):
+        yield _Misfit(key, _LIMITS[keyword].format(expected), shown(value))
 
 
-def _unknown_keys(key: Key, error: _Fault) -> Iterator[_Mistake]:
-    known = error.schema["properties"]
-    for name in error.instance:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            if error.instance[name] is None and "did you" not in hint:
-                hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
-            meant = [(*key, each) for each in known if repr(each) in hint]
-            yield _Mistake((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
+def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
+    hint = did_you_mean(name, known)
+    if value is None and "did you" not in hint:
+        hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
+    meant = [(*key, each) for each in known if repr(each) in hint]
+    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
 
 
-def _missing_key(key: Key, error: _Fault) -> Iterator[_Mistake]:
-    """jsonschema reports each missing key by itself, but names it in its message alone."""
-    for name in error.validator_value:
-        if name not in error.instance and error.message.startswith(repr(name)):
-            entry = error.schema["properties"][name]
-            words = f"{entry['title']}. {entry.get('description', '')}".strip()
-            yield _Mistake((*key, name), "this key is missing", "", words)
-
-
-def _wrong_value(key: Key, error: _Fault) -> _Mistake:
-    value, expected = shown(error.instance), error.validator_value
-    if error.validator == "type":
-        return _Mistake(key, f"must be {_type_words(expected)}", value, _type_hint(error))
-    if error.validator == "enum":
-        hint = did_you_mean(str(error.instance), expected)
-        return _Mistake(key, f"must be {either(expected)}", value, hint if "did you" in hint else "")
-    if error.validator == "pattern":
-        return _Mistake(key, _pattern_message(error), value)
-    if error.validator in _LIMITS:
-        return _Mistake(key, _LIMITS[error.validator].format(expected), value)
-    return _Mistake(key, error.message, value)
-
-
-def _pattern_message(error: _Fault) -> str:
-    return str(error.schema["x-message"])
-
-
-def _type_words(expected: str | list[str]) -> str:
-    names = [expected] if isinstance(expected, str) else expected
-    return either([_TYPES[name] for name in names])
-
-
-def _type_hint(error: _Fault) -> str:
+def _type_hint(value: Any, names: list[str]) -> str:
     """What to do about a number or true/false where a text is expected."""
-    takes_text = "string" in error.validator_value
-    if takes_text and isinstance(error.instance, bool | int | float):
+    if "string" not in names:
+        return ""
+    if isinstance(value, bool | int | float):
         return "write it in quotes"
-    if takes_text and error.instance is None:
-        return 'an empty text is written ""'
-    return ""
+    return 'an empty text is written ""' if value is None else ""
 
 
 def either(words: list[str]) -> str:

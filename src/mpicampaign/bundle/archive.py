@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from mpicampaign.plan_file import FILE
+
 FORMAT = "mpicampaign-bundle"
 VERSION = 1
 MANIFEST = "MANIFEST.json"
@@ -23,7 +25,7 @@ MAX_TOTAL = 20 * 2**30
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
 # What of a campaign's folder is bundled; tables, figures and the report are made anew from it.
-PARTS = ("plan.json", "records.jsonl", "submissions.txt", "runs", "imports")
+PARTS = (FILE, "records.jsonl", "submissions.txt", "runs", "imports")
 CAMPAIGN_FILES = "campaign"
 
 

@@ -22,6 +22,7 @@ from mpicampaign.collect.campaign import collect_all, collect_own, holds_results
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.plan_file import FILE
 from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
 
@@ -132,7 +133,7 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
     """What of a merged bundle does not count, as the plan here has its cases otherwise; how many runs do."""
     folder = merged.parents[1]
     results = sum(record.status in (OK, FAILED) for record in _readable(merged))
-    if not (folder / "plan.json").exists():
+    if not (folder / FILE).exists():
         return [], results
     found = undescribed(plan_of(folder), merged)
     found.pop(NO_CASE, None)

@@ -22,6 +22,8 @@ from mpicampaign.bundle.archive import (
     check_path,
     read_manifest,
 )
+from mpicampaign.plan_file import FILE, plan_from
+from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,7 +48,7 @@ def verify(path: Path) -> Manifest:
     plan: list[bytes] = []
 
     def look(member: Member, chunks: Iterator[bytes]) -> None:
-        keep = member.path == "plan.json"
+        keep = member.path == FILE
         if keep and member.size > _MAX_PLAN:
             raise BundleError(f"plan.json: larger than {_MAX_PLAN // 2**20} MiB")
         for chunk in chunks:
@@ -196,13 +198,13 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         plan = json.loads(text)
         if plan["version"] == 1:
             raise BundleError("plan.json: of version 1, in which runs had other identities")
-        cases = list(plan["cases"])
-        runs = [run for case in cases for run in case["runs"]]
-        names = [case[key] for case in cases for key in ("system", "host_group", "placement", "benchmark")]
-        names += [run["identity"] for run in runs]
-        right = plan["campaign"] == manifest.campaign and all(_is_name(name) for name in names)
-        right = right and all(_is_count(run["repeat"]) for run in runs)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        planned = plan_from(plan)
+        runs = [run for entry in planned.cases for run in entry.runs]
+        names = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
+        names += [run.identity for run in runs]
+        right = planned.campaign == manifest.campaign and all(_is_name(name) for name in names)
+        right = right and all(_is_count(run.repeat) for run in runs)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:
         raise BundleError("plan.json: of another campaign, or with names or numbers that no campaign has")

@@ -6,14 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.build import WHEEL, Builder
+from mpicampaign.campaign.build import WHEEL, build_campaign
 from mpicampaign.campaign.checks import check_definitions
 from mpicampaign.campaign.combinations import check_matrix
+from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.campaign.notes import Notes
 from mpicampaign.campaign.references import check_reference_choices
-from mpicampaign.campaign.shape import check_shape
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.keys import Values
 from mpicampaign.mpis import definitions
+from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
 from mpicampaign.yaml_lines import Document, Mark, document_of, printable, read_yaml, shown
 
@@ -44,14 +46,14 @@ def load_campaign(path: Path) -> Campaign:
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
     document.merge(own)
-    shape, doubts = check_shape(document)
-    builder = Builder(document)
-    campaign = builder.campaign(str(path))
-    notes = Notes(document, [*doubts, *builder.faulty])
-    check_definitions(campaign, builder.mpis, notes)
+    shape, doubts = check_shape(document, campaign_schema())
+    values = Values(document)
+    campaign = build_campaign(values, str(path))
+    notes = Notes(document, [*doubts, *values.faulty])
+    check_definitions(campaign, campaign.mpis, notes)
     check_matrix(campaign, notes)
     check_reference_choices(notes)
-    problems = [*document.problems, *shape, *builder.problems, *notes.problems]
+    problems = [*document.problems, *shape, *values.problems, *notes.problems]
     if problems:
         raise UserError(_in_order(problems))
     return campaign

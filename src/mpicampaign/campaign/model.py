@@ -1,79 +1,258 @@
 """The campaign as the rest of the program sees it: typed, frozen, complete and already checked.
 
-Nothing here reads files; `mpicampaign.campaign.file` builds these objects from YAML. Names and
-defaults are described in workflow/schemas/campaign.schema.json, from which docs/campaign.md is made.
+Each key of a campaign file is said once, here: the JSON Schema, docs/campaign.md, the checks of the file's
+shape and the reading come from the fields below. Nothing here reads files; `mpicampaign.campaign.file` does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
-from mpicampaign.presentation import TABLE_SIZES, Presentation, ReferenceChoice
-from mpicampaign.schedulers import is_local
+from mpicampaign.campaign.kinds import (
+    COMMAND,
+    CONSTRAINT,
+    DEVICE,
+    DIRECTIVES,
+    DURATION,
+    ENVIRONMENT,
+    FILES,
+    HOST_PATTERNS,
+    HOSTS,
+    LOCATION,
+    MEMORY,
+    MODULES,
+    NAMES,
+    NUMBER,
+    ON_OFF,
+    PREFIX,
+    PROGRAM,
+    PROGRAM_PATH,
+    RANKS_PER_NODE,
+    RATE,
+    RESERVATION,
+    SIZES,
+    SWITCHES,
+    TOKENS,
+    WORD,
+    of_room,
+)
+from mpicampaign.campaign.kinds import CORES as CORES
+from mpicampaign.keys import (
+    LINE,
+    NAME,
+    choice,
+    chosen,
+    count,
+    entries,
+    entry,
+    flag,
+    key,
+    mapping,
+    schema_of,
+    table,
+)
+from mpicampaign.mpis import MPIS
+from mpicampaign.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.schedulers import SCHEDULERS, is_local
+from mpicampaign.suites import SUITES
+from mpicampaign.units import format_size
 
-CORES = "cores"  # ranks_per_node: one rank on each physical core
+_LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
+_OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]
+_PROVIDERS = ("wheel", "bundled", "path", "module", "conda", "spack")
+_PROVIDERS_TEXT = (
+    "wheel: the Python environment. bundled: a kernel of this project, built for the system. path: a file, "
+    "a folder or the PATH. module: the PATH on the node after modules are loaded. conda: an environment. "
+    "spack: an installed package."
+)
+_OF_FABRIC = "{interface} and {device} stand for those of the fabric."
+_SPLIT = "A text is split into words as a shell does."
+_DIRECTIVES_TEXT = "One option a line, as it stands after #SBATCH or #BSUB."
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A physical network of a host group: which transport reaches it, through which interface or device."""
+    """A physical network of a host group: which transport reaches it, through which interface or device.
 
-    name: str
-    transport: str  # "tcp" or "ibv"
-    interface: str = ""  # network interface for tcp, such as eth0
-    device: str = ""  # device for ibv, such as mlx5_0
-    bytes_per_second: float | None = None  # line rate, the physical bound of one direction
-
-
-@dataclass(frozen=True, slots=True)
-class Mpi:
-    """An MPI library: how it is launched, and what makes it use and report a transport.
-
-    ``transports`` maps shm, tcp, ibv to the settings that force it; ``{interface}`` and ``{device}``
-    inside them stand for the fabric's.
+    ``bytes_per_second`` is the line rate, the physical bound of one direction.
     """
 
     name: str
-    launcher: str  # its own; the scheduler's may replace it: System.launcher
-    transports: dict[str, TransportSettings]
-    command: str = "mpirun"
-    environment: dict[str, str] = field(default_factory=dict)
-    options: tuple[str, ...] = ()
-    unbound: TransportSettings | None = None  # switches the library's own binding off
-    pmi: str = ""  # the srun --mpi= that fits
-    own: bool = False  # defined or changed by the campaign file, not as it is built in
+    transport: str = key(
+        choice(("tcp", "ibv")),
+        "Transport that uses it",
+        "tcp: over a network interface. ibv: InfiniBand verbs, or RoCE, over a device.",
+        "tcp",
+        required=True,
+    )
+    interface: str = key(DEVICE, "Network interface on the nodes", "", "eth0")
+    device: str = key(DEVICE, "InfiniBand device on the nodes", "", "mlx5_0")
+    bytes_per_second: float | None = key(
+        RATE,
+        "Line rate of one direction",
+        "The physical bound that results are held against.",
+        "1 Gbit/s",
+        name="rate",
+    )
+
+
+FABRIC = entry(Fabric, "fabric", "Fabric", "A physical network between the hosts of a host group.")
 
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
     """Launcher options and environment variables, as tokens: never shell text."""
 
-    options: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = key(
+        TOKENS, "Launcher options", _OF_FABRIC, ["--mca", "btl", "self,tcp"], default=[]
+    )
+    environment: dict[str, str] = key(
+        ENVIRONMENT, "Environment variables", _OF_FABRIC, {"FI_PROVIDER": "tcp"}, default={}
+    )
+
+
+SETTINGS = entry(
+    TransportSettings,
+    "settings",
+    "Settings",
+    "What makes an MPI library do something: options of its launcher and environment variables.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mpi:
+    """An MPI library: how it is launched, and what makes it use and report a transport.
+
+    ``transports`` maps shm, tcp, ibv to the settings that force it. ``own``: the campaign file defines or
+    changes it, so that it is not as it is built in.
+    """
+
+    name: str
+    launcher: str = key(of_room(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
+    transports: dict[str, TransportSettings] = key(
+        chosen(SETTINGS, ("shm", "tcp", "ibv")),
+        "What forces each transport",
+        "A transport that is not here is one that the library does not have.",
+        {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
+        required=True,
+    )
+    command: str = key(COMMAND, "Launch command", "", "mpiexec", default="mpirun")
+    environment: dict[str, str] = key(
+        ENVIRONMENT,
+        "Environment variables of every run",
+        "Such as those that make the library report what it uses.",
+        {"I_MPI_DEBUG": 5},
+        default={},
+    )
+    options: tuple[str, ...] = key(TOKENS, "Launcher options of every run", "", "-prot", default=[])
+    unbound: TransportSettings | None = key(
+        SETTINGS, "What switches the library's own binding off", "", {"options": ["--bind-to", "none"]}
+    )
+    pmi: str = key(
+        WORD,
+        "Kind of PMI",
+        "What srun --mpi= must say for this library; without it srun cannot launch it.",
+        "pmix",
+    )
+    own: bool = False
+
+
+MPI = entry(
+    Mpi, "mpi", "MPI library", "How a library is launched, and what makes it use and report a transport."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A cluster, cloud or machine under test."""
+    """A cluster, cloud or machine under test.
+
+    ``prefix`` is where a site's own MPI lies: PREFIX/bin, PREFIX/lib; empty: modules or the PATH bring it.
+    ``prefix_name`` is the prefix as the campaign file names it: a path, or wheel.
+    """
 
     name: str
-    scheduler: str
-    mpi: Mpi
-    launcher: str  # that of the library, or the scheduler's own
-    prefix: str = ""  # where a site's own MPI lies: PREFIX/bin, PREFIX/lib; "" = modules or PATH
-    prefix_name: str = ""  # the prefix as the campaign file names it: a path, or wheel
-    login_hosts: tuple[str, ...] = ()  # host name patterns by which a machine is known as this system
-    modules: tuple[str, ...] = ()
-    source: tuple[str, ...] = ()  # files to source before modules are loaded
-    programs: dict[str, str] = field(
-        default_factory=dict
-    )  # where programs lie here, whatever the provider says
-    environment: dict[str, str] = field(default_factory=dict)
-    directives: tuple[str, ...] = ()  # extra scheduler directives, verbatim
-    launcher_options: tuple[str, ...] = ()
-    hosts_from: str = "scheduler"  # or "list": the host group's hosts are named to the launcher
-    evidence: bool = True  # whether the evidence library is preloaded into the ranks
+    scheduler: str = key(
+        of_room(each.name for each in SCHEDULERS.built_in()),
+        "Scheduler",
+        "One of these, or one that another package brings. none: scripts are run where they are "
+        "started, on one machine or over a list of hosts.",
+        "slurm",
+        required=True,
+    )
+    mpi: Mpi = key(
+        NAME,
+        "MPI library",
+        "One of the built-in libraries or of `mpis`, or `wheel`: the one in the Python environment of this "
+        "program (Intel MPI on x86_64, MPICH elsewhere), with its prefix.",
+        "openmpi5",
+        required=True,
+    )
+    launcher: str = key(
+        of_room([*_LAUNCHERS, *_OF_SCHEDULERS]),
+        "Launcher",
+        "Default: the launcher of the MPI library. Under Slurm, srun may start any library that has a `pmi`.",
+        "srun",
+    )
+    prefix: str = key(
+        PREFIX,
+        "Where the MPI library lies",
+        "The folder that holds its bin and lib, or `wheel`: the Python environment that this program runs "
+        "in. Default: it is on the PATH, or modules bring it.",
+        "/opt/openmpi-5",
+    )
+    programs: dict[str, str] = key(
+        mapping(None, PROGRAM_PATH),
+        "Where programs lie on this system",
+        "Full paths by the name of the program; they go before what a benchmark's provider says.",
+        {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
+    )
+    login_hosts: tuple[str, ...] = key(
+        HOST_PATTERNS,
+        "Host name patterns of the machines from which the system is used",
+        "By them a machine is known as belonging to this system; needed where a campaign has several "
+        "systems.",
+        "login*.cluster.example",
+        default=[],
+    )
+    source: tuple[str, ...] = key(
+        FILES,
+        "Files to source",
+        "Sourced by the job script before modules are loaded.",
+        "/etc/profile.d/modules.sh",
+        default=[],
+    )
+    modules: tuple[str, ...] = key(MODULES, "Modules to load", "", ["gcc/13", "openmpi/5.0"], default=[])
+    environment: dict[str, str] = key(
+        ENVIRONMENT,
+        "Environment variables",
+        "Set in each job, after those of the MPI library. Values are passed on as they are: nothing in them "
+        "is expanded.",
+        {"OMP_NUM_THREADS": 1},
+        default={},
+    )
+    directives: tuple[str, ...] = key(
+        DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, "--mail-type=NONE", default=[]
+    )
+    launcher_options: tuple[str, ...] = key(
+        TOKENS, "Extra launcher options", _SPLIT, "--mca pml ob1", default=[]
+    )
+    hosts_from: str = key(
+        choice(("scheduler", "list")),
+        "Who tells the launcher the hosts",
+        "list: they are named on its command line. It is the default where there is no scheduler.",
+        "list",
+        default="scheduler",
+    )
+    evidence: bool = key(
+        ON_OFF,
+        "Evidence of the ranks",
+        "off: no library is preloaded into the benchmark. Such runs are unverified.",
+        "off",
+        default="on",
+    )
+    prefix_name: str = ""
 
     @property
     def local(self) -> bool:
@@ -81,33 +260,98 @@ class System:
         return is_local(self.scheduler)
 
 
+SYSTEM = entry(
+    System,
+    "system",
+    "System",
+    "A cluster, cloud or machine under test. A campaign may name several; each is run from a machine that "
+    "belongs to it.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """Like hosts of a system, and how the scheduler is asked for them."""
+    """Like hosts of a system, and how the scheduler is asked for them.
+
+    ``requeue``: ``None`` leaves it as the scheduler is configured.
+    """
 
     name: str
-    system: str
-    hosts: tuple[str, ...] = ()  # as the scheduler takes them, or the host list without one
-    members: tuple[
-        str, ...
-    ] = ()  # host name patterns that belong to the group: evidence is held against them
-    partition: str = ""
-    constraint: str = ""
-    queue: str = ""
-    reservation: str = ""
-    account: str = ""
-    qos: str = ""
-    licenses: str = ""
-    exclusive: bool = False
-    hint: str = ""
-    threads_per_core: int | None = None
-    memory: str = ""
-    gres: str = ""
-    switches: str = ""
-    requeue: bool | None = None  # None: as the scheduler is configured
-    cores: int | None = None  # physical cores of a node, needed for full-node placements
-    directives: tuple[str, ...] = ()
-    fabrics: dict[str, Fabric] = field(default_factory=dict)
+    system: str = key(NAME, "System it belongs to", "", "cluster", required=True)
+    hosts: tuple[str, ...] = key(
+        HOSTS,
+        "Hosts",
+        "Slurm: the node list. LSF: hosts or host groups, as for bsub -m. No scheduler: the hosts in the "
+        "order in which they are used; none means this machine.",
+        ["node01", "node02"],
+        "node[01-16]",
+        default=[],
+    )
+    members: tuple[str, ...] = key(
+        HOST_PATTERNS,
+        "Host name patterns of the group",
+        "The hosts that a run reports must match one of them. Default: the hosts, where there is no "
+        "scheduler and they are names; else none is claimed.",
+        "node0*",
+        default=[],
+    )
+    partition: str = key(WORD, "Partition", "Slurm only.", "compute")
+    constraint: str = key(
+        CONSTRAINT, "Constraint", "Slurm only; the operators & | * ( ) [ ] may be used.", "skylake&ib"
+    )
+    queue: str = key(WORD, "Queue", "LSF only.", "normal")
+    reservation: str = key(RESERVATION, "Reservation", "Slurm and LSF.", "bench", "user1#0")
+    account: str = key(WORD, "Account or project", "Slurm and LSF.", "proj42")
+    qos: str = key(WORD, "Quality of service", "Slurm only.", "high")
+    licenses: str = key(
+        WORD, "Licences", "Slurm only: names with counts, as for sbatch --licenses.", "fabric:1"
+    )
+    exclusive: bool = key(flag(), "Whole nodes for each job", "Slurm and LSF.", True, default=False)
+    hint: str = key(
+        choice(("compute_bound", "memory_bound", "multithread", "nomultithread")),
+        "Hint",
+        "Slurm only: how tasks use cores and threads, as for sbatch --hint.",
+        "nomultithread",
+    )
+    threads_per_core: int | None = key(
+        count(1, 16),
+        "Threads per core",
+        "Slurm only: only nodes whose cores offer so many, as for sbatch --threads-per-core.",
+        1,
+    )
+    memory: str = key(
+        MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 asks for all of it.", "64G"
+    )
+    gres: str = key(WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
+    switches: str = key(
+        SWITCHES,
+        "Switches",
+        "Slurm only: the largest number of leaf switches, and how long to wait for them, as for sbatch "
+        "--switches.",
+        "1@10:00",
+    )
+    requeue: bool | None = key(
+        flag(),
+        "Requeue after a failure of the node",
+        "Slurm and LSF. Default: as the scheduler is configured.",
+        False,
+    )
+    cores: int | None = key(
+        count(1, 100000),
+        "Physical cores of a node",
+        "Needed on clusters for placements with one rank on each core; this machine is asked.",
+        32,
+    )
+    directives: tuple[str, ...] = key(
+        DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
+    )
+    fabrics: dict[str, Fabric] = key(
+        table(FABRIC, NAME),
+        "Fabrics",
+        "The networks between these hosts, by name. Placements that use tcp or ibv between nodes need one.",
+        {"eth": {"transport": "tcp", "interface": "eth0"}},
+        default={},
+    )
 
     @property
     def keys(self) -> dict[str, Any]:
@@ -115,71 +359,273 @@ class HostGroup:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
+HOST_GROUP = entry(
+    HostGroup,
+    "host_group",
+    "Host group",
+    "Like hosts of a system, and how the scheduler is asked for them.",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """A mapping of ranks to nodes, sockets and cores, with the transport that the label claims."""
 
     name: str
-    nodes: int
-    ranks_per_node: int | str  # a count, or CORES
-    transport: str  # shm, tcp, ibv, any
-    sockets: int | None = None  # how many sockets of a node the ranks are dealt over; None: not claimed
-    binding: str = "core"  # core: our per-rank wrapper; none: nobody binds; library: launcher_options bind
-    loopback: bool = False  # tcp inside one node, over the loopback interface
-    fabric: str = ""  # the name of the host group's fabric, where it has several of the transport
-    launcher_options: tuple[str, ...] = ()
-    program_prefix: tuple[str, ...] = ()  # command before the program, such as numactl --cpunodebind=0 --
-    description: str = ""
+    nodes: int = key(count(1, 100000), "Nodes", "", 2, required=True)
+    ranks_per_node: int | str = key(
+        RANKS_PER_NODE,
+        "Ranks on each node",
+        f"`{CORES}`: one rank on each physical core.",
+        2,
+        CORES,
+        required=True,
+    )
+    transport: str = key(
+        choice(("shm", "tcp", "ibv", "any")),
+        "Transport",
+        "any: no claim is made.",
+        "shm",
+        required=True,
+    )
+    sockets: int | None = key(
+        count(1, 64),
+        "Sockets of a node over which the ranks are dealt",
+        "Default: no claim is made.",
+        2,
+    )
+    binding: str = key(
+        choice(("core", "none", "library")),
+        "Who binds ranks to cores",
+        "core: this program binds each rank to one physical core. none: nobody. library: the MPI library or "
+        "the program prefix does, by `launcher_options` or `program_prefix`.",
+        "none",
+        default="core",
+    )
+    loopback: bool = key(flag(), "TCP inside one node, over the loopback interface", "", True, default=False)
+    fabric: str = key(
+        NAME, "Fabric", "Needed where a host group has several fabrics of the transport.", "roce"
+    )
+    launcher_options: tuple[str, ...] = key(
+        TOKENS, "Extra launcher options", _SPLIT, "-cpu_bind=MAP_CPU:0,15", default=[]
+    )
+    program_prefix: tuple[str, ...] = key(
+        TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
+    )
+    description: str = key(LINE, "In words", "", "two cores of one socket")
+
+
+PLACEMENT = entry(
+    Placement,
+    "placement",
+    "Placement",
+    "How ranks are mapped to nodes, sockets and cores, and the transport that they are to use. What a "
+    "placement says is a claim: each run records evidence for or against it.",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
     """Where a benchmark's program comes from."""
 
-    kind: str  # wheel, bundled, path, module, conda, spack
-    location: str = ""  # path, conda prefix, spack spec
-    modules: tuple[str, ...] = ()
+    kind: str = key(choice(_PROVIDERS), "Kind", _PROVIDERS_TEXT, "module", required=True)
+    location: str = key(
+        LOCATION,
+        "Path, folder of the conda environment, or Spack spec",
+        "",
+        "/apps/imb/IMB-MPI1",
+        "osu-micro-benchmarks",
+    )
+    modules: tuple[str, ...] = key(
+        MODULES, "Modules to load", "In addition to those of the system.", "imb/2021.8", default=[]
+    )
+
+
+PROVIDER = entry(
+    Provider,
+    "provider",
+    "Provider",
+    f"Where a program comes from. {_PROVIDERS_TEXT} A single word stands for a provider that needs nothing "
+    "else.",
+    instead=Provider(""),
+    **{"x-type": "text or mapping", "if": {"type": "string"}, "then": {"enum": list(_PROVIDERS)}},
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters."""
+    """A program with its parameters. ``figure_sizes`` in bytes; none: those of the campaign."""
 
     name: str
-    suite: str  # imb, osu, kernel: which parser reads the output
-    program: str
-    arguments: tuple[str, ...]
-    provider: Provider
-    ranks_minimum: int = 1
-    figure_sizes: tuple[int, ...] = ()  # message sizes (B) at which tables show bandwidth; () = campaign's
+    suite: str = key(
+        of_room(each.name for each in SUITES.built_in()),
+        "Suite",
+        "By it the output is read: one of these, or one that another package brings.",
+        "imb",
+        required=True,
+    )
+    program: str = key(PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
+    provider: Provider = key(
+        PROVIDER,
+        "Provider",
+        "Where the program comes from: one word, or a mapping with kind, location and modules.",
+        "wheel",
+        {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
+        required=True,
+    )
+    arguments: tuple[str, ...] = key(
+        TOKENS,
+        "Arguments",
+        "A text is split into words as a shell does; nothing in it is expanded.",
+        "-iter 1000 PingPong",
+        ["-iter", 1000, "PingPong"],
+        default=[],
+    )
+    ranks_minimum: int = key(count(1, 1000000), "Fewest ranks that it can run with", "", 2, default=1)
+    figure_sizes: tuple[int, ...] = key(
+        SIZES,
+        "Message sizes at which tables show its bandwidth",
+        "Default: table_sizes of the campaign.",
+        ["8KiB", "1MiB"],
+    )
+
+
+BENCHMARK = entry(Benchmark, "benchmark", "Benchmark", "A program with its parameters.")
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """One block of the campaign: every host group × placement × benchmark named here, so many repeats."""
+    """One block of the campaign: every host group × placement × benchmark named here, so many repeats.
 
-    host_groups: tuple[str, ...]
-    placements: tuple[str, ...]
-    benchmarks: tuple[str, ...]
-    repeats: int
-    time_limit: int  # seconds of one run
+    ``time_limit``: of one run, in seconds.
+    """
+
+    host_groups: tuple[str, ...] = key(NAMES, "Host groups", "", ["skylake", "milan"], required=True)
+    placements: tuple[str, ...] = key(NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
+    benchmarks: tuple[str, ...] = key(NAMES, "Benchmarks", "", "PingPong", required=True)
+    repeats: int = key(count(1, 10000), "Repeats of each case", "Default: repeats of the campaign.", 10)
+    time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "0:45")
 
 
-@dataclass(frozen=True, slots=True)
+MATRIX_ENTRY = entry(
+    MatrixEntry,
+    "matrix_entry",
+    "Matrix entry",
+    "Every host group × placement × benchmark named here is a case.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """One configuration, one comparison."""
+    """One configuration, one comparison. Times in seconds, sizes in bytes."""
 
-    name: str
-    title: str
-    seed: int
-    systems: dict[str, System]
-    host_groups: dict[str, HostGroup]
-    placements: dict[str, Placement]
-    benchmarks: dict[str, Benchmark]
-    matrix: tuple[MatrixEntry, ...]
-    node_hours_cap: float | None = None
-    table_sizes: tuple[int, ...] = TABLE_SIZES
-    reference: tuple[ReferenceChoice, ...] = ()
+    name: str = key(
+        NAME,
+        "Name of the campaign",
+        "Results are kept in results/NAME.",
+        "two-groups",
+        required=True,
+        name="campaign",
+    )
+    title: str = key(LINE, "Title of tables and report", "Default: the name.", "Old and new nodes compared")
+    include: tuple[str, ...] = key(
+        FILES,
+        "Campaign files to lay this one over",
+        "Relative to this file. Mappings are merged key by key, later files and this one win; lists and "
+        "single values are replaced.",
+        "site.yaml",
+        default=[],
+    )
+    seed: int = key(
+        count(0, 2**63 - 1),
+        "Seed of the order of runs",
+        "Runs are shuffled over the campaign.",
+        20181001,
+        default=1,
+    )
+    repeats: int = key(
+        count(1, 10000),
+        "Repeats of each case",
+        "A repeat is one independent execution: one job.",
+        6,
+        default=5,
+    )
+    time_limit: int = key(
+        DURATION,
+        "Time limit of one run",
+        "With a unit (s, min, h), or H:MM; a number alone is in seconds.",
+        "0:45",
+        "90 s",
+        default="10 min",
+    )
+    node_hours_cap: float | None = key(
+        NUMBER,
+        "Most node-hours that the plan may take",
+        "A plan that may take more, every run up to its time limit, is refused. Default: no cap.",
+        100,
+    )
+    table_sizes: tuple[int, ...] = key(
+        SIZES,
+        "Message sizes at which tables show bandwidth",
+        "With a unit, or in bytes.",
+        [1024, "1MiB"],
+        default=[format_size(size).replace(" ", "") for size in TABLE_SIZES],
+    )
+    systems: dict[str, System] = key(
+        table(SYSTEM, NAME, minProperties=1),
+        "Systems",
+        "The clusters, clouds or machines under test, by name.",
+        {"cluster": {"scheduler": "slurm", "mpi": "openmpi5"}},
+        required=True,
+    )
+    host_groups: dict[str, HostGroup] = key(
+        table(HOST_GROUP, NAME, minProperties=1),
+        "Host groups",
+        "Like hosts of a system, by name.",
+        {"milan": {"system": "cluster", "constraint": "milan"}},
+        required=True,
+    )
+    placements: dict[str, Placement] = key(
+        table(PLACEMENT, NAME),
+        "Placements",
+        "Overrides of the built-in placements and additions to them, by name.",
+        {"SHM-4": {"nodes": 1, "ranks_per_node": 4, "sockets": 2, "transport": "shm"}},
+    )
+    mpis: dict[str, Mpi] = key(
+        table(MPI, NAME),
+        "MPI libraries",
+        "Overrides of the built-in libraries and additions to them, by name.",
+        {"openmpi5": {"environment": {"OMPI_MCA_pml": "ob1"}}},
+    )
+    benchmarks: dict[str, Benchmark] = key(
+        table(BENCHMARK, NAME),
+        "Benchmarks",
+        "Overrides of the built-in benchmarks and additions to them, by name.",
+        {"PingPong": {"arguments": "-iter 1000 PingPong"}},
+    )
+    matrix: tuple[MatrixEntry, ...] = key(
+        entries(MATRIX_ENTRY, type="array", minItems=1),
+        "Matrix",
+        "What is run: a list of blocks.",
+        [{"host_groups": "milan", "placements": ["SHM-1", "SHM-2"], "benchmarks": "PingPong"}],
+        required=True,
+    )
+    reference: tuple[ReferenceChoice, ...] = key(
+        entries(
+            REFERENCE,
+            **{
+                "type": ["string", "array"],
+                "x-type": "list of names or mappings",
+                "pattern": REFERENCE.schema["pattern"],
+                "x-message": REFERENCE.schema["x-message"],
+            },
+        ),
+        "Published figures to show beside the campaign's own",
+        "Names of what is in reference/, or mappings with name and a choice of host groups and placements "
+        "(below). Only figures of equal meaning are shown, marked as published.",
+        ["hpcc-2005"],
+        [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
+    )
     file: str = ""
 
     @property
@@ -187,3 +633,17 @@ class Campaign:
         """How its results are to be shown."""
         sizes = {name: found.figure_sizes for name, found in self.benchmarks.items() if found.figure_sizes}
         return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
+
+
+CAMPAIGN = entry(
+    Campaign,
+    "",
+    "Campaign file",
+    "One configuration, one comparison: which benchmarks are run, where, in which placements and how often.",
+)
+
+
+@cache
+def campaign_schema() -> dict[str, Any]:
+    """The JSON Schema of campaign files."""
+    return schema_of(CAMPAIGN)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
-from mpicampaign.collect.runs import FORMAT, VERSION, collect, read_plan
+from mpicampaign.collect.runs import collect
+from mpicampaign.plan_file import FILE, PlanFile, read_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +23,12 @@ def collect_all(campaign_folder: Path) -> list[Record]:
     return mark_earlier(with_merged(records, plan, campaign_folder, collect_own, plan_of))
 
 
-def collect_own(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
+def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:
     """The records of what lies in the folder itself, or in that of a merged bundle."""
     return collect_imports(campaign_folder, collect(plan, campaign_folder))
 
 
-def plan_of(campaign_folder: Path) -> dict[str, Any]:
+def plan_of(campaign_folder: Path) -> PlanFile:
     """The plan of a campaign's folder; one without cases where nothing was planned there.
 
     Raises
@@ -35,13 +36,13 @@ def plan_of(campaign_folder: Path) -> dict[str, Any]:
     UserError
         when there is neither a plan nor anything merged, or the plan is damaged.
     """
-    path = campaign_folder / "plan.json"
+    path = campaign_folder / FILE
     if path.exists() or not holds_results(campaign_folder):
         return read_plan(path)
-    return {"format": FORMAT, "version": VERSION, "campaign": campaign_folder.name, "cases": []}
+    return PlanFile(campaign_folder.name)
 
 
 def holds_results(campaign_folder: Path) -> bool:
     """Whether there is anything to collect: a plan with its runs, imports, or merged bundles."""
-    own = (campaign_folder / "plan.json").exists() or (campaign_folder / "imports").is_dir()
+    own = (campaign_folder / FILE).exists() or (campaign_folder / "imports").is_dir()
     return own or bool(merged_folders(campaign_folder))

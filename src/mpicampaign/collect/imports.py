@@ -194,7 +194,9 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
 def _arguments(facts: Mapping[str, str]) -> list[str] | None:
     """The arguments of the program that printed the output; None where its command is not known."""
     program, command = facts.get("program", ""), facts.get("command", "")
-    return command.partition(program)[2].split() if program_of(command) == program else None
+    if not program or program_of(command) != program:
+        return None
+    return command.partition(program)[2].split()
 
 
 def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:

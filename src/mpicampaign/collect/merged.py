@@ -7,13 +7,14 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.collect.runs import case_of
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, OK, Case, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
+
+    from mpicampaign.plan_file import PlanFile
 
 MERGED = "merged"
 NOTE = "merge.json"  # in each merged bundle's folder: how it was merged
@@ -24,10 +25,10 @@ _RESULTS = (OK, FAILED)
 
 def with_merged(
     records: list[Record],
-    plan: dict[str, Any],
+    plan: PlanFile,
     campaign_folder: Path,
-    collect: Callable[[dict[str, Any], Path], list[Record]],
-    read: Callable[[Path], dict[str, Any]],
+    collect: Callable[[PlanFile, Path], list[Record]],
+    read: Callable[[Path], PlanFile],
 ) -> list[Record]:
     """The records with those of merged bundles.
 
@@ -40,7 +41,7 @@ def with_merged(
     taken = _Taken()
     for record in records:
         taken.add(record)
-    planned = {case_of(entry): {run["identity"] for run in entry["runs"]} for entry in plan["cases"]}
+    planned = {entry.case: {run.identity for run in entry.runs} for entry in plan.cases}
     for folder in folders:
         for record in _merged(folder, planned, collect, read):
             taken.add(record)
@@ -72,8 +73,8 @@ def read_note(folder: Path) -> dict[str, Any]:
 def _merged(
     folder: Path,
     planned: dict[Case, set[str]],
-    collect: Callable[[dict[str, Any], Path], list[Record]],
-    read: Callable[[Path], dict[str, Any]],
+    collect: Callable[[PlanFile, Path], list[Record]],
+    read: Callable[[Path], PlanFile],
 ) -> Iterable[Record]:
     renamed = read_note(folder)["renamed"]
     for record in collect(read(folder), folder):

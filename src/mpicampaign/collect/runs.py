@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_words
-from mpicampaign.errors import UserError
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
@@ -23,12 +21,12 @@ from mpicampaign.records import (
     Record,
     plain_fields,
 )
-from mpicampaign.suites import OutputError, ParsedOutput, parse
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
 from mpicampaign.verdict.evidence import Evidence, read_evidence
-from mpicampaign.verdict.judge import judge
 
-FORMAT = "mpicampaign-plan"
-VERSION = 2
+if TYPE_CHECKING:
+    from mpicampaign.collect.outputs_read import OutputsRead
+    from mpicampaign.plan_file import PlanFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,47 +54,23 @@ class _Left(NamedTuple):
         return _decoded(self.contents.get(name, b""))
 
 
-def read_plan(path: Path) -> dict[str, Any]:
-    """The plan that the execution half wrote.
-
-    Raises
-    ------
-    UserError
-        when it is not there, damaged, or of another format.
-    """
-    try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"{path} is not there: run the campaign, or 'mpicampaign render', first") from error
-    except ValueError as error:
-        raise UserError(f"{path} is damaged: {error}") from error
-    if not isinstance(plan, dict) or (plan.get("format"), plan.get("version")) != (FORMAT, VERSION):
-        raise UserError(f"{path} is no plan of version {VERSION} of this program")
-    return plan
-
-
-def collect(plan: dict[str, Any], campaign_folder: Path) -> list[Record]:
+def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
     """The records of all cases of a plan, whichever system made the runs."""
     records = []
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
-    for entry in plan["cases"]:
-        case, suite, rate = case_of(entry), entry["suite"], entry.get("line_rate")
-        if entry["not_available"]:
-            record = Record(case, suite, 1, NOT_AVAILABLE, entry["not_available"], line_rate=rate)
-            records += [replace(record, repeat=run["repeat"]) for run in entry["runs"]]
+    for entry in plan.cases:
+        case, suite, rate = entry.case, entry.suite, entry.line_rate
+        if entry.not_available:
+            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
+            records += [replace(record, repeat=run.repeat) for run in entry.runs]
             continue
-        for run in entry["runs"]:
-            path = campaign_folder / run_path(case, run["repeat"], run["identity"])
-            record = read_run(case, suite, RunFolder(path, run["repeat"], run["order"]), rate)
+        for run in entry.runs:
+            path = campaign_folder / run_path(case, run.repeat, run.identity)
+            record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             if words := submissions_words(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": words})
             records.append(record)
     return records
-
-
-def case_of(entry: dict[str, Any]) -> Case:
-    """The case of an entry of the plan, or of a declaration."""
-    return Case(entry["system"], entry["host_group"], entry["placement"], entry["benchmark"])
 
 
 def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None = None) -> Record:
@@ -137,18 +111,36 @@ def _left(folder: Path, run: Path) -> _Left:
     return _Left({name: paths[name] for name in contents}, contents)
 
 
-def unusable(suite: str, result: Path) -> str:
+def unusable(
+    suite: str, result: Path, evidence: Evidence | None = None, before: OutputsRead | None = None
+) -> str:
     """Why the run of a result is to be made again; empty where the result stands.
+
+    ``evidence``: the result's, where it was read; ``before`` knows outputs that were read before.
 
     An output that can't be read is none, whatever its exit status; a program or network that was not
     there may be there by now. Sockets and cores do not change.
     """
-    evidence = evidence_in(result)
+    evidence = evidence or evidence_in(result)
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") != "cores"
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    parsed = _parsed(suite, evidence, _text(result / "output.txt"))
-    return parsed if isinstance(parsed, str) else ""
+    content = _content(str(result / "output.txt")) or b""
+
+    def read() -> str:
+        parsed = _parsed(suite, evidence, _decoded(content))
+        return parsed if isinstance(parsed, str) else ""
+
+    if before is None:
+        return read()
+    asked = f"{suite} {evidence.claim.get('largest_size', '')}"
+    return before.reason(asked, content, read, lambda: _is_of_this_program(suite))
+
+
+def _is_of_this_program(suite: str) -> bool:
+    """Whether a change of its parser shows in this program's files."""
+    found = SUITES.get(suite)
+    return found is not None and found.parse.__module__.partition(".")[0] == "mpicampaign"
 
 
 def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
@@ -168,6 +160,8 @@ def _read_result(record: Record, left: _Left) -> Record:
     parsed = _parsed(record.suite, evidence, output)
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
+    from mpicampaign.verdict.judge import judge
+
     said = output + left.text("stderr")
     found = observed(evidence) | of_own_run(evidence, said)
     verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(left))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import case_of, evidence_in
+from mpicampaign.collect.runs import evidence_in
 from mpicampaign.identity import differences, run_path
+from mpicampaign.plan_file import case_of
 from mpicampaign.wording import repeats_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from mpicampaign.plan_file import CaseEntry, PlanFile
     from mpicampaign.records import Case
 
 NO_CASE = "the campaign has no such case"
 
 
-def undescribed_lines(plan: dict[str, Any], folder: Path) -> list[str]:
+def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
     """What to say of results that are there beside those of the plan; nothing where there are none."""
     found = undescribed(plan, folder)
     lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in found.items()]
@@ -28,13 +30,11 @@ def undescribed_lines(plan: dict[str, Any], folder: Path) -> list[str]:
     return lines + _earlier(folder)
 
 
-def undescribed(plan: dict[str, Any], folder: Path) -> dict[str, dict[str, list[int]]]:
+def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
     """The repeats of results beside those of the plan, by what differs and by their case."""
-    cases = {case_of(entry): entry for entry in plan["cases"]}
+    cases = {entry.case: entry for entry in plan.cases}
     described = {
-        run_path(case, run["repeat"], run["identity"])
-        for case, entry in cases.items()
-        for run in entry["runs"]
+        run_path(case, run.repeat, run.identity) for case, entry in cases.items() for run in entry.runs
     }
     found: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
@@ -46,7 +46,7 @@ def undescribed(plan: dict[str, Any], folder: Path) -> dict[str, dict[str, list[
     return found
 
 
-def _reason(claim: Mapping[str, str], cases: Mapping[Case, Mapping[str, Any]]) -> str:
+def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
     try:
         declared = json.loads(claim["declared"])
         case = case_of(declared)
@@ -55,8 +55,8 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, Mapping[str, Any]]) -
     if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
-    changed = differences(declared, cases[case]["declared"])
-    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(cases[case]['runs'])} repeats"
+    changed = differences(declared, cases[case].declared)
+    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(cases[case].runs)} repeats"
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:

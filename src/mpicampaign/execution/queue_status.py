@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import RunFolder, read_run
+from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
 from mpicampaign.execution.execute import call
@@ -44,7 +45,9 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     """
     jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
     queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
-    states = [_state(script, queued.get(script.job_name)) for script in prepared.scripts]
+    before = OutputsRead(prepared.folder)
+    states = [_state(script, queued.get(script.job_name), before) for script in prepared.scripts]
+    before.keep()
     earlier = _names(prepared) - current
     older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
     return states, older
@@ -111,12 +114,25 @@ def _names(prepared: Prepared) -> set[str]:
     return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
 
 
-def _state(script: Script, queued: QueuedJob | None) -> RunStatus:
-    if not script.output.exists() and queued and queued.state in IN_THE_QUEUE:
+def _state(script: Script, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
+    if script.output.exists():
+        return _state_of_result(script, before)
+    if queued and queued.state in IN_THE_QUEUE:
         return RunStatus(script, queued.state, queued.id, queued.said)
-    run = script.run
-    if script.output.exists() and (fault := fault_of(script)):
+    return _state_as_read(script, queued)
+
+
+def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
+    evidence = evidence_in(script.output.parent)
+    if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
+    if "not_available" in evidence.job:
+        return _state_as_read(script, None)
+    return RunStatus(script, "finished", evidence.job.get("id", ""), "")
+
+
+def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
+    run = script.run
     record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
     if record.status == OK:
         return RunStatus(script, "finished", record.job_id, "")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.jobs.prepare import Script
     from mpicampaign.verdict.evidence import Evidence
 
@@ -31,12 +32,14 @@ class Fault(NamedTuple):
     earlier: bool = False
 
 
-def fault_of(script: Script) -> Fault | None:
-    """Why the result of a run, which is there, does not count for it now."""
+def fault_of(
+    script: Script, evidence: Evidence | None = None, before: OutputsRead | None = None
+) -> Fault | None:
+    """Why the result of a run, which is there, does not count for it now; see `unusable`."""
     result = script.output.parent
-    if reason := unusable(script.run.benchmark.suite, result):
+    evidence = evidence or evidence_in(result)
+    if reason := unusable(script.run.benchmark.suite, result, evidence, before):
         return Fault(reason)
-    evidence = evidence_in(result)
     reason = _made_elsewhere(script, evidence) or _program_changed(script, evidence)
     reason = reason or _library_changed(script, evidence)
     return Fault(reason, earlier=True) if reason else None

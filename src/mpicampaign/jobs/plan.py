@@ -12,16 +12,14 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
 from mpicampaign.jobs.launchers import Job
-from mpicampaign.records import Case, plain_fields
+from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
+from mpicampaign.records import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
     from mpicampaign.jobs.software import Program
-
-FORMAT = "mpicampaign-plan"
-VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,22 +213,22 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
         raise UserError(Problem(message, file, key="node_hours_cap", value=f"{cap:g}", hint=hint))
 
 
-def plan_to_json(plan: Plan, campaign_file: str) -> dict[str, Any]:
+def plan_file(plan: Plan, campaign_file: str) -> PlanFile:
     """The plan as the analysis reads it; ``campaign_file`` as seen from the campaign's folder."""
     orders = {(run.case, run.repeat): run.order for run in plan.runs}
-    cases = [
-        {
-            **plain_fields(planned.case),
-            "suite": planned.suite,
-            "not_available": planned.not_available,
-            "line_rate": planned.line_rate,
-            "declared": planned.declared,
-            "runs": [
-                {"repeat": repeat, "identity": found, "order": orders.get((planned.case, repeat))}
-                for repeat, found in enumerate(planned.identities, start=1)
-            ],
-        }
-        for planned in plan.cases
-    ]
-    header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
-    return {**header, "campaign_file": campaign_file, "seed": plan.seed, "cases": cases}
+    return PlanFile(
+        plan.campaign,
+        plan.systems,
+        campaign_file,
+        plan.seed,
+        tuple(_entry(planned, orders) for planned in plan.cases),
+    )
+
+
+def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> CaseEntry:
+    runs = tuple(
+        RunEntry(repeat, found, orders.get((planned.case, repeat)))
+        for repeat, found in enumerate(planned.identities, start=1)
+    )
+    facts = (planned.suite, planned.not_available, planned.line_rate, planned.declared)
+    return CaseEntry(planned.case, *facts, runs)

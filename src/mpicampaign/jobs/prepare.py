@@ -4,31 +4,31 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import os
 import socket
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import same_text, write_whole
 from mpicampaign.identity import run_path
-from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_to_json
+from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
 from mpicampaign.jobs.software import build_folder, find_program, libraries, physical_cores
 from mpicampaign.places import results_folder
+from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign, System
+    from mpicampaign.plan_file import PlanFile
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
-PLAN = "plan.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +139,10 @@ class Prepared:
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
 
     @property
-    def plan_data(self) -> dict[str, Any]:
+    def plan_file(self) -> PlanFile:
         """The plan as the analysis reads it."""
         file = os.path.relpath(self.campaign.file, self.folder) if self.campaign.file else ""
-        return plan_to_json(self.plan, file)
+        return plan_file(self.plan, file)
 
 
 def job_name(benchmark: str, identity: str, token: str) -> str:
@@ -191,11 +191,10 @@ def _check_campaign_file(prepared: Prepared) -> None:
     UserError
         where the file of the results is still there, differs, and has that name.
     """
-    try:
-        name = json.loads((prepared.folder / PLAN).read_text(encoding="utf-8"))["campaign_file"]
-    except (OSError, ValueError, KeyError, TypeError):
+    name = campaign_file_in(prepared.folder / FILE)
+    if name is None:
         return
-    first, this = prepared.folder / str(name), Path(prepared.campaign.file)
+    first, this = prepared.folder / name, Path(prepared.campaign.file)
     try:
         if first.samefile(this) or first.read_bytes() == this.read_bytes():
             return
@@ -291,5 +290,4 @@ def write_inline(prepared: Prepared) -> None:
 def write_plan(prepared: Prepared) -> None:
     """Write plan.json, from which the analysis knows what was to be run."""
     prepared.folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(prepared.plan_data, indent=1, ensure_ascii=False) + "\n"
-    _write(prepared.folder / PLAN, text)
+    _write(prepared.folder / FILE, plan_json(prepared.plan_file))

@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import (
@@ -32,7 +30,7 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
     from mpicampaign.campaign.model import System
     from mpicampaign.jobs.launchers import Job
@@ -102,6 +100,8 @@ def _verbatim(value: object) -> ShellText:
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     # autoescape is HTML's; here `finalize` does the escaping that a shell needs
     jinja = Environment(
         loader=FileSystemLoader(TEMPLATES),

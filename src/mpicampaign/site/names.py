@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.shape import load_schema
+from mpicampaign.campaign.model import campaign_schema
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -15,7 +15,7 @@ _LENGTH = 40
 
 def usable(kind: str, text: str) -> bool:
     """Whether a text is what the campaign file's schema calls ``kind``: word, constraint, device, …"""
-    pattern = load_schema()["$defs"][kind]["pattern"]
+    pattern = campaign_schema()["$defs"][kind]["pattern"]
     return re.search(pattern, text) is not None and "\n" not in text and text.isprintable()
 
 

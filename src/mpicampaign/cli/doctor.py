@@ -1,4 +1,4 @@
-"""The command line of mpicampaign doctor."""
+"""mpicampaign doctor."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from pathlib import Path
 from mpicampaign.errors import UserError, did_you_mean
 from mpicampaign.units import parse_duration
 
-WORDS = "look at this site (scheduler, nodes, networks, MPI) and write a campaign file for it"
 
-
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make ``mpicampaign doctor`` known."""
-    parser = commands.add_parser("doctor", help=WORDS, description=WORDS)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where to look, and what to write."""
     queue = "look at this partition or queue only; may be given several times"
     wait = "how long to wait for probe jobs, which are cancelled after it (default: %(default)s)"
     parser.add_argument("--output", type=Path, default=Path("site.yaml"), help="default: %(default)s")
@@ -23,7 +20,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("--time-limit", default="3 min", metavar="TIME", help=wait)
     here = "such as slurm, or none; default: the one that is there"
     parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=here)
-    parser.set_defaults(action=_doctor)
 
 
 def _scheduler(name: str) -> str:
@@ -34,7 +30,7 @@ def _scheduler(name: str) -> str:
     return name
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from mpicampaign.doctor.examine import Wishes, examine
 
     try:

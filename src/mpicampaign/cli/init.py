@@ -1,14 +1,16 @@
-"""The command line of mpicampaign init."""
+"""mpicampaign init."""
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mpicampaign.places import results_folder, shipped
 
-HELP = "make the current folder ready: write the default campaign file, and what Snakemake needs"
+if TYPE_CHECKING:
+    import argparse
+
 _COPIED = ("campaign.yaml", "cluster/config.yaml")
 # What Snakemake finds in the current folder. The path is looked up at each call: installations move.
 _SNAKEFILE = """\
@@ -25,13 +27,11 @@ next: mpicampaign plan    what would be run on this machine
       mpicampaign doctor  on a cluster: writes site.yaml for it"""
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make ``mpicampaign init`` known."""
-    parser = commands.add_parser("init", help=HELP, description=f"{HELP}; nothing is overwritten")
-    parser.set_defaults(action=_init)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """It has none."""
 
 
-def _init(_: argparse.Namespace) -> int:
+def run(_: argparse.Namespace) -> int:
     texts = {name: shipped(name).read_text(encoding="utf-8") for name in _COPIED}
     for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
         print(f"{name}: {'written' if _written(Path(name), text) else 'is there already, kept'}")

@@ -1,14 +1,14 @@
-"""The command line of mpicampaign tables."""
+"""mpicampaign tables."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.tables.form import (
     DATA_FORMATS,
@@ -25,6 +25,7 @@ from mpicampaign.tables.form import (
 from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from mpicampaign.comparison.changes import Changes
@@ -33,15 +34,13 @@ if TYPE_CHECKING:
     # Message sizes (B) that tables show, and those of single benchmarks.
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
-WORDS = "show the results as tables: rows, columns, layout and format as you choose"
 _MOST_DECIMALS = 12
 # What of a folder of results no table is written over.
-_RESULTS = ("plan.json", "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
 
 
-def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Make ``mpicampaign tables`` known."""
-    parser = commands.add_parser("tables", help=WORDS, description=WORDS)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to show, and how."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
     where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
@@ -57,10 +56,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
     parser.add_argument("--list", action="store_true", help="only list the names that can be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
-    parser.set_defaults(action=_tables)
 
 
-def _tables(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     from mpicampaign.comparison.compare import compare
     from mpicampaign.tables.make import tables
     from mpicampaign.tables.selection import Selection, list_text, select
@@ -176,7 +174,7 @@ def _records(place: Path) -> tuple[Header, list[Record]]:
     made = path.stat().st_mtime if path.is_file() else 0.0
     if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
         return read_with_header(_records_file(place))
-    header = read_with_header(path)[0] if made else Header(plan_of(place)["campaign"])
+    header = read_with_header(path)[0] if made else Header(plan_of(place).campaign)
     return header, collect_all(place)
 
 

@@ -1,0 +1,47 @@
+"""Start-up: whole processes of the default campaign, without results and with those of a finished campaign.
+
+python bench/start_up.py [RESULTS]: RESULTS is a results/CAMPAIGN that is copied beside the campaign.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from common import PROJECT, ProjectCopy, alternate, line, project_copy, title
+
+ROUNDS = 15
+LIMITS = {"--help": 0.1, "check": 0.2, "plan": 0.2, "status": 0.2}
+
+
+def main(results: Path = PROJECT / "results" / "this-machine") -> None:
+    title("Start-up of whole processes")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
+    with project_copy() as project:
+        shutil.copytree(PROJECT / "reference", project.folder / "reference")
+        measure(project, "no results")
+        if not (results / "plan.json").is_file():
+            print(f"  {results} holds no campaign: the part with results is left out")
+            return
+        shutil.copytree(results, project.folder / "results" / results.name)
+        measure(project, "results there")
+
+
+def measure(project: ProjectCopy, state: str) -> None:
+    actions = [call(project, name) for name in LIMITS]
+    for action in actions:  # what is compiled or kept on the first call is there for the others
+        action()
+    for (name, limit), found in zip(LIMITS.items(), alternate(ROUNDS, *actions), strict=True):
+        line(f"mpicampaign {name}, {state}", found, limit)
+
+
+def call(project: ProjectCopy, name: str) -> Callable[[], object]:
+    return partial(project.call, *project.mpicampaign(name))
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,151 @@
+"""What keys of a campaign file take: names, directives, words of command lines, sizes, durations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.keys import NAME, Kind, Values, mapping, sizes, text, texts
+from mpicampaign.units import parse_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NO_CONTROL = r"^[^\u0000-\u0008\u000b-\u001f\u007f]*$"
+_NO_CONTROL_MESSAGE = "must have no control characters other than tab and line break"
+_SCALAR = ["string", "number", "boolean"]
+
+WORD = text(
+    r"^[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,-]{0,254}$",
+    "not usable in a directive line: it takes letters, digits and _ . / @ % + = : , -, "
+    "and does not begin with -",
+    name="word",
+)
+RESERVATION = text(
+    r"^[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,#-]{0,254}$",
+    "not usable in a directive line: it takes letters, digits and _ . / @ % + = : , # -, "
+    "and does not begin with - or #",
+    name="reservation",
+)
+CONSTRAINT = text(
+    r"^[A-Za-z0-9_([][A-Za-z0-9_./@%+=:,&|*()\[\] -]{0,254}$",
+    "not usable in a directive line: a constraint takes letters, digits, _ . / @ % + = : , - "
+    "and Slurm's operators & | * ( ) [ ]",
+    name="constraint",
+)
+DEVICE = text(
+    r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+    "not the name of an interface or device: it takes letters, digits and . _ -",
+    name="device",
+)
+MEMORY = text(
+    r"^[0-9]+[KMGT]?$",
+    "must be a number, with K, M, G or T behind it or not",
+    type=["string", "integer"],
+    minimum=0,
+)
+SWITCHES = text(
+    r"^[0-9]+(@[0-9:-]+)?$",
+    "must be a number of switches, with @ and a time behind it or not",
+    type=["string", "integer"],
+    minimum=1,
+)
+PREFIX = text(r"^(wheel|/[^\u0000-\u001f\u007f]*)$", "must be an absolute path, or the word wheel")
+PROGRAM_PATH = text(r"^[/~][^\u0000-\u001f\u007f]*$", "must be an absolute path")
+PROGRAM = text(
+    r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$",
+    "must be the file name of a program; its folder is the provider's location",
+)
+COMMAND = text(r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$", "must be the name or path of a command")
+LOCATION = text(
+    r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",
+    "must be a path or Spack spec in one line, not beginning with -",
+)
+
+NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)
+HOSTS = texts(
+    r"^[A-Za-z0-9_\[][A-Za-z0-9._,+@\[\]-]{0,254}$",
+    "not a host name, host group or host range: it takes letters, digits and . _ , + @ - [ ]; "
+    "several are a list",
+    name="hosts",
+)
+HOST_PATTERNS = texts(
+    r"^[A-Za-z0-9_*?\[][A-Za-z0-9._*?!\[\]-]{0,254}$",
+    "not a host name pattern: it takes letters, digits, . _ - and the wildcards * ? [ ]; several are a list",
+    name="host_patterns",
+)
+DIRECTIVES = texts(
+    r"^-[^\u0000-\u001f\u007f\u0085\u2028\u2029]{1,1000}$",
+    "must be one option of the scheduler in one line, beginning with -, without #SBATCH or #BSUB",
+    name="directives",
+)
+MODULES = texts(
+    r"^[A-Za-z0-9][A-Za-z0-9._+/@:=,~-]{0,254}$",
+    "not the name of a module; several are a list",
+    name="modules",
+)
+FILES = texts(r"^[^\u0000-\u001f\u007f]+$", "must be a file name without control characters", name="files")
+TOKENS = Kind(
+    {
+        "type": [*_SCALAR, "array"],
+        "pattern": _NO_CONTROL,
+        "x-message": _NO_CONTROL_MESSAGE,
+        "items": {"type": _SCALAR, "pattern": _NO_CONTROL, "x-message": _NO_CONTROL_MESSAGE},
+        "x-type": "words: text or list",
+    },
+    Values.tokens,
+    absent=(),
+    name="tokens",
+)
+ENVIRONMENT = mapping(
+    Kind(
+        {"pattern": r"^[A-Za-z_][A-Za-z0-9_]*$", "x-message": "not the name of an environment variable"},
+        Values.text,
+    ),
+    text(_NO_CONTROL, _NO_CONTROL_MESSAGE, name="text", type=_SCALAR),
+    kind_name="environment",
+)
+SIZES = sizes(
+    "sizes",
+    **{
+        "x-type": "size, or list of sizes",
+        "type": ["string", "integer", "array"],
+        "minimum": 0,
+        "items": {"type": ["string", "integer"], "minimum": 0},
+    },
+)
+DURATION = Kind(
+    {"x-type": "duration", "type": ["string", "number"]}, Values.seconds, absent=0, name="duration"
+)
+RATE = Kind(
+    {"type": "string", "x-type": "rate"}, lambda values, key: values.parsed(key, parse_rate), absent=None
+)
+NUMBER = Kind({"type": "number", "minimum": 0}, Values.plain, absent=None)
+ON_OFF = Kind(
+    {"type": "string", "enum": ["on", "off"]}, lambda values, key: values.text(key) != "off", absent=True
+)
+CORES = "cores"  # ranks_per_node: one rank on each physical core
+
+
+def _ranks(values: Values, key: tuple[str | int, ...]) -> int | str:
+    found = values.get(key)
+    return found if isinstance(found, str) else int(found)
+
+
+RANKS_PER_NODE = Kind(
+    {
+        "type": ["integer", "string"],
+        "minimum": 1,
+        "maximum": 100000,
+        "if": {"type": "string"},
+        "then": {"enum": [CORES]},
+        "x-type": f"whole number, or `{CORES}`",
+    },
+    _ranks,
+    instead=1,
+)
+
+
+def of_room(names: Iterable[str]) -> Kind:
+    """A name in one of the rooms; the checks ask there, as other packages may bring more than these."""
+    known = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
+    return Kind({"type": "string", "x-type": known}, Values.text)

@@ -1,0 +1,7 @@
+"""``python -m mpicampaign.cli``."""
+
+import sys
+
+from mpicampaign.cli import main
+
+sys.exit(main())

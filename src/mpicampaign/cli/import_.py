@@ -1,0 +1,39 @@
+"""mpicampaign import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import EXIT_MISTAKE, counts, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The raw outputs and the map."""
+    folders = "with raw outputs; none: label anew what was imported before"
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
+    parser.add_argument("--map", type=Path, required=True, help="YAML file that says how runs are labelled")
+    parser.add_argument("--only-copy", action="store_true", help="make no records and tables")
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.imports.account import account_text, failed_lines
+    from mpicampaign.imports.importing import import_folders
+    from mpicampaign.imports.map_file import load_map
+    from mpicampaign.places import results_folder
+
+    chosen = load_map(options.map)
+    folder = results_folder() / chosen.campaign
+    account = import_folders(options.folders, chosen, folder)
+    tell(account_text(account))
+    if account.in_vain:
+        return EXIT_MISTAKE
+    if not options.only_copy:
+        from mpicampaign.analyse_tables import records_and_tables
+
+        records, _ = records_and_tables(folder, chosen.presentation)
+        tell(*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
+    return 0

@@ -1,0 +1,78 @@
+"""mpicampaign merge."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError
+
+if TYPE_CHECKING:
+    import argparse
+
+EXIT_REFUSED = 2
+EXIT_RUNS_LEFT_OUT = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The bundles, and how their systems are named here."""
+    parser.add_argument("bundles", nargs="+", type=Path, metavar="BUNDLE")
+    parser.add_argument("--results", type=Path, help="where campaigns' results are (default: results/)")
+    words = "give a system of the bundle another name; may be given several times"
+    parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=words)
+    words = (
+        "a system that is one with that of its name here, though that is in doubt (by its new name, if it is "
+        "renamed); may be given several times"
+    )
+    parser.add_argument("--same", action="append", default=[], metavar="SYSTEM", help=words)
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.bundle.merge import Wishes, merge
+    from mpicampaign.places import results_folder
+
+    outcome = merge(
+        options.bundles,
+        options.results or results_folder(),
+        Wishes(_renames(options.rename), tuple(options.same)),
+    )
+    for line in outcome.lines:
+        print(line)
+    for words in dict.fromkeys(map(_next, outcome.folders)):
+        print(f"next: {words}")
+    for problem in outcome.refused:
+        print(f"mpicampaign: {problem}", file=sys.stderr)
+    for name in outcome.empty:
+        print(f"mpicampaign: {name}: no run of it counts here", file=sys.stderr)
+    return EXIT_REFUSED if outcome.refused else EXIT_RUNS_LEFT_OUT if outcome.empty else 0
+
+
+def _next(merged: Path) -> str:
+    """The command that shows what was merged: the report is made of the folder results/ alone."""
+    from mpicampaign.places import results_folder
+    from mpicampaign.plan_file import FILE
+
+    campaign = merged.parent.parent
+    if campaign.parent.resolve() != results_folder().resolve():
+        return f"mpicampaign tables --results {shlex.quote(str(campaign))}"
+    maps = sorted(merged.glob("imports/*/map.yaml"))
+    if maps and not any((folder / FILE).exists() for folder in (merged, campaign)):
+        return f"mpicampaign report --map {shlex.quote(str(maps[0]))}"
+    copy = merged / "campaign"
+    where = f"; the bundle's is in {copy}" if copy.is_dir() else ""
+    return f"mpicampaign report --campaign FILE (the campaign file that the sites share{where})"
+
+
+def _renames(texts: list[str]) -> dict[str, str]:
+    from mpicampaign.bundle.archive import NAME
+
+    found: dict[str, str] = {}
+    for text in texts:
+        old, equals, new = text.partition("=")
+        if not equals or not NAME.fullmatch(old) or not NAME.fullmatch(new) or old in found:
+            hint = "write OLD=NEW with names of systems, each OLD once"
+            raise UserError(Problem("--rename cannot be read", value=repr(text), hint=hint))
+        found[old] = new
+    return found

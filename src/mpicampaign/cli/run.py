@@ -1,0 +1,56 @@
+"""mpicampaign run."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import add_campaign, beside, prepared_of, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mpicampaign.jobs.prepare import Prepared
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, and what Snakemake is told."""
+    add_campaign(parser)
+    parser.add_argument(
+        "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
+    )
+    parser.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.execution.execute import run_snakemake, wait_for_measurement
+    from mpicampaign.execution.set_aside import set_aside_faulty
+    from mpicampaign.jobs.plan_text import pending_text, waiting_text
+    from mpicampaign.jobs.prepare import check_runs
+
+    prepared = prepared_of(options)
+    check_runs(prepared)
+    tell(*set_aside_faulty(prepared.scripts), *beside(prepared))
+    if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
+        # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
+        wait_for_measurement(prepared.measuring_lock, lambda owner: tell(waiting_text(owner)))
+    tell(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
+    # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
+    values = {"campaign": str(options.campaign.resolve()), "system": options.system}
+    config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
+    status = run_snakemake(options.profile, [*config, *options.snakemake])
+    _show(prepared)
+    if prepared.pending:
+        print(
+            f"{len(prepared.pending)} of {len(prepared.scripts)} runs are not done; the same command goes on"
+        )
+    return status
+
+
+def _show(prepared: Prepared) -> None:
+    """The comparison in the terminal, and where the rest is."""
+    table = prepared.folder / "tables" / "comparison.txt"
+    if table.is_file():
+        print(table.read_text(encoding="utf-8"))
+        print(f"report: {prepared.folder / 'report.html'}")
+        print(f"tables: {table.parent}   figures: {prepared.folder / 'figures'}")

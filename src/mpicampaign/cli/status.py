@@ -1,0 +1,22 @@
+"""mpicampaign status."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import add_campaign as add_arguments
+from mpicampaign.cli.common import beside, prepared_of, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["add_arguments", "run"]
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.execution.queue_status import run_states, status_text
+
+    prepared = prepared_of(options)
+    print(status_text(*run_states(prepared)))
+    tell(*beside(prepared))
+    return 0

@@ -1,0 +1,73 @@
+"""Outputs that were read before, so that a look at a campaign does not read each of them again.
+
+What was found is known by the output's content and by the state of this program: a changed parser reads
+anew. The file may be removed at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FILE = "outputs-read.json"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class OutputsRead:
+    """Why outputs cannot be used, empty where they can, as it was found before or is found now."""
+
+    def __init__(self, campaign_folder: Path) -> None:
+        self._path = campaign_folder / FILE
+        self._state = _program_state()
+        self._kept = self._read()
+        self._used: dict[str, str] = {}
+
+    def reason(self, asked: str, output: bytes, find: Callable[[], str], lasting: Callable[[], bool]) -> str:
+        """The reason for an output; ``asked``: what else it depends on; ``lasting``: whether to keep it."""
+        key = hashlib.sha256(f"{asked}\0".encode() + output).hexdigest()
+        if key in self._kept:
+            self._used[key] = self._kept[key]
+            return self._kept[key]
+        found = find()
+        if lasting():
+            self._used[key] = found
+        return found
+
+    def keep(self) -> None:
+        """Write down what was used; others' results, which cannot be written to, are read each time."""
+        if self._used != self._kept and self._path.parent.is_dir():
+            with suppress(OSError):
+                write_whole(self._path, json.dumps({"program": self._state, "outputs": self._used}) + "\n")
+
+    def _read(self) -> dict[str, str]:
+        try:
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+            same = data["program"] == self._state
+            return {str(key): str(reason) for key, reason in data["outputs"].items()} if same else {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}
+
+
+def _program_state() -> str:
+    """Changes with every source file of this program."""
+    lines = sorted(_sources(os.fspath(_PACKAGE)))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_dir():
+                yield from _sources(entry.path) if entry.name != "__pycache__" else ()
+            elif entry.name.endswith(".py"):
+                about = entry.stat()
+                yield f"{entry.path} {about.st_size} {about.st_mtime_ns}"

@@ -1,1 +1,0 @@
-"""Command lines of the subcommands that have many options."""

@@ -1,0 +1,126 @@
+"""plan.json: what was to be run. The half that makes runs writes it, the half that analyses them reads it.
+
+The format is said here alone, with its version; docs/formats.md describes it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.errors import UserError
+from mpicampaign.records import Case, plain_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FILE = "plan.json"
+FORMAT = "mpicampaign-plan"
+VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan."""
+
+    repeat: int
+    identity: str
+    order: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case with its repeats; ``declared``: what the campaign says of it, repeats apart.
+
+    ``not_available``: why it could not be run; ``line_rate``: the bound of its network (B/s, one direction).
+    """
+
+    case: Case
+    suite: str
+    not_available: str
+    line_rate: float | None
+    declared: Mapping[str, Any]
+    runs: tuple[RunEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """What a plan.json holds; ``campaign_file`` is as seen from its folder.
+
+    ``seed``: of the order of runs; ``None`` where nothing was planned.
+    """
+
+    campaign: str
+    systems: tuple[str, ...] = ()
+    campaign_file: str = ""
+    seed: int | None = None
+    cases: tuple[CaseEntry, ...] = ()
+
+
+def plan_json(plan: PlanFile) -> str:
+    """The text of the file."""
+    header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
+    header |= {"campaign_file": plan.campaign_file, "seed": plan.seed}
+    data = {**header, "cases": [_case_data(entry) for entry in plan.cases]}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _case_data(entry: CaseEntry) -> dict[str, Any]:
+    facts = {name: value for name, value in plain_fields(entry).items() if name not in ("case", "runs")}
+    return {**plain_fields(entry.case), **facts, "runs": [plain_fields(run) for run in entry.runs]}
+
+
+def read_plan(path: Path) -> PlanFile:
+    """The plan of a file.
+
+    Raises
+    ------
+    UserError
+        when it is not there, damaged, or of another format.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is not there: run the campaign, or 'mpicampaign render', first") from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged: {error}") from error
+    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        raise UserError(f"{path} is no plan of version {VERSION} of this program")
+    try:
+        return plan_from(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
+
+
+def plan_from(data: Mapping[str, Any]) -> PlanFile:
+    """The plan of the data of a file.
+
+    Raises
+    ------
+    KeyError, TypeError, AttributeError
+        when they are of another shape.
+    """
+    cases = tuple(_case_entry(each) for each in data["cases"])
+    systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))
+    return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases)
+
+
+def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
+    runs = tuple(RunEntry(run["repeat"], run["identity"], run["order"]) for run in data["runs"])
+    facts = (data["suite"], data["not_available"], data.get("line_rate"), data["declared"])
+    return CaseEntry(case_of(data), *facts, runs)
+
+
+def case_of(data: Mapping[str, Any]) -> Case:
+    """The case that an entry of the plan, or a declaration, names."""
+    return Case(data["system"], data["host_group"], data["placement"], data["benchmark"])
+
+
+def campaign_file_in(path: Path) -> str | None:
+    """The campaign file that a plan of any version names; ``None`` where it names none."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["campaign_file"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

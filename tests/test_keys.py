@@ -1,0 +1,116 @@
+"""Keys as fields of dataclasses: what is read from them, and that shapes mean what JSON Schema says."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, keys_of, schema_of, table
+from mpicampaign.shape import check_shape, fits
+from mpicampaign.yaml_lines import Document
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Boat:
+    """A toy entry."""
+
+    name: str
+    sail: str = key(choice(lambda: ["lug", *MORE_SAILS]), "Sail", "", "lug", required=True)
+    oars: int = key(count(0, 8), "Oars", "", 2, default=4)
+    crew: int | None = key(count(1, 9), "Crew", name="hands")
+
+
+@dataclass(frozen=True, slots=True)
+class Harbour:
+    """A toy file."""
+
+    boats: dict[str, Boat] = key(table(entry(Boat, "boat", "Boat", ""), NAME), "Boats")
+
+
+MORE_SAILS = ["gaff"]
+HARBOUR = entry(Harbour, "", "Harbour", "A toy.")
+
+
+def read(data: Any) -> Harbour:
+    return Values(Document(data)).entry(Harbour, ())
+
+
+def test_defaults_names_and_keys_come_from_the_fields() -> None:
+    made = read({"boats": {"swift": {"sail": "gaff", "hands": 3.0}}})
+    assert made.boats == {"swift": Boat("swift", "gaff", oars=4, crew=3)}
+    assert [part for part, _ in keys_of(Boat).values()] == ["sail", "oars", "hands"]
+    assert Boat("tub", "lug").crew is None
+    assert read({}).boats == {}
+
+
+def test_what_stands_for_a_missing_key_lets_the_rest_be_read() -> None:
+    assert read({"boats": {"swift": {"oars": 2}}}).boats["swift"] == Boat("swift", "", oars=2)
+
+
+def test_choices_of_a_function_are_asked_for_when_the_schema_is_made() -> None:
+    schema = schema_of(HARBOUR)
+    assert schema["$defs"]["boat"]["properties"]["sail"]["enum"] == ["lug", "gaff"]
+    assert schema["$defs"]["boat"]["required"] == ["sail"]
+    problems, _ = check_shape(Document({"boats": {"swift": {"sail": "junk"}}}), schema)
+    assert [problem.message for problem in problems] == ["must be lug or gaff"]
+
+
+def test_a_schema_with_an_unknown_keyword_is_no_schema() -> None:
+    with pytest.raises(AttributeError):
+        fits(1, {"multipleOf": 2}, {})
+
+
+def test_entries_are_of_dataclasses() -> None:
+    with pytest.raises(TypeError):
+        table(Kind({}, Values.text), NAME).read(Values(Document({})), ("x",))
+
+
+def _whole_match(_: Any, pattern: str, instance: Any, schema: dict[str, Any]) -> Any:
+    """``$`` as the very end, not before a last newline."""
+    if isinstance(instance, str) and not re.fullmatch(pattern.removesuffix("$"), instance):
+        yield ValidationError("no match")
+
+
+STANDARD: Any = extend(Draft202012Validator, {"pattern": _whole_match})  # type: ignore[no-untyped-call]
+FILES = [ROOT / "campaign.yaml", *sorted((ROOT / "campaigns").glob("*.yaml"))]
+DATA = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in FILES]
+VALUES = [None, True, 0, -1, 3, 2.0, 1.5, 10**9, "", "a\n", "cores", "on", "tcp", "x y", [], ["a", 1], {}]
+ODD = st.sampled_from(VALUES) | st.dictionaries(st.sampled_from(["kind", "nodes", "é"]), st.just(1))
+
+
+def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Every container of a document with each key in it."""
+    for part in list(value) if isinstance(value, dict) else range(len(value)):
+        found.append((value, part))
+        if isinstance(value[part], dict | list):
+            _places(value[part], found)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(draw=st.data())
+def test_shapes_mean_what_the_standard_says(draw: st.DataObject) -> None:
+    data = copy.deepcopy(draw.draw(st.sampled_from(DATA)))
+    for _ in range(draw.draw(st.integers(1, 3))):
+        container, part = draw.draw(st.sampled_from(_places(data, [])))
+        container[part] = draw.draw(ODD)
+        if isinstance(container, dict) and draw.draw(st.booleans()):
+            container[draw.draw(st.sampled_from(["odd", "repeats", "a b", part]))] = container.pop(part)
+    schema = campaign_schema()
+    expected = {tuple(error.absolute_path) for error in STANDARD(schema).iter_errors(data)}
+    problems, _ = check_shape(Document(copy.deepcopy(data)), schema)
+    assert bool(problems) == bool(expected)
+    assert fits(data, schema, schema["$defs"]) == (not expected)
