@@ -11,7 +11,10 @@ import synthetic
 
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.comparison import Comparison, Table
+from mpicampaign.comparison.metrics import Metric
+from mpicampaign.comparison.ranking import rank_placements
 from mpicampaign.comparison.rows import Row
+from mpicampaign.dimension import TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
@@ -294,6 +297,21 @@ def test_ranking_of_separated_placements() -> None:
         "latency at 0 B: SHM-1 1.02 µs is 9.78 × lower than TCP 10.0 µs; "
         "all 6 repeats of one below all 6 of the other",
     )
+
+
+def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
+    slowdown = Metric("contention", "contention", headline=True)
+    assert slowdown.lower_is_better and slowdown.dimension is not TIME
+    records = [
+        synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}))
+        for case, values in ((SHM_1, (3.0, 3.1, 3.2)), (TCP, (1.5, 1.6, 1.7)))
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = compare(records).tables[0]
+    rows = [replace(row, cells=(replace(row.cells[0], metric=slowdown),)) for row in table.rows]
+    (ranking,) = rank_placements(rows, [slowdown])
+    assert [contestant.name for contestant in ranking.contestants] == ["TCP", "SHM-1"]
+    assert ranking.verdict.startswith("lowest: TCP")
 
 
 def test_ranking_in_per_cent_and_higher_is_better_for_bandwidth() -> None:

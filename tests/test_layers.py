@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
 FOUNDATION = [
     "errors",
     "registry",
-    "dimension",
     "units",
+    "dimension",
     "grouping",
     "files",
     "host_lists",

@@ -1,4 +1,4 @@
-"""Figures and foreign text as people read them: shared by tables, figures and the report.
+"""Numbers and foreign text as people read them: shared by tables, figures and the report.
 
 Names, reasons and outputs come from other machines. `visible` makes any of them one harmless line;
 what a format needs beyond that (HTML, Markdown, CSV) is done where the format is written.
@@ -9,27 +9,14 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import (
-    BANDWIDTH,
-    COUNT,
-    DURATION,
-    FLOPS,
-    FRACTION,
-    MESSAGE_RATE,
-    RATIO,
-    SLOWDOWN,
-    TIME,
-    UPDATE_RATE,
-)
-from mpicampaign.units import format_bandwidth, format_latency, format_significant, format_size
+from mpicampaign.dimension import COUNT
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mpicampaign.dimension import Dimension
     from mpicampaign.statistics.medians import Interval
-
-# The unit of those that are written with four significant digits.
-_SCALES = {FLOPS: 1e9, UPDATE_RATE: 1e6, DURATION: 1.0}
 
 # Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
 # move cursors, change colours or reverse text, and are never part of an honest name.
@@ -78,36 +65,24 @@ def pad(text: str, width: int, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def unit_of(dimension: str, bandwidth_unit: str = "MB/s") -> str:
-    """The unit in which `number` writes figures of this dimension."""
-    units = {TIME: "µs", BANDWIDTH: bandwidth_unit, MESSAGE_RATE: "msg/s", FRACTION: "%", RATIO: "×"}
-    units |= {SLOWDOWN: "×", COUNT: "number", FLOPS: "Gflop/s", UPDATE_RATE: "Mupdate/s", DURATION: "s"}
-    return units[dimension]
+def unit_of(dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The unit in which `number` writes metrics of this dimension."""
+    return dimension.unit(bandwidth_unit).name
 
 
-def number(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
-    """The figure without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
-    if dimension == TIME:
-        return format_latency(value)
-    if dimension == BANDWIDTH:
-        return format_bandwidth(value, bandwidth_unit)
-    if dimension in _SCALES:
-        return format_significant(value / _SCALES[dimension], digits=4)
-    if dimension in (MESSAGE_RATE, COUNT):
-        return f"{value:.0f}"
-    if dimension == FRACTION:
-        return f"{100 * value:.1f}"
-    return f"{value:.0f}" if value >= 99.95 else f"{value:#.3g}"
+def number(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
+    return dimension.number(value, bandwidth_unit)
 
 
-def quantity(value: float, dimension: str, bandwidth_unit: str = "MB/s") -> str:
-    """The figure with its unit: ``0.246 µs``; a count alone."""
-    if dimension == COUNT:
+def quantity(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The value with its unit: ``0.246 µs``; a count alone."""
+    if dimension is COUNT:
         return number(value, dimension)
     return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}"
 
 
-def bounds(interval: Interval | None, dimension: str, bandwidth_unit: str = "MB/s") -> str:
+def bounds(interval: Interval | None, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
     """An interval without unit: ``[0.241, 0.270]``; empty where there is none."""
     if interval is None:
         return ""

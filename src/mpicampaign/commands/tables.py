@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.tables.form import (
     DATA_FORMATS,
@@ -17,7 +18,6 @@ from mpicampaign.tables.form import (
     MATRIX,
     PEOPLE_FORMATS,
     STATISTICS,
-    UNITS,
     Form,
     View,
 )
@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for option in ("--benchmark", "--metric", "--host-group", "--placement"):
         parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
-    parser.add_argument("--unit", choices=UNITS, help="of bandwidths, for people (default: MB/s)")
+    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths, for people (default: MB/s)")
     parser.add_argument("--decimals", type=int, metavar="N", help="of all figures, for people")
     parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
@@ -89,7 +89,7 @@ def _form(options: argparse.Namespace) -> Form:
     from mpicampaign.tables.data import plain_name
     from mpicampaign.tables.selection import unknown
 
-    view = View(options.unit or UNITS[0], options.statistic or STATISTICS[0], options.decimals)
+    view = View(options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0], options.decimals)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
     problems = [*_contradictions(options), *unknown("--columns", form.columns, _columns(form.format))]

@@ -26,6 +26,7 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record, Series
 
 KERNEL = "kernel"
@@ -42,72 +43,72 @@ _DIMENSIONS = {
 }
 
 
-class Figure(NamedTuple):
-    """A figure that a benchmark without sizes gives, as people read it."""
+class Single(NamedTuple):
+    """What a benchmark without sizes gives, as people read it."""
 
-    words: str
-    dimension: str
+    title: str
+    dimension: Dimension
     headline: bool = False
 
 
 # By the column of the series, in the order in which they are shown.
-_FIGURES = {
-    "b_eff": Figure("b_eff", BANDWIDTH, headline=True),
-    "b_eff_rings": Figure("ring patterns", BANDWIDTH),
-    "b_eff_random": Figure("random patterns", BANDWIDTH),
-    "b_eff_at_lmax": Figure("b_eff at Lmax", BANDWIDTH),
-    "ping_pong_at_lmax": Figure("ping-pong at Lmax", BANDWIDTH),
-    "b_eff_latency": Figure("latency", TIME),
-    "first_approach": Figure("first approach", BANDWIDTH),
-    "first_approach_logarithmic": Figure("first approach, logarithmic", BANDWIDTH),
-    "first_approach_best": Figure("best grouping", BANDWIDTH),
-    "first_approach_worst": Figure("worst grouping", BANDWIDTH),
-    "cartesian": Figure("cartesian, logarithmic mean", BANDWIDTH),
-    "cartesian_1d_x": Figure("1-d x", BANDWIDTH),
-    "cartesian_2d_x": Figure("2-d x", BANDWIDTH),
-    "cartesian_2d_y": Figure("2-d y", BANDWIDTH),
-    "cartesian_2d_xy": Figure("2-d xy", BANDWIDTH),
-    "cartesian_3d_x": Figure("3-d x", BANDWIDTH),
-    "cartesian_3d_y": Figure("3-d y", BANDWIDTH),
-    "cartesian_3d_z": Figure("3-d z", BANDWIDTH),
-    "cartesian_3d_xyz": Figure("3-d xyz", BANDWIDTH),
-    "random_ring_latency": Figure("random ring latency", TIME, headline=True),
-    "natural_ring_latency": Figure("natural ring latency", TIME),
-    "ping_pong_latency": Figure("ping-pong latency, worst pair", TIME),
-    "ping_pong_latency_average": Figure("ping-pong latency, mean of pairs", TIME),
-    "ping_pong_latency_best": Figure("ping-pong latency, best pair", TIME),
-    "random_ring_bandwidth": Figure("random ring bandwidth per process", BANDWIDTH, headline=True),
-    "natural_ring_bandwidth": Figure("natural ring bandwidth per process", BANDWIDTH),
-    "ping_pong_bandwidth": Figure("ping-pong bandwidth, worst pair", BANDWIDTH),
-    "pair_latency": Figure("latency, median pair", TIME, headline=True),
-    "pair_bandwidth": Figure("bandwidth, median pair", BANDWIDTH),
-    "pair_classes": Figure("pair classes", COUNT),
-    "fastest_class_latency": Figure("latency, fastest class", TIME),
-    "slowest_class_latency": Figure("latency, slowest class", TIME),
-    "fastest_class_bandwidth": Figure("bandwidth, fastest class", BANDWIDTH),
-    "slowest_class_bandwidth": Figure("bandwidth, slowest class", BANDWIDTH),
-    "contention": Figure("largest contention factor", SLOWDOWN),
-    "ping_pong_bandwidth_average": Figure("ping-pong bandwidth, mean of pairs", BANDWIDTH),
-    "ping_pong_bandwidth_best": Figure("ping-pong bandwidth, best pair", BANDWIDTH),
-    "hpl_flops": Figure("HPL", FLOPS, headline=True),
-    "hpl_time": Figure("HPL time", DURATION),
-    "ptrans_bandwidth": Figure("PTRANS", BANDWIDTH),
-    "random_access_rate": Figure("RandomAccess", UPDATE_RATE, headline=True),
-    "random_access_star_rate": Figure("RandomAccess per process, all at once", UPDATE_RATE),
-    "random_access_single_rate": Figure("RandomAccess of one process", UPDATE_RATE),
-    "fft_flops": Figure("FFT", FLOPS),
-    "fft_star_flops": Figure("FFT per process, all at once", FLOPS),
-    "fft_single_flops": Figure("FFT of one process", FLOPS),
-    "dgemm_star_flops": Figure("DGEMM per process, all at once", FLOPS),
-    "dgemm_single_flops": Figure("DGEMM of one process", FLOPS),
-    "stream_copy_star": Figure("STREAM copy per process, all at once", BANDWIDTH),
-    "stream_scale_star": Figure("STREAM scale per process, all at once", BANDWIDTH),
-    "stream_add_star": Figure("STREAM add per process, all at once", BANDWIDTH),
-    "stream_triad_star": Figure("STREAM triad per process, all at once", BANDWIDTH, headline=True),
-    "stream_copy_single": Figure("STREAM copy of one process", BANDWIDTH),
-    "stream_scale_single": Figure("STREAM scale of one process", BANDWIDTH),
-    "stream_add_single": Figure("STREAM add of one process", BANDWIDTH),
-    "stream_triad_single": Figure("STREAM triad of one process", BANDWIDTH),
+_SINGLES = {
+    "b_eff": Single("b_eff", BANDWIDTH, headline=True),
+    "b_eff_rings": Single("ring patterns", BANDWIDTH),
+    "b_eff_random": Single("random patterns", BANDWIDTH),
+    "b_eff_at_lmax": Single("b_eff at Lmax", BANDWIDTH),
+    "ping_pong_at_lmax": Single("ping-pong at Lmax", BANDWIDTH),
+    "b_eff_latency": Single("latency", TIME),
+    "first_approach": Single("first approach", BANDWIDTH),
+    "first_approach_logarithmic": Single("first approach, logarithmic", BANDWIDTH),
+    "first_approach_best": Single("best grouping", BANDWIDTH),
+    "first_approach_worst": Single("worst grouping", BANDWIDTH),
+    "cartesian": Single("cartesian, logarithmic mean", BANDWIDTH),
+    "cartesian_1d_x": Single("1-d x", BANDWIDTH),
+    "cartesian_2d_x": Single("2-d x", BANDWIDTH),
+    "cartesian_2d_y": Single("2-d y", BANDWIDTH),
+    "cartesian_2d_xy": Single("2-d xy", BANDWIDTH),
+    "cartesian_3d_x": Single("3-d x", BANDWIDTH),
+    "cartesian_3d_y": Single("3-d y", BANDWIDTH),
+    "cartesian_3d_z": Single("3-d z", BANDWIDTH),
+    "cartesian_3d_xyz": Single("3-d xyz", BANDWIDTH),
+    "random_ring_latency": Single("random ring latency", TIME, headline=True),
+    "natural_ring_latency": Single("natural ring latency", TIME),
+    "ping_pong_latency": Single("ping-pong latency, worst pair", TIME),
+    "ping_pong_latency_average": Single("ping-pong latency, mean of pairs", TIME),
+    "ping_pong_latency_best": Single("ping-pong latency, best pair", TIME),
+    "random_ring_bandwidth": Single("random ring bandwidth per process", BANDWIDTH, headline=True),
+    "natural_ring_bandwidth": Single("natural ring bandwidth per process", BANDWIDTH),
+    "ping_pong_bandwidth": Single("ping-pong bandwidth, worst pair", BANDWIDTH),
+    "pair_latency": Single("latency, median pair", TIME, headline=True),
+    "pair_bandwidth": Single("bandwidth, median pair", BANDWIDTH),
+    "pair_classes": Single("pair classes", COUNT),
+    "fastest_class_latency": Single("latency, fastest class", TIME),
+    "slowest_class_latency": Single("latency, slowest class", TIME),
+    "fastest_class_bandwidth": Single("bandwidth, fastest class", BANDWIDTH),
+    "slowest_class_bandwidth": Single("bandwidth, slowest class", BANDWIDTH),
+    "contention": Single("largest contention factor", SLOWDOWN),
+    "ping_pong_bandwidth_average": Single("ping-pong bandwidth, mean of pairs", BANDWIDTH),
+    "ping_pong_bandwidth_best": Single("ping-pong bandwidth, best pair", BANDWIDTH),
+    "hpl_flops": Single("HPL", FLOPS, headline=True),
+    "hpl_time": Single("HPL time", DURATION),
+    "ptrans_bandwidth": Single("PTRANS", BANDWIDTH),
+    "random_access_rate": Single("RandomAccess", UPDATE_RATE, headline=True),
+    "random_access_star_rate": Single("RandomAccess per process, all at once", UPDATE_RATE),
+    "random_access_single_rate": Single("RandomAccess of one process", UPDATE_RATE),
+    "fft_flops": Single("FFT", FLOPS),
+    "fft_star_flops": Single("FFT per process, all at once", FLOPS),
+    "fft_single_flops": Single("FFT of one process", FLOPS),
+    "dgemm_star_flops": Single("DGEMM per process, all at once", FLOPS),
+    "dgemm_single_flops": Single("DGEMM of one process", FLOPS),
+    "stream_copy_star": Single("STREAM copy per process, all at once", BANDWIDTH),
+    "stream_scale_star": Single("STREAM scale per process, all at once", BANDWIDTH),
+    "stream_add_star": Single("STREAM add per process, all at once", BANDWIDTH),
+    "stream_triad_star": Single("STREAM triad per process, all at once", BANDWIDTH, headline=True),
+    "stream_copy_single": Single("STREAM copy of one process", BANDWIDTH),
+    "stream_scale_single": Single("STREAM scale of one process", BANDWIDTH),
+    "stream_add_single": Single("STREAM add of one process", BANDWIDTH),
+    "stream_triad_single": Single("STREAM triad of one process", BANDWIDTH),
 }
 
 # From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
@@ -122,6 +123,11 @@ _OF_TWO_RANKS = {
     POINT_TO_POINT: 1,
 }
 _OF_EACH_RANK = {"Sendrecv": 2, "Exchange": 2, "tree_gather": 1, "tree_merge": 1, BASELINE: 1}
+
+
+def dimension_of(column: str) -> Dimension:
+    """What a column of a series measures."""
+    return _SINGLES[column].dimension if column in _SINGLES else _DIMENSIONS[column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,20 +152,20 @@ class Metric:
     duration: bool = False
 
     @property
-    def dimension(self) -> str:
-        """What it measures, a constant of `mpicampaign.wording`."""
+    def dimension(self) -> Dimension:
+        """What it measures."""
         if self.bound:
             return FRACTION
         if self.baseline:
             return RATIO
         if self.duration:
             return DURATION
-        return _FIGURES[self.column].dimension if self.column in _FIGURES else _DIMENSIONS[self.column]
+        return dimension_of(self.column)
 
     @property
     def lower_is_better(self) -> bool:
-        """Times and slowdowns are better when low, everything else when high."""
-        return self.dimension in (TIME, SLOWDOWN, DURATION)
+        """Whether less of it is better."""
+        return self.dimension.lower_is_better
 
 
 class Reading(NamedTuple):
@@ -213,9 +219,9 @@ def _single_metrics(columns: set[str]) -> tuple[Metric, ...]:
         plain = _rated_metrics(columns)
     else:
         plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
-    named = [(name, figure) for name, figure in _FIGURES.items() if name in columns]
-    figures = (Metric(f.words, name, group=f.words, headline=f.headline) for name, f in named)
-    return (*plain, *figures)
+    named = [(name, single) for name, single in _SINGLES.items() if name in columns]
+    singles = (Metric(s.title, name, group=s.title, headline=s.headline) for name, s in named)
+    return (*plain, *singles)
 
 
 def _rated_metrics(columns: set[str]) -> list[Metric]:

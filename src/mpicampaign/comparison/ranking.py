@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import RATIO, TIME
+from mpicampaign.dimension import RATIO
 from mpicampaign.statistics.comparisons import corrected_differences
 from mpicampaign.statistics.medians import difference
 from mpicampaign.wording import number, probability, quantity, visible
@@ -213,7 +213,7 @@ def _rankings_of(
 
 
 def _sorted(contestants: list[Contestant]) -> tuple[Contestant, ...]:
-    lower = contestants[0].cell.metric.dimension == TIME
+    lower = contestants[0].cell.metric.lower_is_better
     return tuple(sorted(contestants, key=lambda contestant: contestant.median, reverse=not lower))
 
 

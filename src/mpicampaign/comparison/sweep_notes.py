@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.metrics import curve
+from mpicampaign.comparison.metrics import curve, dimension_of
 from mpicampaign.comparison.rows import MODES, OUTLIER, Note, printed_resolution
-from mpicampaign.dimension import RATIO, TIME
+from mpicampaign.dimension import RATIO
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 from mpicampaign.units import format_size
@@ -87,9 +87,10 @@ def _mode_note(column: str, stretch: Stretch, looked_at: int, runs: Sequence[Rec
 
 
 def _band_words(column: str, bands: Split, runs: Sequence[Record]) -> str:
+    what = dimension_of(column)
     sides = ((bands.low_median, bands.low), (bands.high_median, bands.high))
     return " and ".join(
-        f"{quantity(value, column)} ({repeats_words(runs[position].repeat for position in positions)})"
+        f"{quantity(value, what)} ({repeats_words(runs[position].repeat for position in positions)})"
         for value, positions in sides
     )
 
@@ -106,7 +107,7 @@ def _path(column: str, stays: Sequence[Stay]) -> str:
     """``in the faster band up to 64 KiB, in the slower from 128 KiB on``."""
     words = []
     for index, stay in enumerate(stays):
-        speed = "faster" if (stay.band == LOW) == (column == TIME) else "slower"
+        speed = "faster" if (stay.band == LOW) == dimension_of(column).lower_is_better else "slower"
         words.append(f"in the {speed}{' band' if index == 0 else ''} {_range(stay)}")
     return ", ".join(words)
 

@@ -41,7 +41,7 @@ def kernels(scene: Scene) -> Iterator[Drawn]:
 def _kernel(scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Table, Row]]) -> Drawn | None:
     rows = [row for _, row in members]
     factor, unit = scene.unit_of(BANDWIDTH)
-    scales = log_scales(repeat_points(rows, (BANDWIDTH, WIRE), factor))
+    scales = log_scales(repeat_points(rows, ("bandwidth", WIRE), factor))
     if scales is None:
         return None
     counted = [pair for pair in members if pair[1].counted]
@@ -59,7 +59,7 @@ def _kernel(scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Ta
         for table, row in pairs:
             _draw(scene, panel, table, row, factor)
     _draw_key(page, key, below)
-    said = "; ".join(f"{t.title}, {curve_words(scene, t, row, BANDWIDTH)}" for t, row in members)
+    said = "; ".join(f"{t.title}, {curve_words(scene, t, row, 'bandwidth')}" for t, row in members)
     return Drawn(page, title, caption + left_out(scene, rows), f"{title}. {said}")
 
 
@@ -79,10 +79,10 @@ def _words(benchmark: str, place: str) -> tuple[str, str]:
 
 def _draw(scene: Scene, panel: Panel, table: Table, row: Row, factor: float) -> None:
     if table.label == BASELINE:
-        draw_row(panel, row, BANDWIDTH, factor, Pen(INK, LINES[2]))
+        draw_row(panel, row, "bandwidth", factor, Pen(INK, LINES[2]))
         return
     colour = scene.trees[table.label].colour
-    draw_row(panel, row, BANDWIDTH, factor, Pen(colour, LINES[0]))
+    draw_row(panel, row, "bandwidth", factor, Pen(colour, LINES[0]))
     if table.benchmark != POINT_TO_POINT:
         draw_row(panel, row, WIRE, factor, Pen(colour, LINES[1], 1.2))
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
 from mpicampaign.comparison.rows import KIND_WORDS
-from mpicampaign.dimension import BANDWIDTH, COUNT, FLOPS, FRACTION, MESSAGE_RATE, TIME, UPDATE_RATE
+from mpicampaign.dimension import COUNT, MESSAGE_RATE
 from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.medians import median
-from mpicampaign.units import MB, MIB
-from mpicampaign.wording import clip, unit_of, visible
+from mpicampaign.wording import clip, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.comparison.comparison import Comparison, Table
     from mpicampaign.comparison.rows import Row
+    from mpicampaign.dimension import Dimension
     from mpicampaign.figures.page import Page, Point
 
 T = TypeVar("T")
@@ -76,13 +76,12 @@ class Scene:
         """Host group and placement."""
         return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
 
-    def unit_of(self, dimension: str) -> tuple[float, str]:
+    def unit_of(self, dimension: Dimension) -> tuple[float, str]:
         """What a figure is divided by on an axis, and the unit that the axis then has."""
         if dimension == MESSAGE_RATE:
             return 1e6, "million messages/s"
-        known = {TIME: 1e-6, BANDWIDTH: MB if self.unit == "MB/s" else MIB, FRACTION: 0.01}
-        known |= {FLOPS: 1e9, UPDATE_RATE: 1e6}
-        return known.get(dimension, 1.0), "" if dimension == COUNT else unit_of(dimension, self.unit)
+        unit = dimension.unit(self.unit)
+        return unit.size, "" if dimension == COUNT else unit.name
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:

@@ -22,6 +22,7 @@ from mpicampaign import wording
 from mpicampaign.comparison.published import against, published_sources
 from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
 from mpicampaign.comparison.stopping import look
+from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.files import write_whole
 from mpicampaign.report.answers import advice, answers
 from mpicampaign.report.curves import DASHES, charts
@@ -147,6 +148,8 @@ def _environment(unit: str, folder: Path) -> Environment:
     environment.filters |= {
         "number": partial(_with_unit, wording.number, unit),
         "bounds": partial(_with_unit, wording.bounds, unit),
+        "ratio": RATIO.number,
+        "rate": lambda value: wording.quantity(value, BANDWIDTH, unit),
         "unit": partial(_with_unit, wording.unit_of, unit),
         "words": lambda pair: pair.words(unit),
         "percent": wording.percent,

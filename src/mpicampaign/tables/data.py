@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.matrix import NOT_IN_CAMPAIGN, missing_reason
-from mpicampaign.dimension import SI_UNITS
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
 from mpicampaign.wording import visible
 
@@ -100,7 +99,7 @@ _NAMES = (
     Column("ranks", int, lambda line: line.row.ranks),
     _of_cell("metric", lambda cell: cell.metric.name, str),
     _of_cell("size [B]", lambda cell: cell.metric.size, int),
-    _of_cell("unit", lambda cell: SI_UNITS[cell.metric.dimension], str),
+    _of_cell("unit", lambda cell: cell.metric.dimension.si_unit, str),
 )
 COLUMNS = (
     *_NAMES,
@@ -212,8 +211,7 @@ def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]
     table, metric = one.table, one.metric
     names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
     case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
-    unit = SI_UNITS[metric.dimension]
-    return (*names, view.statistic, unit, visible(case.system), visible(case.host_group))
+    return (*names, view.statistic, metric.dimension.si_unit, visible(case.system), visible(case.host_group))
 
 
 def _placements(

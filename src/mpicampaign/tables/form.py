@@ -10,6 +10,7 @@ from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.wording import number, unit_of
 
 if TYPE_CHECKING:
+    from mpicampaign.dimension import Dimension
     from mpicampaign.statistics.medians import Interval, Summary
 
 LONG = "long"
@@ -20,11 +21,7 @@ DATA_FORMATS = ("csv", "json", "parquet")
 # How names of files end that hold a table in each format.
 ENDINGS = {"terminal": ".txt", "markdown": ".md", "latex": ".tex"}
 ENDINGS |= {name: f".{name}" for name in DATA_FORMATS}
-UNITS = ("MB/s", "MiB/s")
 STATISTICS = ("median", "mean")
-# From SI to the units in which figures are written; any other unit is the SI unit itself.
-_SCALES = {"µs": 1e6, "MB/s": 1e-6, "MiB/s": 2.0**-20, "%": 100.0, "Gflop/s": 1e-9}
-_SCALES |= {"Mupdate/s": 1e-6}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +32,17 @@ class View:
     statistic: str = "median"
     decimals: int | None = None
 
-    def figure(self, value: float, dimension: str) -> str:
+    def figure(self, value: float, dimension: Dimension) -> str:
         """The figure without its unit."""
         if self.decimals is None:
             return number(value, dimension, self.unit)
-        return rounded(value * _SCALES.get(self.unit_of(dimension), 1.0), self.decimals)
+        return rounded(dimension.unit(self.unit).of(value), self.decimals)
 
-    def unit_of(self, dimension: str) -> str:
+    def unit_of(self, dimension: Dimension) -> str:
         """The unit in which `figure` writes."""
         return unit_of(dimension, self.unit)
 
-    def interval(self, interval: Interval | None, dimension: str) -> str:
+    def interval(self, interval: Interval | None, dimension: Dimension) -> str:
         """``[0.241, 0.270]``; empty where there is none."""
         if interval is None:
             return ""
