@@ -37,6 +37,7 @@ ANALYSIS = [
     "collect",
     "comparison",
     "bundle",
+    "show",
     "tables",
     "figures",
     "report",

@@ -16,7 +16,7 @@ import synthetic
 from mpicampaign.comparison.changes import changes_since
 from mpicampaign.comparison.compare import compare
 from mpicampaign.comparison.comparison import Comparison, PublishedRow
-from mpicampaign.comparison.rows import MODES, Note
+from mpicampaign.comparison.findings import MODES, Recorded
 from mpicampaign.figures.draw import Figure, draw_all
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
 from mpicampaign.report.answers import advice, answers
@@ -372,7 +372,7 @@ def test_published_figures_stand_in_stacked_tables(tmp_path: Path) -> None:
 def test_several_modes_are_said_once(tmp_path: Path) -> None:
     records = two_groups()
     comparison = compare(records)
-    note = Note(MODES, "two bands", ())
+    note = Recorded(kind=MODES, reason="two bands")
     tables = [
         replace(
             table, rows=tuple(replace(row, notes=(note, replace(note, reason="b"))) for row in table.rows)

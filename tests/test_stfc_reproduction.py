@@ -17,7 +17,7 @@ import pytest
 
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.comparison.findings import UNLIKE
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED

@@ -14,8 +14,9 @@ from evidence_texts import read
 from mpicampaign.collect.alike import of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.comparison.findings import UNLIKE
 from mpicampaign.records import CONTRADICTED, Case, Record
+from mpicampaign.show.sentences import said
 from mpicampaign.tables.form import Form, View
 from mpicampaign.tables.make import tables, to_csv
 from mpicampaign.verdict.library_version import library_file, library_version
@@ -34,7 +35,7 @@ def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
 def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
-    return [str(note) for note in row.notes if note.kind == UNLIKE]
+    return [said(note, "MB/s") for note in row.notes if note.kind == UNLIKE]
 
 
 def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:

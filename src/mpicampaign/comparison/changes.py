@@ -1,6 +1,6 @@
 """What changed since an earlier series: the same campaign on another date.
 
-Figures are matched by case, series label, number of ranks and metric; nothing else is held against
+Values are matched by case, series label, number of ranks and metric; nothing else is held against
 each other. Whether a change is real is asked of `mpicampaign.statistics.medians.difference`, which says so
 where the repeats are too few to tell.
 """
@@ -14,7 +14,6 @@ from mpicampaign.comparison.compare import compare
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.records import OK, read_records, read_with_header, write_records
 from mpicampaign.statistics.medians import difference
-from mpicampaign.wording import probability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,35 +31,21 @@ _Key = tuple[object, ...]
 
 
 class Change(NamedTuple):
-    """A figure against its earlier one; the difference's ratio is median now / median then."""
+    """A metric against its earlier value; the difference's ratio is median now / median then."""
 
     earlier: Cell
     difference: Difference
 
-    @property
-    def ratio(self) -> str:
-        """``× 1.03``; empty where the earlier median is 0."""
-        ratio = self.difference.ratio
-        return "" if ratio is None else f"× {ratio:#.3g}"
-
-    @property
-    def verdict(self) -> str:
-        """Whether the change is more than chance, or why that can't be told."""
-        found = self.difference
-        if found.p is None:
-            return found.reason
-        return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
-
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """All figures of an earlier series, found by those of the later one; ``since``: the day it ended."""
+    """All values of an earlier series, found by those of the later one; ``since``: the day it ended."""
 
     since: str
     _cells: dict[_Key, Cell]
 
     def of(self, row: Row, metric: Metric) -> Change | None:
-        """How a figure changed; ``None`` where either series lacks it."""
+        """How a metric changed; ``None`` where either series lacks it."""
         now, earlier = row.cell(metric), self._cells.get(_key(row, metric))
         if earlier is None or not earlier.values or not now.values:
             return None
@@ -68,7 +53,7 @@ class Changes:
 
 
 def changes_since(earlier: Comparison) -> Changes:
-    """The figures of an earlier series, to look up those of a later one."""
+    """The values of an earlier series, to look up those of a later one."""
     rows = [row for table in earlier.tables for row in table.rows]
     cells = {_key(row, cell.metric): cell for row in rows for cell in row.cells}
     return Changes(_last_start(earlier.records)[:10], cells)

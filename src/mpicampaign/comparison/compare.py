@@ -23,7 +23,7 @@ from mpicampaign.comparison.metrics import (
 from mpicampaign.comparison.monotony import with_monotony
 from mpicampaign.comparison.ranking import rank_host_groups, rank_placements
 from mpicampaign.comparison.rows import Cell, Row
-from mpicampaign.comparison.run_notes import figure_notes, run_notes
+from mpicampaign.comparison.run_notes import run_notes, value_notes
 from mpicampaign.comparison.sweep_notes import find
 from mpicampaign.grouping import grouped
 from mpicampaign.records import OK
@@ -95,7 +95,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
     cells = tuple(_cell(metric, curves) for metric in metrics)
     found = find(metrics, curves)
-    doubts = figure_notes(runs, curves, cells, has_modes=bool(found.stretches))
+    doubts = value_notes(runs, curves, cells, has_modes=bool(found.stretches))
     notes = (*run_notes(runs, curves), *found.notes, *doubts)
     parts = (found.stretches, found.outliers, found.column)
     return Row(case, label, ranks, tuple(runs), curves, cells, notes, *parts)

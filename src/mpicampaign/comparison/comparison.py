@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.consensus import StatedRanking, stated_rankings
+from mpicampaign.comparison.findings import OF_ONE_SERIES, Finding
 from mpicampaign.comparison.metrics import Metric
 from mpicampaign.comparison.ranking import Ranking
-from mpicampaign.comparison.rows import OF_ONE_SERIES, Note, Row
+from mpicampaign.comparison.rows import Row
 from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
@@ -31,16 +32,6 @@ class PublishedRow:
     reference: str
     values: Mapping[Metric, float]
     chosen: bool = False  # whether the campaign names the host group
-
-    @property
-    def words(self) -> str:
-        """How the row is marked: ``published, stfc-2017``."""
-        return f"published, {self.reference}"
-
-    @property
-    def statistic_words(self) -> str:
-        """``mean of 5``."""
-        return self.statistic if self.n == 1 else f"{self.statistic} of {self.n}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +82,9 @@ class Comparison:
         case = row.case
         return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
 
-    def notes(self) -> list[tuple[Table, Row, Note]]:
+    def notes(self) -> list[tuple[Table, Row, Finding]]:
         """Every note once: what concerns whole runs is said by each table of their benchmark."""
-        found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
+        found: dict[tuple[object, ...], tuple[Table, Row, Finding]] = {}
         for table in self.tables:
             for row in table.rows:
                 for note in row.notes:

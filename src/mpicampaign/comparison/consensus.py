@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from mpicampaign.comparison.rows import Row
 
 
-_NAMED = 3  # host groups without one of the two that are named one by one
-_MIXED = "its repeats fall into several modes at some sizes"
-_FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """Two neighbours of the order: the scopes (host groups) in which each answer holds.
@@ -42,30 +37,25 @@ class Step:
     unclear: tuple[str, ...]
     absent: tuple[str, ...]
 
-    def words(self, sign: str) -> str:
-        """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
-        others = {
-            "reversed in": self.reversed,
-            "reversed by the medians, which the repeats do not support, in": self.leaning,
-            "cannot be told in": self.unclear,
-        }
-        compared = len(self.supported) + sum(map(len, others.values()))
-        parts = [f"supported in {len(self.supported)} of {_host_groups(compared)}"]
-        parts += [f"{word} {', '.join(scopes)}" for word, scopes in others.items() if scopes]
-        absent = ", ".join(self.absent) if len(self.absent) <= _NAMED else f"{len(self.absent)} others"
-        parts += [f"not compared in {absent}"] if absent else []
-        return f"{self.better} {sign} {self.worse}: {'; '.join(parts)}"
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A placement that is left out: its repeats fall into several modes in so many of its host groups."""
+
+    placement: str
+    several: int
+    host_groups: int
 
 
 @dataclass(frozen=True, slots=True)
 class StatedRanking:
-    """The placements in one figure over all host groups.
+    """The placements in one metric over all host groups.
 
     ``order``: best first. ``steps``: its neighbours; ``against``: other pairs that somewhere are reversed, at
     least by their medians. ``whole``: the scopes in which every step of the order that can be looked at there
     is supported, of those in ``scopes``, which have two contestants at least. ``alone``: contestants that no
     scope ranks. ``mixed``: placements that are left out since their repeats fall into several modes in most
-    host groups, with the words why.
+    host groups.
     """
 
     metric: Metric
@@ -75,40 +65,16 @@ class StatedRanking:
     scopes: tuple[str, ...]
     whole: tuple[str, ...]
     alone: tuple[str, ...]
-    mixed: tuple[str, ...] = ()
-
-    @property
-    def sign(self) -> str:
-        """``<`` where lower is better, else ``>``."""
-        return "<" if self.metric.lower_is_better else ">"
+    mixed: tuple[Mixed, ...] = ()
 
     @property
     def tells(self) -> bool:
         """Whether the repeats show any difference between any two, in any scope."""
         return any(step.supported or step.reversed for step in (*self.steps, *self.against))
 
-    @property
-    def statement(self) -> str:
-        """``latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups``."""
-        order = f" {self.sign} ".join(self.order)
-        if len(self.scopes) == 1:
-            sure = "supported" if self.whole else "the repeats do not support every step"
-            return f"{self.metric.name}: {order} ({self.scopes[0]}; {sure})"
-        counted = _host_groups(len(self.scopes))
-        return f"{self.metric.name}: {order}: supported in {len(self.whole)} of {counted}"
-
-    def words(self) -> tuple[str, ...]:
-        """The statement, and a line for each step that does not hold everywhere."""
-        partial = [
-            step for step in self.steps if step.reversed or step.leaning or step.unclear or step.absent
-        ]
-        lines = [step.words(self.sign) for step in (*partial, *self.against)]
-        lines += [f"{', '.join(self.alone)}: nothing to compare with"] if self.alone else []
-        return (self.statement, *lines, *self.mixed)
-
 
 def stated_rankings(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[StatedRanking, ...]:
-    """One statement for each headline figure and number of ranks in which any host group has two placements.
+    """One statement for each headline metric and number of ranks in which any host group has two placements.
 
     A placement whose repeats fall into several modes in most host groups is no single place that could be
     ranked (unbound ranks, on one socket here and on two there): it is left out where two others remain.
@@ -121,15 +87,14 @@ def stated_rankings(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Sta
     return tuple(replace(stated, mixed=tuple(mixed.values())) for stated in found)
 
 
-def _mixed(rows: Sequence[Row]) -> dict[str, str]:
-    """Placements with several modes in most of their host groups, with the words that say so."""
+def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
+    """Placements with several modes in most of their host groups."""
     found = {}
     for placement in dict.fromkeys(row.case.placement for row in rows):
         own = [row for row in rows if row.case.placement == placement and row.counted]
         several = sum(row.has_modes for row in own)
         if 2 * several > len(own):
-            where = f"{several} of {_host_groups(len(own))}"
-            found[placement] = f"{visible(placement)} is left out: {_MIXED} in {where}; {_FEWER}"
+            found[placement] = Mixed(visible(placement), several, len(own))
     return found
 
 
@@ -213,7 +178,3 @@ def _holds(ranking: Ranking, order: Sequence[str], pairs: dict[frozenset[str], P
     own = {contestant.name for contestant in ranking.contestants}
     present = [name for name in order if name in own]
     return all(_supports(pairs.get(frozenset(step)), step[0]) for step in pairwise(present))
-
-
-def _host_groups(count: int) -> str:
-    return f"{count} host group" if count == 1 else f"{count} host groups"

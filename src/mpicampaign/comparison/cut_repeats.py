@@ -6,20 +6,21 @@ time or memory does not allow without figures. Of the other suites an output tha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.rows import NOT_PRINTED, Note
+from mpicampaign.comparison.findings import Shorter
 from mpicampaign.grouping import grouped
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mpicampaign.comparison.findings import Finding
     from mpicampaign.records import Record, Series
 
 
 _SUITES = ("imb", "osu")
-_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of figures
+_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of values
 
 
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
@@ -29,24 +30,24 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     return {repeat: end for repeat, end in ends.items() if end < last}
 
 
-def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """One note for each size at which such repeats end, or IMB gave up, be it in all of them."""
+def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Finding]:
+    """One finding for each size at which such repeats end, or IMB gave up, be it in all of them."""
     known = [(run, series) for run, series in curves if run.suite in _SUITES]
     cut = cut_repeats(known)
-    words = {
-        run.repeat: _words(run, _end(series), run.repeat in cut)
+    found = {
+        run.repeat: _shorter(run, _end(series), run.repeat in cut)
         for run, series in known
         if run.repeat in cut or _end(series) < max(_sizes(series), default=0)
     }
-    by_words = grouped(words, words.__getitem__)
-    return [Note(NOT_PRINTED, said, tuple(repeats)) for said, repeats in by_words.items()]
+    alike = grouped(found, found.__getitem__)
+    return [replace(shorter, repeats=tuple(repeats)) for shorter, repeats in alike.items()]
 
 
-def _words(run: Record, end: int, is_cut: bool) -> str:
-    given_up = [word for word in _GIVEN_UP if word in run.metadata.get("not_measured", "")]
-    why = "not measured" + (f" ({', '.join(given_up)})" if given_up else "")
-    why = "it may be cut" if run.suite == "osu" else why
-    return f"sizes above {format_size(end)}: {why}" + (", and gives no maximum" if is_cut else "")
+def _shorter(run: Record, end: int, is_cut: bool) -> Shorter:
+    may_be_cut = run.suite == "osu"
+    printed = "" if may_be_cut else run.metadata.get("not_measured", "")
+    given_up = tuple(reason for reason in _GIVEN_UP if reason in printed)
+    return Shorter(end=end, given_up=given_up, may_be_cut=may_be_cut, no_maximum=is_cut)
 
 
 def _end(series: Series) -> int:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
     from mpicampaign.comparison.rows import Row
 
+# Why a segment does not tell its bandwidth or latency.
+NO_GROWTH = "no growth"  # the time does not grow with size: no bandwidth
+FASTER_THAN_SIZE = "faster than size"  # the time grows faster than size: no latency
+WITHIN_SCATTER = "within scatter"  # the time grows by no more with size than it scatters: no bandwidth
+
 LEAST_SIZES = 3  # of a segment; two always fit
 MOST_SEGMENTS = 6
 POOR_FIT = 0.1  # typical relative residual above which a segment's figures are doubtful
@@ -40,7 +45,7 @@ class Segment:
     """The model over neighbouring message sizes (B), both ends included.
 
     ``latency`` (s), ``bandwidth`` (B/s, asymptotic), ``half_length`` (B): ``None`` where the segment does not
-    tell it; ``reason`` then says why. ``residual``: root mean square of the relative errors.
+    tell it; ``doubt`` then says why. ``residual``: root mean square of the relative errors.
     """
 
     first: int
@@ -49,7 +54,7 @@ class Segment:
     latency: float | None
     bandwidth: float | None
     residual: float
-    reason: str = ""
+    doubt: str = ""
 
     @property
     def half_length(self) -> float | None:
@@ -66,7 +71,7 @@ class _Line(NamedTuple):
     latency: float
     slope: float
     squares: float
-    reason: str
+    doubt: str
 
 
 def fits(row: Row) -> tuple[Segment, ...]:
@@ -117,9 +122,9 @@ def _all_lines(points: Sequence[tuple[int, float]]) -> dict[tuple[int, int], _Li
             w, x, y = w + weight, x + weight * size, y + weight * time
             xx, xy = xx + weight * size * size, xy + weight * size * time
             if end - start >= LEAST_SIZES:
-                a, b, reason = _line(w, x, y, xx, xy)
+                a, b, doubt = _line(w, x, y, xx, xy)
                 squares = w * a * a + 2 * a * b * x + b * b * xx - 2 * (a * y + b * xy) + end - start
-                found[start, end] = _Line(a, b, max(squares, 0.0), reason)
+                found[start, end] = _Line(a, b, max(squares, 0.0), doubt)
     return found
 
 
@@ -129,9 +134,9 @@ def _line(w: float, x: float, y: float, xx: float, xy: float) -> tuple[float, fl
     slope = (w * xy - x * y) / spread if spread > 1e-12 * w * xx else 0.0
     latency = (y - slope * x) / w
     if slope <= 0:
-        return y / w, 0.0, "the time does not grow with size: no bandwidth"
+        return y / w, 0.0, NO_GROWTH
     if latency < 0:
-        return 0.0, xy / xx, "the time grows faster than size: no latency"
+        return 0.0, xy / xx, FASTER_THAN_SIZE
     return latency, slope, ""
 
 
@@ -161,15 +166,15 @@ def _segment(points: Sequence[tuple[int, float]], start: int, end: int, line: _L
     own = points[start:end]
     first, last = own[0][0], own[-1][0]
     residual = math.sqrt(_squares(own, line.latency, line.slope) / len(own))
-    reason = line.reason
-    if not reason and line.slope * (last - first) < _TELLING * residual * line.latency:
-        reason = "the time grows by no more with size than it scatters: no bandwidth"
+    doubt = line.doubt
+    if not doubt and line.slope * (last - first) < _TELLING * residual * line.latency:
+        doubt = WITHIN_SCATTER
     return Segment(
         first=first,
         last=last,
         points=len(own),
         latency=line.latency or None,
-        bandwidth=None if reason and line.latency else 1 / line.slope,
+        bandwidth=None if doubt and line.latency else 1 / line.slope,
         residual=residual,
-        reason=reason,
+        doubt=doubt,
     )

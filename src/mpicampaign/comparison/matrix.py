@@ -9,29 +9,35 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.comparison.findings import (
+    NO_BOUND,
+    NO_LARGE_SIZE,
+    NOT_AT_SIZE,
+    NOT_IN_CAMPAIGN,
+    NOT_PRINTED,
+    Finding,
+)
 from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.comparison.comparison import Comparison, Table
+    from mpicampaign.comparison.findings import Absence
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.comparison.rows import Cell, Row
 
-NOT_IN_CAMPAIGN = "not in this campaign"
-NO_LARGE_SIZE = "no size from 1 MiB on"
-
 
 class Entry(NamedTuple):
-    """What stands at one host group and placement: the figure's cell, or the reason why there is none.
+    """What stands at one host group and placement: the metric's cell, or the reasons why there is none.
 
     ``row`` is ``None`` only where the campaign has no such case; ``cell`` is ``None`` wherever there is no
-    figure, and only then is ``reason`` not empty.
+    value, and only then is ``absence`` not empty.
     """
 
     row: Row | None
     cell: Cell | None
-    reason: str
+    absence: Absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +69,9 @@ class Matrix:
         """Row and figure, or the reason why there is none."""
         row = self.row(host_group, placement)
         if row is None:
-            return Entry(None, None, NOT_IN_CAMPAIGN)
-        reason = missing_reason(row, self.metric)
-        return Entry(row, None if reason else row.cell(self.metric), reason)
+            return Entry(None, None, (Finding(kind=NOT_IN_CAMPAIGN),))
+        absence = absence_of(row, self.metric)
+        return Entry(row, None if absence else row.cell(self.metric), absence)
 
     @property
     def entries(self) -> tuple[tuple[str, str, Entry], ...]:
@@ -73,13 +79,13 @@ class Matrix:
         return tuple((g, p, self.entry(g, p)) for g in self.host_groups for p in self.placements)
 
 
-def missing_reason(row: Row, metric: Metric) -> str:
-    """Why a row has no figure of a metric; empty where it has."""
+def absence_of(row: Row, metric: Metric) -> Absence:
+    """Why a row has no value of a metric; empty where it has."""
     if row.absence or row.cell(metric).summary is not None:
         return row.absence
     if not metric.bound:
-        return "not printed" if metric.size is None else "not printed at this size"
-    return NO_LARGE_SIZE if row.shows(metric) else "no bound known"
+        return (Finding(kind=NOT_PRINTED if metric.size is None else NOT_AT_SIZE),)
+    return (Finding(kind=NO_LARGE_SIZE if row.shows(metric) else NO_BOUND),)
 
 
 def matrix(comparison: Comparison, table: Table, metric: Metric, ranks: int | None) -> Matrix:

@@ -6,11 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.rows import NOT_MONOTONIC, Note
-from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.comparison.findings import NotMonotonic
 from mpicampaign.records import CLAIMED_TRANSPORT
 from mpicampaign.statistics.effective_bandwidth import better_with_fewer
-from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +40,7 @@ def with_monotony(rows: Sequence[Row]) -> list[Row]:
     return [_noted(row, notes.get(id(row))) for row in rows]
 
 
-def _noted(row: Row, note: Note | None) -> Row:
+def _noted(row: Row, note: NotMonotonic | None) -> Row:
     return row if note is None else replace(row, notes=(*row.notes, note))
 
 
@@ -53,7 +51,7 @@ def _point(row: Row) -> _Point | None:
     return _Point(row, row.ranks, medians["b_eff"], medians["b_eff_rings"])
 
 
-def _note(point: _Point, others: Iterable[_Point]) -> Note | None:
+def _note(point: _Point, others: Iterable[_Point]) -> NotMonotonic | None:
     by_ranks: dict[int, _Point] = {}
     for other in sorted(others, key=lambda other: other.b_eff):
         by_ranks[other.ranks] = other  # several placements of so many ranks: the best
@@ -62,7 +60,10 @@ def _note(point: _Point, others: Iterable[_Point]) -> Note | None:
     if best is None:
         return None
     former = by_ranks[best]
-    more, fewer = (quantity(value, BANDWIDTH) for value in (point.b_eff, former.b_eff))
-    placement = visible(former.row.case.placement)
-    reason = f"{point.ranks} ranks have {more}, {best} ranks ({placement}) {fewer}"
-    return Note(NOT_MONOTONIC, f"{reason}: less by more than the ring patterns' share of one rank", ())
+    return NotMonotonic(
+        ranks=point.ranks,
+        b_eff=point.b_eff,
+        fewer=best,
+        placement=former.row.case.placement,
+        b_eff_of_fewer=former.b_eff,
+    )

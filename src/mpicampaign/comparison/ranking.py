@@ -1,4 +1,4 @@
-"""Which is best, by how much, and whether the repeats can tell: pairwise comparison in words."""
+"""Which is best, by how much, and whether the repeats can tell: pairwise comparison."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import RATIO
 from mpicampaign.statistics.comparisons import corrected_differences
 from mpicampaign.statistics.medians import difference
-from mpicampaign.wording import number, probability, quantity, visible
+from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from mpicampaign.comparison.findings import Absence
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.comparison.rows import Cell, Row
     from mpicampaign.statistics.medians import Difference
@@ -35,21 +35,13 @@ class Contestant:
     def median(self) -> float:
         """The median over the repeats that count."""
         if self.cell.summary is None:
-            raise ValueError(f"{self.name} has no figures")
+            raise ValueError(f"{self.name} has no values")
         return self.cell.summary.median
 
     @property
     def several_modes(self) -> bool:
         """Whether the repeats fall into bands, so that the median may be a value that no run had."""
         return self.row.has_modes_in(self.cell.metric)
-
-    @property
-    def evidence(self) -> str:
-        """How many runs stand behind the median, and what is doubtful about them."""
-        verdicts = self.row.verdicts
-        parts = [f"{count} {verdict}" for verdict, count in verdicts.items()]
-        parts += ["in several modes"] if self.several_modes else []
-        return f"{self.name}: {self.cell.n} of {self.row.planned} runs count: {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,51 +58,13 @@ class Pair:
         medians = sorted((self.better.median, self.worse.median))
         return medians[1] / medians[0] if medians[0] else None
 
-    def __str__(self) -> str:
-        return self.words()
 
-    def words(self, unit: str = "MB/s") -> str:
-        """The comparison in a sentence; ``unit``: of bandwidths."""
-        better, worse = self._value(self.better, unit), self._value(self.worse, unit)
-        if self.difference.significant is None:
-            words = f"{better} and {worse}: too few repeats to tell ({self.difference.reason})"
-        elif not self.difference.significant:
-            words = f"{better} and {worse}: no significant difference ({self._p()}; {self._counts()})"
-        else:
-            words = f"{better} is {self.how_much()} than {worse}; {self._certainty()}"
-        doubtful = [c.name for c in (self.better, self.worse) if c.several_modes]
-        return f"{words}; several modes: {', '.join(doubtful)}" if doubtful else words
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """One that has no value, and why."""
 
-    def how_much(self) -> str:
-        """``12.9 × lower``; in per cent below a factor of 2."""
-        word = "lower" if self.better.cell.metric.lower_is_better else "higher"
-        factor = self.factor
-        if factor is None:
-            return word
-        if factor >= 1.995:
-            return f"{number(factor, RATIO)} × {word}"
-        share = 1 - 1 / factor if word == "lower" else factor - 1
-        return f"{100 * share:.2g} % {word}"
-
-    def _value(self, contestant: Contestant, unit: str) -> str:
-        return f"{contestant.name} {quantity(contestant.median, contestant.cell.metric.dimension, unit)}"
-
-    def _counts(self) -> str:
-        return f"{self.better.cell.n} and {self.worse.cell.n} repeats"
-
-    def _p(self) -> str:
-        found = self.difference
-        if found.p is None or found.corrected is None:
-            return ""
-        if found.comparisons == 1:
-            return probability(found.corrected)
-        return f"{probability(found.corrected)} among all pairs, {probability(found.p)} alone"
-
-    def _certainty(self) -> str:
-        if abs(self.difference.effect) < 1:
-            return f"{self._p()}, effect {abs(self.difference.effect):.2f}"
-        side = "below" if self.better.cell.metric.lower_is_better else "above"
-        return f"all {self.better.cell.n} repeats of one {side} all {self.worse.cell.n} of the other"
+    name: str
+    reasons: Absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +82,7 @@ class Ranking:
     metric: Metric
     contestants: tuple[Contestant, ...]
     pairs: tuple[Pair, ...]
-    absent: tuple[str, ...]
+    absent: tuple[Absent, ...]
     ranks: int | None = None
 
     @property
@@ -142,21 +96,6 @@ class Ranking:
     def pairs_of_best(self) -> tuple[Pair, ...]:
         """The best contestant against each other one, nearest first."""
         return tuple(pair for pair in self.pairs if pair.better is self.contestants[0])
-
-    @property
-    def verdict(self) -> str:
-        """Who wins, in words: one, several that cannot be told apart, or nobody to compare with."""
-        word = "lowest" if self.metric.lower_is_better else "highest"
-        if len(self.contestants) == 1:
-            return f"only {self.contestants[0].name} has figures: nothing to compare"
-        if len(self.leaders) == 1:
-            return f"{word}: {self.leaders[0]}"
-        best, *others = self.leaders
-        return f"{word}: {best}; {', '.join(others)} cannot be told from it"
-
-    def sentences(self, unit: str = "MB/s") -> tuple[str, ...]:
-        """The best against each of the others, one sentence each."""
-        return tuple(f"{self.metric.name}: {pair.words(unit)}" for pair in self.pairs_of_best)
 
 
 def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
@@ -201,14 +140,14 @@ def _rankings_of(
     kind: str, scope: str, metric: Metric, rows: Sequence[Row], name: Callable[[Row], str]
 ) -> list[Ranking]:
     """One ranking for each number of ranks: figures of 2 and of 44 ranks are not held against each other."""
-    absent = tuple(f"{visible(name(row))}: {row.absence}" for row in rows if row.absence)
+    absent = tuple(Absent(visible(name(row)), row.absence) for row in rows if row.absence)
     counts = dict.fromkeys(row.ranks for row in rows if row.cell(metric).summary)
     rankings = []
     for ranks in counts:
         members = [row for row in rows if row.ranks == ranks and row.cell(metric).summary]
         contestants = _sorted([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
-        words = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
-        rankings.append(Ranking(kind, words, metric, contestants, _pairs(contestants), absent, ranks))
+        named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
+        rankings.append(Ranking(kind, named, metric, contestants, _pairs(contestants), absent, ranks))
     return rankings
 
 

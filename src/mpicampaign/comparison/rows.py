@@ -6,62 +6,20 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import (
-    CONTRADICTED,
-    DECLARED,
-    FAILED,
-    MISSING,
-    NOT_AVAILABLE,
-    OK,
-    UNVERIFIED,
-    VERIFIED,
-)
-from mpicampaign.wording import repeats_words
+from mpicampaign.comparison.findings import MODES, WITHOUT_VALUE
+from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 
 if TYPE_CHECKING:
+    from mpicampaign.comparison.findings import Absence, Finding
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.records import Case, Record, Series
     from mpicampaign.statistics.medians import Summary
     from mpicampaign.statistics.modes import Stretch
     from mpicampaign.statistics.outliers import Outlier
 
-# Kinds of notes beside the statuses and verdicts of records.
-NOT_PRINTED = "not_printed"
-NOT_CONVERGED = "not_converged"
-UNLIKE = "unlike"  # repeats that were run otherwise than others
-SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
-MODES = "modes"  # the repeats fall into bands
-OUTLIER = "outlier"  # a repeat is far from all others
-BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
-ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
-NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
-EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
-ABOVE = "above"  # more bytes a second than the link is said to carry
-
-KIND_WORDS = {
-    NOT_AVAILABLE: "n/a",
-    FAILED: "failed",
-    CONTRADICTED: "contradicted",
-    EARLIER: "earlier program or library",
-    MISSING: "missing",
-    NOT_PRINTED: "not printed",
-    UNVERIFIED: "unverified",
-    DECLARED: DECLARED,
-    NOT_CONVERGED: "not converged",
-    UNLIKE: "unlike repeats",
-    SHORTENED: "shortened by its budget",
-    ELSEWHERE: "host group by the actual hosts",
-    MODES: "several modes",
-    OUTLIER: "outlier",
-    BETWEEN: "median between two values",
-    NOT_MONOTONIC: "not monotonic",
-    ABOVE: "above the line rate",
-}
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
 # IMB and OSU print two decimals of a µs and of a MB/s.
 _RESOLUTION = {"time": 1e-8, "bandwidth": 1e4}
 _PRINTING_SUITES = ("imb", "osu")
-_WITHOUT_FIGURE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,23 +44,6 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """Why runs are left out or doubted, or a finding: one reason and the repeats that it concerns."""
-
-    kind: str
-    reason: str
-    repeats: tuple[int, ...]
-
-    @property
-    def words(self) -> str:
-        """The note without its repeats."""
-        return KIND_WORDS[self.kind] + (f": {self.reason}" if self.reason else "")
-
-    def __str__(self) -> str:
-        return f"{self.words} ({repeats_words(self.repeats)})" if self.repeats else self.words
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """One series of one case: all planned runs, and the figures of those that count.
 
@@ -116,7 +57,7 @@ class Row:
     records: tuple[Record, ...]
     curves: tuple[tuple[Record, Series], ...]
     cells: tuple[Cell, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[Finding, ...]
     stretches: tuple[Stretch, ...] = ()
     outliers: tuple[Outlier, ...] = ()
     judged_column: str = ""
@@ -139,12 +80,9 @@ class Row:
         return {verdict: found[verdict] for verdict in order if found[verdict]}
 
     @property
-    def absence(self) -> str:
-        """Why the row has no figure at all; empty where it has."""
-        if self.counted:
-            return ""
-        reasons = [note for note in self.notes if note.kind in _WITHOUT_FIGURE]
-        return "; ".join(note.words if len(reasons) == 1 else str(note) for note in reasons)
+    def absence(self) -> Absence:
+        """Why the row has no value at all; empty where it has."""
+        return () if self.counted else tuple(note for note in self.notes if note.kind in WITHOUT_VALUE)
 
     @property
     def has_modes(self) -> bool:

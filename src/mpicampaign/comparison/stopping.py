@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.statistics.medians import median, order_statistic_interval
-from mpicampaign.wording import percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,21 +43,6 @@ class Look:
         if self.interval is None or self.n <= LOOKS[0]:
             return self.interval.coverage if self.interval else None
         return min(self.interval.coverage, STOPPED_COVERAGE)
-
-    @property
-    def words(self) -> str:
-        """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
-        if self.coverage is None or self.reach is None:
-            known = "nothing is known of the median's precision"
-        else:
-            known = f"the median is known to {percent(self.reach)} (confidence {percent(self.coverage)})"
-        n = "1 repeat" if self.n == 1 else f"{self.n} repeats"
-        return f"{n}: {known}: {'enough' if self.enough else self._further}"
-
-    @property
-    def _further(self) -> str:
-        more = self.next_look
-        return f"make it {more} and look again" if more else "more repeats are not planned"
 
 
 def look(values: Sequence[float]) -> Look:

@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.rows import UNLIKE, Note
+from mpicampaign.comparison.findings import Side, Unlike
 from mpicampaign.grouping import grouped
 from mpicampaign.units import format_size
 from mpicampaign.verdict.library_version import library_version
-from mpicampaign.wording import repeats_words, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mpicampaign.comparison.findings import Finding
     from mpicampaign.records import Record, Series
 
     # What a run tells of each key: parts, of which only those that differ are shown.
     _Facts = Mapping[str, tuple[str, ...]]
 
-# The keys of the metadata that must be alike (docs/method.md), by what a note calls them.
+# The keys of the metadata that must be alike (docs/method.md), by what a finding calls them.
 ALIKE = {
     "benchmark": ("version",),
     "MPI library": ("mpi", "mpi_library", "mpi_library_file", "mpi_version"),
@@ -55,16 +55,16 @@ _OF_JOB = re.compile(
 _MOST = 4  # parts that a note shows of a run
 
 
-def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Finding]:
     """What of the repeats of a row is not alike, with the repeats of each kind."""
     if len({_plain(run, series) for run, series in curves}) < 2:  # as usual, and found fast
         return []
     told = {run.repeat: _facts(run, series) for run, series in curves}
-    notes = []
-    for words, keys in ALIKE.items():
+    notes: list[Finding] = []
+    for what, keys in ALIKE.items():
         different = [key for key in keys if _differs([facts[key] for facts in told.values() if key in facts])]
         if different:
-            notes.append(Note(UNLIKE, visible(f"{words}: {_sides(different, told)}"), ()))
+            notes.append(Unlike(what=what, sides=_sides(different, told)))
     return notes
 
 
@@ -78,21 +78,16 @@ def _differs(values: Sequence[tuple[str, ...]]) -> bool:
     return len({frozenset(parts) for parts in values}) > 1
 
 
-def _sides(keys: Sequence[str], told: Mapping[int, _Facts]) -> str:
-    """``repeats 1-3 IMB 2019.6, repeats 4-5 IMB 2021.2``."""
+def _sides(keys: Sequence[str], told: Mapping[int, _Facts]) -> tuple[Side, ...]:
+    """The repeats by what they alone tell: 1-3 IMB 2019.6, 4-5 IMB 2021.2."""
     common = {key: set.intersection(*(set(f[key]) for f in told.values() if key in f)) for key in keys}
     own = {
         repeat: [part for key in keys for part in facts.get(key, ()) if part not in common[key]]
         for repeat, facts in told.items()
         if any(key in facts for key in keys)
     }
-    sides = grouped(own, lambda repeat: _listed(own[repeat]))
-    return "; ".join(f"{repeats_words(repeats)} {parts}" for parts, repeats in sides.items())
-
-
-def _listed(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - _MOST} more" if len(parts) > _MOST else ""
-    return ", ".join(parts[:_MOST]) + more if parts else "without"
+    sides = grouped(own, lambda repeat: (tuple(own[repeat][:_MOST]), max(0, len(own[repeat]) - _MOST)))
+    return tuple(Side(tuple(repeats), parts, more) for (parts, more), repeats in sides.items())
 
 
 def _facts(run: Record, series: Series) -> dict[str, tuple[str, ...]]:

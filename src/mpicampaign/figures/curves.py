@@ -16,6 +16,7 @@ from mpicampaign.figures.scene import (
     repeats_of,
 )
 from mpicampaign.grouping import grouped
+from mpicampaign.show.sentences import absence
 from mpicampaign.units import format_size
 from mpicampaign.wording import quantity
 
@@ -174,6 +175,6 @@ def curve_words(scene: Scene, table: Table, row: Row, column: str) -> str:
     name = scene.name(table, row)
     points = points_of(median_curve(row, column), 1.0)
     if not points:
-        return f"{name} {row.absence or 'has no figures'}"
+        return f"{name} {absence(row.absence) or 'has no figures'}"
     size, value = max(points, key=lambda point: point[1])
     return f"{name} at most {quantity(value, dimension_of(column), scene.unit)} at {format_size(int(size))}"

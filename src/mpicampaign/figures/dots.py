@@ -12,6 +12,7 @@ from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, INK, PALE
 from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED
+from mpicampaign.show.sentences import absence
 from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def _absent_words(panel: Panel, sheet: Sheet, metric: Metric) -> None:
     """What kind of absence it is, where a line has no figure."""
     for line in sheet.lines:
         if line.row.cell(metric).summary is None:
-            words = fitting(kind_of(line.row.absence or "not printed"), panel.place.width - 0.1, 7)
+            words = fitting(kind_of(line.row.absence), panel.place.width - 0.1, 7)
             panel.page.words(panel.place.left + 0.08, line.y, words, 7, GREY)
 
 
@@ -233,7 +234,7 @@ def _value_words(panel: Panel, sheet: Sheet, line: Line, metric: Metric) -> None
     """The median beside the bar, or why there is none."""
     cell = line.row.cell(metric)
     if cell.summary is None:
-        words = fitting(line.row.absence or "not printed", WIDTH - panel.place.left - 0.2, 7)
+        words = fitting(absence(line.row.absence) or "not printed", WIDTH - panel.place.left - 0.2, 7)
         panel.page.words(panel.place.left + 0.08, line.y, words, 7, GREY)
         return
     factor = sheet.scene.unit_of(metric.dimension)[0]

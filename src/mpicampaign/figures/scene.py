@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from mpicampaign.comparison.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
-from mpicampaign.comparison.rows import KIND_WORDS
 from mpicampaign.dimension import COUNT, MESSAGE_RATE
 from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
+from mpicampaign.show.sentences import KIND_WORDS, absence
 from mpicampaign.statistics.medians import median
 from mpicampaign.wording import clip, visible
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.comparison.comparison import Comparison, Table
+    from mpicampaign.comparison.findings import Absence
     from mpicampaign.comparison.rows import Row
     from mpicampaign.dimension import Dimension
     from mpicampaign.figures.page import Page, Point
@@ -88,7 +90,8 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     """What is not in the figure, in words; empty where everything is."""
     cases = {row.case: row for row in rows}
     absent = grouped(
-        (row for row in cases.values() if row.absence), lambda row: (visible(row.case.placement), row.absence)
+        (row for row in cases.values() if row.absence),
+        lambda row: (visible(row.case.placement), absence(row.absence)),
     )
     several = len({scene.place(row) for row in rows}) > 1
     reasons = []
@@ -112,9 +115,11 @@ def repeats_of(rows: Iterable[Row]) -> str:
     return f"{low} repeat{'s' * (low > 1)}" if low == high else f"{low} to {high} repeats"
 
 
-def kind_of(reason: str) -> str:
-    """The kind of a reason for a missing figure, ``n/a`` or ``failed``; a dash where it is of no kind."""
-    return next((words for words in KIND_WORDS.values() if reason.startswith(words)), "–")
+def kind_of(reasons: Absence) -> str:
+    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it is of no kind."""
+    kind = reasons[0].kind if reasons else NOT_PRINTED
+    kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
+    return KIND_WORDS[kind] if kind in KINDS else "–"
 
 
 def median_curve(row: Row, column: str) -> dict[int, float]:

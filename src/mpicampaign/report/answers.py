@@ -11,6 +11,18 @@ from mpicampaign import wording
 from mpicampaign.comparison.metrics import BASELINE
 from mpicampaign.comparison.ranking import PLACEMENTS
 from mpicampaign.dimension import RATIO
+from mpicampaign.show.rankings import (
+    absent_words,
+    best_word,
+    evidence,
+    how_much,
+    mixed_words,
+    pair_words,
+    stated_words,
+    statement,
+    step_words,
+    verdict,
+)
 from mpicampaign.wording import quantity, visible
 
 if TYPE_CHECKING:
@@ -113,26 +125,32 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
     statements = tuple(words for one in stated for words in _told(one))
     if len(rankings) == 1:
         ranking = rankings[0]
-        evidence = tuple(contestant.evidence for contestant in ranking.contestants)
-        pairs = tuple(pair.words(unit) for pair in ranking.pairs_of_best)
+        behind = tuple(map(evidence, ranking.contestants))
+        pairs = tuple(pair_words(pair, unit) for pair in ranking.pairs_of_best)
         lines = pairs + baseline_lines(table)
-        said = (ranking.verdict, _how_much(ranking), _told_apart(rankings) + _common_evidence(rankings))
-        return Answer(table, heading, *said, statements, lines, evidence + ranking.absent, tells)
-    steps = tuple(words for one in stated for words in one.words() if words not in statements)
+        said = (verdict(ranking), _how_much(ranking), _told_apart(rankings) + _common_evidence(rankings))
+        return Answer(
+            table, heading, *said, statements, lines, behind + tuple(map(absent_words, ranking.absent)), tells
+        )
+    steps = tuple(words for one in stated for words in stated_words(one) if words not in statements)
     lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
     said = (
         _consensus(rankings),
         _how_much_overall(rankings),
         _told_apart(rankings) + _common_evidence(rankings),
     )
-    absent = tuple(f"{ranking.scope}, {words}" for ranking in rankings for words in ranking.absent)
+    absent = tuple(f"{ranking.scope}, {absent_words(one)}" for ranking in rankings for one in ranking.absent)
     return Answer(table, heading, *said, statements, lines, absent, tells, _grid(table, metric, rankings))
 
 
 def _told(stated: StatedRanking) -> tuple[str, ...]:
     """The order, and what speaks against it; steps only unclear or absent somewhere are folded away."""
     against = [step for step in (*stated.steps, *stated.against) if step.reversed or step.leaning]
-    return (stated.statement, *(step.words(stated.sign) for step in against), *stated.mixed)
+    return (
+        statement(stated),
+        *(step_words(step, stated.metric) for step in against),
+        *map(mixed_words, stated.mixed),
+    )
 
 
 def baseline_lines(table: Table) -> tuple[str, ...]:
@@ -162,8 +180,8 @@ def _how_much(ranking: Ranking) -> str:
     if near is None:
         return "no difference that the repeats can show"
     last = ranking.pairs_of_best[-1]
-    words = f"{near.better.name} is {near.how_much()} than {near.worse.name}"
-    return words if last is near else f"{words}, {last.how_much()} than {last.worse.name}"
+    words = f"{near.better.name} is {how_much(near)} than {near.worse.name}"
+    return words if last is near else f"{words}, {how_much(last)} than {last.worse.name}"
 
 
 def _how_much_overall(rankings: Sequence[Ranking]) -> str:
@@ -172,7 +190,7 @@ def _how_much_overall(rankings: Sequence[Ranking]) -> str:
     if not found:
         return "no difference that the repeats can show"
     ends = (min(found, key=itemgetter(0)), max(found, key=itemgetter(0)))
-    said = dict.fromkeys(f"{pair.how_much()} ({scope}: {_names(pair)})" for _, pair, scope in ends)
+    said = dict.fromkeys(f"{how_much(pair)} ({scope}: {_names(pair)})" for _, pair, scope in ends)
     return f"from {' up to '.join(said)}" if len(said) > 1 else next(iter(said))
 
 
@@ -196,7 +214,7 @@ def _told_apart(rankings: Sequence[Ranking]) -> str:
 def _scope_line(ranking: Ranking, unit: str) -> str:
     """In one host group among several: the best against the nearest."""
     pairs = ranking.pairs_of_best
-    return f"{ranking.scope}: {pairs[0].words(unit) if pairs else ranking.verdict}"
+    return f"{ranking.scope}: {pair_words(pairs[0], unit) if pairs else verdict(ranking)}"
 
 
 def _consensus(rankings: Sequence[Ranking]) -> str:
@@ -210,7 +228,7 @@ def _consensus(rankings: Sequence[Ranking]) -> str:
     found["nothing can be told"] = len(compared) - len(told)
     found["nothing to compare"] = len(rankings) - len(compared)
     first, *others = [f"{words} in {count}" for words, count in found.items() if count]
-    word = "lowest" if rankings[0].metric.lower_is_better else "highest"
+    word = best_word(rankings[0].metric)
     return f"{word}: {', '.join([f'{first} of {where}', *others])}"
 
 

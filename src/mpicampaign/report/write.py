@@ -19,8 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from mpicampaign import wording
-from mpicampaign.comparison.published import against, published_sources
-from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
+from mpicampaign.comparison.findings import OF_ONE_SERIES
 from mpicampaign.comparison.stopping import look
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.files import write_whole
@@ -28,6 +27,16 @@ from mpicampaign.report.answers import advice, answers
 from mpicampaign.report.curves import DASHES, charts
 from mpicampaign.report.plots import bokeh_script, curves_data, script_hash
 from mpicampaign.report.runs import anchors, case_runs, facts, how_many, period, run_counts
+from mpicampaign.show.published import against, published_sources, published_words
+from mpicampaign.show.rankings import (
+    absent_words,
+    change_ratio,
+    change_verdict,
+    look_words,
+    pair_words,
+    verdict,
+)
+from mpicampaign.show.sentences import KIND_WORDS, absence, reason
 from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.tables.words import runs_are
 from mpicampaign.units import format_size
@@ -151,14 +160,21 @@ def _environment(unit: str, folder: Path) -> Environment:
         "ratio": RATIO.number,
         "rate": lambda value: wording.quantity(value, BANDWIDTH, unit),
         "unit": partial(_with_unit, wording.unit_of, unit),
-        "words": lambda pair: pair.words(unit),
+        "pair_words": lambda pair: pair_words(pair, unit),
+        "reason": lambda note: reason(note, unit),
+        "absence": absence,
+        "absent_words": absent_words,
+        "verdict": verdict,
+        "change_ratio": change_ratio,
+        "change_verdict": change_verdict,
+        "published_words": published_words,
         "percent": wording.percent,
         "probability": wording.probability,
         "size_range": wording.size_range,
         "repeats_words": wording.repeats_words,
         "state_words": lambda state: KIND_WORDS.get(state, state),
         "size": format_size,
-        "enough": lambda values: look(values).words,
+        "enough": lambda values: look_words(look(values)),
         "metric_groups": metric_groups,
         "link": partial(_link, folder),
         "lines": _lines,

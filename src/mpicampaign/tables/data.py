@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.comparison.matrix import NOT_IN_CAMPAIGN, missing_reason
+from mpicampaign.comparison.matrix import absence_of
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
+from mpicampaign.show.rankings import change_verdict
+from mpicampaign.show.sentences import absence, said
 from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Line(NamedTuple):
     row: Row
     cell: Cell | None
     change: Change | None
+    unit: str = "MB/s"  # of bandwidths in notes
 
 
 class Column(NamedTuple):
@@ -86,7 +89,8 @@ def _runs(name: str, verdict: str) -> Column:
 
 
 def _missing(line: Line) -> str:
-    return line.row.absence if line.cell is None else missing_reason(line.row, line.cell.metric)
+    row, cell = line.row, line.cell
+    return absence(row.absence if cell is None else absence_of(row, cell.metric))
 
 
 # Which figure of which row it is: without these a line says nothing.
@@ -119,7 +123,7 @@ COLUMNS = (
     _runs("runs_unverified", UNVERIFIED),
     _runs("runs_contradicted", CONTRADICTED),
     _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(str(note) for note in line.row.notes)),
+    _text("notes", lambda line: "; ".join(said(note, line.unit) for note in line.row.notes)),
 )
 
 
@@ -139,7 +143,7 @@ CHANGE_COLUMNS = (
     _change("ratio_to_earlier_median [1]", float, "difference.ratio"),
     _change("change_p [1]", float, "difference.p"),
     _change("change_significant", bool, "difference.significant"),
-    _change("change_verdict", str, "verdict"),
+    Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
 )
 
 
@@ -222,14 +226,14 @@ def _placements(
         row = one.row(host_group, placement)
         change = changes.of(row, one.metric) if changes is not None and row is not None else None
         if changes is not None:
-            yield from (change.difference.ratio, change.verdict) if change else (None, None)
+            yield from (change.difference.ratio, change_verdict(change)) if change else (None, None)
 
 
 def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
-    row, cell, reason = one.entry(host_group, placement)
+    row, cell, reasons = one.entry(host_group, placement)
     if row is None:
-        return (None, None, None, NOT_IN_CAMPAIGN)
-    notes = "; ".join(str(note) for note in row.notes) or reason
+        return (None, None, None, absence(reasons))
+    notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
     if cell is None or cell.summary is None:
         return (None, 0, None, notes)
     return (view.chosen(cell.summary), cell.n, cell.bound, notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.comparison.hockney import fits
+from mpicampaign.comparison.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fits
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.tables.words import row_name
 from mpicampaign.wording import number, percent, size_range, unit_of
@@ -19,6 +19,11 @@ LEGEND = (
     "that it finds itself. Half length: the size that reaches half of the asymptotic bandwidth. Error: "
     "typical relative error of the model; poor above 10 %."
 )
+_DOUBTS = {
+    NO_GROWTH: "the time does not grow with size: no bandwidth",
+    FASTER_THAN_SIZE: "the time grows faster than size: no latency",
+    WITHIN_SCATTER: "the time grows by no more with size than it scatters: no bandwidth",
+}
 _LEAST_ERROR = 0.001  # what is shown in full
 _UNITS = ("B", "KiB", "MiB", "GiB")
 
@@ -72,6 +77,6 @@ def _length(size: float) -> str:
 
 def _doubt(row: Row, segment: Segment) -> str:
     parts = ["poor"] if segment.poor else []
-    parts += [segment.reason] if segment.reason else []
+    parts += [_DOUBTS[segment.doubt]] if segment.doubt else []
     parts += ["several modes"] if row.has_modes else []
     return "; ".join(parts)

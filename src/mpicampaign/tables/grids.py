@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.comparison.matrix import matrix, missing_reason, ranks_of
-from mpicampaign.comparison.rows import KIND_WORDS
+from mpicampaign.comparison.matrix import absence_of, matrix, ranks_of
+from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.rankings import change_ratio
+from mpicampaign.show.sentences import absence, words
 from mpicampaign.tables.notes import footnote_texts, row_texts
 from mpicampaign.tables.words import placement_words
 from mpicampaign.wording import size_range
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.comparison.changes import Change, Changes
     from mpicampaign.comparison.comparison import Comparison, Table
+    from mpicampaign.comparison.findings import Absence
     from mpicampaign.comparison.matrix import Matrix
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.comparison.rows import Cell, Row
@@ -49,11 +52,11 @@ class Footnotes:
 
     _texts: list[str] = field(default_factory=list)
 
-    def mark(self, words: str) -> str:
-        """The mark of these words."""
-        if words not in self._texts:
-            self._texts.append(words)
-        return _letters(self._texts.index(words))
+    def mark(self, text: str) -> str:
+        """The mark of this text."""
+        if text not in self._texts:
+            self._texts.append(text)
+        return _letters(self._texts.index(text))
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
@@ -67,10 +70,9 @@ def _letters(index: int) -> str:
     return (_letters(first - 1) if first else "") + chr(ord("a") + second)
 
 
-def _absent(reason: str, footnotes: Footnotes) -> Box:
-    return Box(
-        "n/a" if reason.startswith(KIND_WORDS["not_available"]) else NO_FIGURE, (footnotes.mark(reason),)
-    )
+def _absent(reasons: Absence, text: str, footnotes: Footnotes) -> Box:
+    """What stands where no value is; ``text``: the reasons as the footnote says them."""
+    return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_FIGURE, (footnotes.mark(text),))
 
 
 # Matrix layout
@@ -79,12 +81,12 @@ def _absent(reason: str, footnotes: Footnotes) -> Box:
 def matrix_grid(found: Matrix, view: View) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
     footnotes = Footnotes()
-    texts = footnote_texts(note for row in _shown_rows(found) for note in row.notes)
+    texts = footnote_texts((note for row in _shown_rows(found) for note in row.notes), view.unit)
 
     def box(host_group: str, placement: str) -> Box:
         entry = found.entry(host_group, placement)
         if entry.row is None or entry.cell is None or entry.cell.summary is None:
-            return _absent(entry.reason, footnotes)
+            return _absent(entry.absence, absence(entry.absence), footnotes)
         text = view.figure(view.chosen(entry.cell.summary), found.metric.dimension)
         marks = [footnotes.mark(f"of {view.rate(entry.cell.bound)}")] if entry.cell.bound else []
         marks += [footnotes.mark(texts[note]) for note in entry.row.notes]
@@ -117,9 +119,9 @@ def _change_box(change: Change | None, footnotes: Footnotes) -> Box:
     if change is None:
         return Box(NO_FIGURE, (footnotes.mark(NO_EARLIER),))
     found = change.difference
-    words = "significant at 5 %, tested alone" if found.significant else "not significant"
-    words = found.reason if found.p is None else words
-    return Box(change.ratio or NO_FIGURE, (footnotes.mark(f"change: {words}"),))
+    text = "significant at 5 %, tested alone" if found.significant else "not significant"
+    text = found.reason if found.p is None else text
+    return Box(change_ratio(change) or NO_FIGURE, (footnotes.mark(f"change: {text}"),))
 
 
 def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
@@ -167,14 +169,14 @@ def long_grid(
     """A line for each row that shows the metric; ``columns`` of `LONG_COLUMNS`, all in use where empty."""
     footnotes = Footnotes()
     chosen = columns or LONG_COLUMNS
-    rows = [(row, missing_reason(row, metric)) for row in table.rows if row.shows(metric)]
-    texts = row_texts((row.case, words) for row, reason in rows for words in _said(row, reason))
+    rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
+    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view.unit))
     lines = []
-    for row, reason in rows:
-        found = [texts[row.case, words] for words in _said(row, reason)]
-        marks = () if reason else tuple(dict.fromkeys(map(footnotes.mark, found)))
+    for row, reasons in rows:
+        found = [texts[row.case, text] for text in _said(row, reasons, view.unit)]
+        marks = () if reasons else tuple(dict.fromkeys(map(footnotes.mark, found)))
         names = (Box(comparison.place(row)), Box(placement_words(table, row), marks))
-        boxes = _absent_line(row, found[0], chosen, footnotes) if reason else ()
+        boxes = _absent_line(row, reasons, found[0], chosen, footnotes) if reasons else ()
         lines.append((*names, *(boxes or _line(row, row.cell(metric), chosen, view, changes, footnotes))))
     kept = [i for i, name in enumerate(chosen, 2) if columns or _in_use(name, [line[i] for line in lines])]
     title = f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})"
@@ -183,21 +185,21 @@ def long_grid(
     return Grid(title, 2, header, short, footnotes.lines)
 
 
-def _said(row: Row, reason: str) -> list[str]:
-    """What is said of a row: why it has no figure, else its notes."""
-    return [reason] if reason else [note.words for note in row.notes]
+def _said(row: Row, reasons: Absence, unit: str) -> list[str]:
+    """What is said of a row: why it has no value, else its notes."""
+    return [absence(reasons)] if reasons else [words(note, unit) for note in row.notes]
 
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
     """The rows of a table of which no run gave any figure, with the reasons."""
     footnotes = Footnotes()
-    texts = row_texts((row.case, row.absence) for row in table.rows)
+    texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
     lines = tuple(
         (
             Box(comparison.place(row)),
             Box(placement_words(table, row)),
             Box(f"{row.counted}/{row.planned}"),
-            _absent(texts[row.case, row.absence], footnotes),
+            _absent(row.absence, texts[row.case, absence(row.absence)], footnotes),
         )
         for row in table.rows
     )
@@ -208,9 +210,11 @@ def _in_use(name: str, boxes: Sequence[Box]) -> bool:
     return name not in _OPTIONAL or any(box.text for box in boxes)
 
 
-def _absent_line(row: Row, reason: str, columns: Sequence[str], footnotes: Footnotes) -> tuple[Box, ...]:
+def _absent_line(
+    row: Row, reasons: Absence, text: str, columns: Sequence[str], footnotes: Footnotes
+) -> tuple[Box, ...]:
     """The number of repeats, and the reason in the place of the first figure."""
-    absent = _absent(reason, footnotes)
+    absent = _absent(reasons, text, footnotes)
     first = next((name for name in columns if name != "n"), "")
     texts = {"n": Box(f"{row.counted}/{row.planned}"), first: absent}
     return tuple(texts.get(name, Box("")) for name in columns)

@@ -6,9 +6,11 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.matrix import missing_reason
-from mpicampaign.comparison.published import against, published_grid, published_sources
+from mpicampaign.comparison.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.show.published import against, published_grid, published_sources
+from mpicampaign.show.rankings import pair_sentences, stated_words, verdict
+from mpicampaign.show.sentences import absence
 from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.tables.words import legend, note_lines, row_name
 from mpicampaign.wording import bounds, number, quantity, unit_of, visible
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 def to_markdown(comparison: Comparison, unit: str = "MB/s") -> str:
     """Tables with median and interval, then mean and range, then rankings and notes in words."""
     parts = [part for table in comparison.tables for part in _markdown_table(comparison, table, unit)]
-    notes = _markdown_list(note_lines(comparison))
+    notes = _markdown_list(note_lines(comparison, unit))
     parts += ["## Left out and in doubt", *notes] if notes else []
     return "\n\n".join([*parts, markdown_text(legend(comparison, unit))]) + "\n"
 
@@ -35,11 +37,11 @@ def _markdown_table(comparison: Comparison, table: Table, unit: str) -> list[str
     if table.metrics:
         parts.append(_markdown_grid(comparison, table, unit, "mean (minimum to maximum)", _range_words))
     parts += _published(comparison, table, unit)
-    rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {r.verdict}" for r in table.rankings]
-    sentences = [sentence for ranking in table.rankings for sentence in ranking.sentences(unit)]
-    stated = [words for one in table.stated_rankings if len(one.scopes) > 1 for words in one.words()]
+    rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
+    pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
+    stated = [words for one in table.stated_rankings if len(one.scopes) > 1 for words in stated_words(one)]
     parts += _fits(comparison, table, unit)
-    return [*parts, *_markdown_list([*stated, *rankings, *sentences])]
+    return [*parts, *_markdown_list([*stated, *rankings, *pairs])]
 
 
 def _fits(comparison: Comparison, table: Table, unit: str) -> list[str]:
@@ -74,9 +76,9 @@ def _markdown_grid(
     heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in table.metrics]
     lines = [["host group, placement", "n", *(heads or ["figures"])]]
     for row in table.rows:
-        cells = [words(cell, unit) or missing_reason(row, cell.metric) for cell in row.cells] or [""]
+        cells = [words(cell, unit) or absence(absence_of(row, cell.metric)) for cell in row.cells] or [""]
         if row.absence:
-            cells = [row.absence] + [""] * (len(heads) - 1)
+            cells = [absence(row.absence)] + [""] * (len(heads) - 1)
         lines.append([row_name(comparison, table, row), f"{row.counted}/{row.planned}", *cells])
     texts = ["| " + " | ".join(markdown_text(cell) for cell in line) + " |" for line in lines]
     rule = "|---|" + "---:|" * (max(1, len(heads)) + 1)

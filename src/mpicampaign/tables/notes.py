@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.rows import KIND_WORDS, MODES, OUTLIER
+from mpicampaign.comparison.findings import MODES, OUTLIER
+from mpicampaign.show.sentences import KIND_WORDS, reason
 from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.comparison.rows import Note
+    from mpicampaign.comparison.findings import Finding
     from mpicampaign.records import Case
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
@@ -24,23 +25,24 @@ _FINDINGS = {
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
 
 
-def footnote_texts(notes: Iterable[Note]) -> Mapping[Note, str]:
+def footnote_texts(notes: Iterable[Finding], unit: str) -> Mapping[Finding, str]:
     """A text for each note of a table; those that differ only in numbers, names or commands share one."""
-    kinds: dict[str, list[Note]] = {}
+    kinds: dict[str, list[Finding]] = {}
     for note in dict.fromkeys(notes):
         kinds.setdefault(note.kind, []).append(note)
-    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found).items()}
+    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, unit).items()}
 
 
-def _texts(kind: str, notes: Sequence[Note]) -> dict[Note, str]:
+def _texts(kind: str, notes: Sequence[Finding], unit: str) -> dict[Finding, str]:
+    reasons = {note: reason(note, unit) for note in notes}
     groups: dict[str, list[str]] = {}
-    for reason in dict.fromkeys(note.reason for note in notes):
-        groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", reason), []).append(reason)
-    shared = {reason: _shared(kind, common, group) for common, group in groups.items() for reason in group}
+    for text in dict.fromkeys(reasons.values()):
+        groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", text), []).append(text)
+    shared = {text: _shared(kind, common, group) for common, group in groups.items() for text in group}
     if len(groups) > MOST:
         several = f"{KIND_WORDS[kind]}, for {len(shared)} reasons: {_LONG}"
         return dict.fromkeys(notes, several)
-    return {note: shared[note.reason] for note in notes}
+    return {note: shared[text] for note, text in reasons.items()}
 
 
 def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.show.sentences import words
 from mpicampaign.tables.form import DATA_FORMATS, PEOPLE_FORMATS
 from mpicampaign.units import format_size
 from mpicampaign.wording import visible
@@ -90,8 +91,8 @@ def _why_none(comparison: Comparison, like: Table) -> str:
     rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
     runs: Counter[str] = Counter()
     for note in (note for row in rows for note in row.notes):
-        runs[note.words] += len(note.repeats)
-    return "; ".join(f"{count or ''} {words}".strip() for words, count in runs.items())
+        runs[words(note, "")] += len(note.repeats)
+    return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
 
 
 def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) -> Problem:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.matrix import missing_reason
+from mpicampaign.comparison.matrix import absence_of
 from mpicampaign.comparison.metrics import BASELINE
-from mpicampaign.comparison.published import against, published_cells, published_sources
 from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.show.published import against, published_cells, published_sources
+from mpicampaign.show.rankings import pair_words, stated_words, verdict
+from mpicampaign.show.sentences import absence
 from mpicampaign.tables.fits import fit_heads, fit_lines
 from mpicampaign.tables.words import legend, note_lines, placement_words, row_name
 from mpicampaign.wording import bounds, clip, display_width, number, pad, quantity, size_range, unit_of
@@ -37,7 +39,7 @@ def to_terminal(comparison: Comparison, width: int = WIDTH, unit: str = "MB/s") 
     """
     parts = [_terminal_table(comparison, table, width, unit) for table in comparison.tables]
     parts.append("\n".join(wrap(legend(comparison, unit), width)))
-    notes = [line for words in note_lines(comparison) for line in wrap(words, width, "  ")]
+    notes = [line for words in note_lines(comparison, unit) for line in wrap(words, width, "  ")]
     parts += ["\n".join([*heading_lines("Left out and in doubt"), *notes])] if notes else []
     stated = [line for table in comparison.tables for line in _stated_lines(table, width)]
     parts += ["\n".join([*heading_lines("What holds over all host groups"), *stated])] if stated else []
@@ -54,7 +56,9 @@ def heading_lines(words: str) -> list[str]:
 def _terminal_table(comparison: Comparison, table: Table, width: int, unit: str) -> str:
     lines = heading_lines(clip(table.title, width))
     if not table.metrics:
-        lines += [clip(f"  {row_name(comparison, table, row)}  {row.absence}", width) for row in table.rows]
+        lines += [
+            clip(f"  {row_name(comparison, table, row)}  {absence(row.absence)}", width) for row in table.rows
+        ]
     for group, metrics in groupby(table.metrics, key=lambda metric: metric.group):
         lines += _block(comparison, table, list(metrics), group, width, unit)
     lines += _published_lines(comparison, table, width, unit)
@@ -90,7 +94,7 @@ def _stated_lines(table: Table, width: int) -> list[str]:
         return []
     lines = []
     for stated in (stated for stated in table.stated_rankings if len(stated.scopes) > 1):
-        statement, *others = stated.words()
+        statement, *others = stated_words(stated)
         lines += ["", *wrap(f"{table.title}, {statement}", width, "  ")]
         lines += [line for words in others for line in wrap(words, width, "    ")]
     return lines
@@ -119,7 +123,7 @@ def _block_line(names: list[str], row: Row, cell: Cell, unit: str) -> tuple[list
     counts = f"{cell.n}/{row.planned}"
     summary, dimension = cell.summary, cell.metric.dimension
     if summary is None:
-        return [*names, counts], missing_reason(row, cell.metric)
+        return [*names, counts], absence(absence_of(row, cell.metric))
     figures = (summary.mean, summary.minimum, summary.maximum)
     texts = [number(value, dimension, unit) for value in figures]
     interval = bounds(summary.interval, dimension, unit)
@@ -160,8 +164,8 @@ def _ranking_lines(table: Table, ranking: Ranking, width: int, unit: str) -> lis
     heading = f"{table.title}, {ranking.metric.name}, {ranking.kind} of {ranking.scope}: "
     pairs = ranking.pairs_of_best
     shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
-    lines = [line for pair in shown for line in wrap(pair.words(unit), width, "    ")]
-    return ["", *wrap(heading + ranking.verdict, width, "  "), *lines]
+    lines = [line for pair in shown for line in wrap(pair_words(pair, unit), width, "    ")]
+    return ["", *wrap(heading + verdict(ranking), width, "  "), *lines]
 
 
 def wrap(text: str, width: int, indent: str = "") -> list[str]:

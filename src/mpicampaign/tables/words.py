@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.rows import OF_ONE_SERIES
+from mpicampaign.comparison.findings import OF_ONE_SERIES
 from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.show.sentences import said
 from mpicampaign.wording import percent, visible
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ def row_name(comparison: Comparison, table: Table, row: Row) -> str:
     return f"{comparison.place(row)} {placement_words(table, row)}"
 
 
-def note_lines(comparison: Comparison) -> list[str]:
+def note_lines(comparison: Comparison, unit: str) -> list[str]:
     """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
     found = []
     for table, row, note in comparison.notes():
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
-        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {note}")
+        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, unit)}")
     return found
 
 
