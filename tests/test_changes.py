@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.comparison.changes import (
+from mpicampaign.compare.changes import (
     EARLIER_FILE,
     changes_since,
     check_earlier,
     earlier_series,
     keep_earlier,
 )
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
+from mpicampaign.show.form import MATRIX, Form
+from mpicampaign.show.make import tables
 from mpicampaign.show.rankings import change_ratio, change_verdict
-from mpicampaign.tables.form import MATRIX, Form
-from mpicampaign.tables.make import tables
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 

@@ -9,15 +9,15 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison, Table
-from mpicampaign.comparison.metrics import Metric
-from mpicampaign.comparison.ranking import rank_placements
-from mpicampaign.comparison.rows import Row
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.ranking import rank_placements
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
-from mpicampaign.show.rankings import absent_words, pair_sentences, verdict
-from mpicampaign.show.sentences import absence, reason
+from mpicampaign.show.rankings import absent_words, pair_sentences, pair_words, verdict
+from mpicampaign.show.sentences import absence, reason, said
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
 TCP = Case("s", "g", "TCP", "PingPong")
@@ -118,7 +118,7 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
     row = compare(records).tables[0].rows[0]
     assert (row.counted, row.planned) == (2, 4)
     assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
-    notes = [str(note) for note in row.notes]
+    notes = [said(note, "MB/s") for note in row.notes]
     assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
     assert row.verdicts == {"verified": 2, "contradicted": 1}
 
@@ -144,7 +144,7 @@ def test_contradicted_runs_alone_show_their_reason() -> None:
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
     records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
-    notes = [str(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
+    notes = [said(note, "MB/s") for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 
@@ -365,7 +365,7 @@ def test_zero_medians_have_no_factor() -> None:
     records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
     records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
-    assert pair.factor is None and "is lower than" in str(pair)
+    assert pair.factor is None and "is lower than" in pair_words(pair, "MB/s")
 
 
 def test_run_notes_are_listed_once_for_all_series_of_a_benchmark() -> None:

@@ -6,10 +6,10 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.consensus import StatedRanking
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.consensus import StatedRanking
 from mpicampaign.records import Case, Record
-from mpicampaign.show.rankings import stated_words, step_words
+from mpicampaign.show.rankings import stated_words, statement, step_words
 
 
 def runs(group: str, placement: str, latency: float, repeats: int = 6) -> list[Record]:
@@ -74,7 +74,7 @@ def test_one_host_group_has_an_order_only() -> None:
     found = stated(runs("a", "SHM", 1e-6) + runs("a", "TCP", 9e-6))
     assert stated_words(found) == ("latency at 0 B: SHM < TCP (a; supported)",)
     found = stated(runs("a", "SHM", 1e-6, 2) + runs("a", "TCP", 9e-6, 2))
-    assert found.statement == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
+    assert statement(found) == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
 
 
 def test_one_placement_states_nothing() -> None:
@@ -96,7 +96,7 @@ def test_a_placement_in_several_modes_is_left_out_and_named() -> None:
 @stfc_runs.needed
 def test_the_rankings_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].stated_rankings
-    assert latency.statement == "latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups"
+    assert statement(latency) == "latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups"
     assert bandwidth.order == ("SHM-1", "SHM-2", "IBV", "TCP")
     steps = {(step.better, step.worse): step for step in (*bandwidth.steps, *bandwidth.against)}
     assert steps["SHM-1", "SHM-2"].reversed == ("scarf15", "scarf16")

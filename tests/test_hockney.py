@@ -8,8 +8,8 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fit, fits
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fit, fits
 from mpicampaign.records import Case
 
 SIZES = [0] + [2**power for power in range(25)]

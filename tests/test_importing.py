@@ -14,8 +14,8 @@ from foreign_outputs import directives, imb, lsf
 
 from mpicampaign.collect import imports as collecting
 from mpicampaign.collect.imports import collect_imports
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.findings import UNLIKE
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text

@@ -30,15 +30,14 @@ FOUNDATION = [
 EXECUTION = ["campaign", "schema_docs", "site", "jobs"]
 ANALYSIS = [
     "statistics",
-    "wording",
+    "text",
     "parsers",
     "verdict",
     "imports",
     "collect",
-    "comparison",
+    "compare",
     "bundle",
     "show",
-    "tables",
     "figures",
     "report",
     "analyse_tables",
@@ -50,7 +49,7 @@ ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 
 
 def part_of(module: str) -> str:
-    """``mpicampaign.tables.latex`` is part of ``tables``."""
+    """``mpicampaign.show.latex`` is part of ``tables``."""
     return module.split(".")[1]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison, Table
-from mpicampaign.comparison.findings import NOT_IN_CAMPAIGN, Finding
-from mpicampaign.comparison.matrix import Matrix, matrices
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import NOT_IN_CAMPAIGN, Finding
+from mpicampaign.compare.matrix import Matrix, matrices
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.records import Case
 from mpicampaign.show.sentences import absence
 

@@ -9,13 +9,13 @@ import pytest
 import synthetic
 from printed_outputs import HplRow, hpl_output
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
 from mpicampaign.parsers import parse
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.tables.make import to_csv, to_terminal
-from mpicampaign.wording import number, quantity, unit_of
+from mpicampaign.show.make import to_csv, to_terminal
+from mpicampaign.show.numbers import number, quantity, unit_of
 
 
 def hpl_runs(placement: str, seconds: float) -> list[Record]:

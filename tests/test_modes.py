@@ -12,8 +12,8 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.hockney import fit
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.hockney import fit
 from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
 from mpicampaign.statistics.modes import Stay, split, stretches
@@ -22,7 +22,7 @@ from mpicampaign.statistics.outliers import outliers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
 
 KIB = 1024
 SIZES = [0] + [2**power for power in range(25)]

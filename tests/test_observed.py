@@ -8,7 +8,7 @@ import synthetic
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM, mark_earlier, observed
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.records import IMPORTED_FROM, Case, Record
 from mpicampaign.show.sentences import reason
 

@@ -9,7 +9,7 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
 from mpicampaign.show.sentences import reason, words
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.parsers import OutputError, detect_suite, parse
 from mpicampaign.parsers.hpcc import _COLUMNS
 

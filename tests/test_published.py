@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
-from mpicampaign.comparison.published import published_for, with_published
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.published import published_for, with_published
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import Case, Record, Series
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.published import against
-from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mpicampaign.comparison.stopping import LOOKS, STOPPED_COVERAGE, look
+from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
 from mpicampaign.show.rankings import look_words
 
 if TYPE_CHECKING:

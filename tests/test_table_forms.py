@@ -12,17 +12,17 @@ import pytest
 import synthetic
 from pyarrow import parquet
 
-from mpicampaign.comparison.changes import changes_since
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.changes import changes_since
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.tables.data import Data, long_data
-from mpicampaign.tables.form import DATA_FORMATS, LAYOUTS, LONG, MATRIX, PEOPLE_FORMATS, Form, View, rounded
-from mpicampaign.tables.grids import Footnotes
-from mpicampaign.tables.latex import latex_text
-from mpicampaign.tables.make import tables
-from mpicampaign.wording import display_width
+from mpicampaign.show.data import Data, long_data
+from mpicampaign.show.form import DATA_FORMATS, LAYOUTS, LONG, MATRIX, PEOPLE_FORMATS, Form, View, rounded
+from mpicampaign.show.grids import Footnotes
+from mpicampaign.show.latex import latex_text
+from mpicampaign.show.make import tables
+from mpicampaign.text import display_width
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
 SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 \x1b[2J \u202e"

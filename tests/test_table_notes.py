@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mpicampaign.comparison.findings import MODES, OUTLIER, Recorded
+from mpicampaign.compare.findings import MODES, OUTLIER, Recorded
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.tables.notes import footnote_texts, row_texts
+from mpicampaign.show.notes import footnote_texts, row_texts
 
 
 def texts(kind: str, *reasons: str) -> list[str]:

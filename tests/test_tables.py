@@ -10,12 +10,13 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
-from mpicampaign.tables.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.wording import clip, display_width, number, pad, repeats_words, size_range, visible
+from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
+from mpicampaign.show.numbers import number, size_range
+from mpicampaign.text import clip, display_width, pad, repeats_words, visible
 
 HOSTILE = synthetic.HOSTILE
 

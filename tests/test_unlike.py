@@ -13,12 +13,12 @@ from evidence_texts import read
 
 from mpicampaign.collect.alike import of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.findings import UNLIKE
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.records import CONTRADICTED, Case, Record
+from mpicampaign.show.form import Form, View
+from mpicampaign.show.make import tables, to_csv
 from mpicampaign.show.sentences import said
-from mpicampaign.tables.form import Form, View
-from mpicampaign.tables.make import tables, to_csv
 from mpicampaign.verdict.library_version import library_file, library_version
 
 CASE = Case("s", "g", "TCP", "PingPong")

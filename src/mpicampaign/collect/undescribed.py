@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.runs import case_of, evidence_in
 from mpicampaign.identity import differences, run_path
-from mpicampaign.wording import repeats_words
+from mpicampaign.text import repeats_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

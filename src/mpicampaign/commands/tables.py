@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.tables.form import (
+from mpicampaign.show.form import (
     DATA_FORMATS,
     ENDINGS,
     LAYOUTS,
@@ -26,7 +26,7 @@ from mpicampaign.units import format_size, parse_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.comparison.changes import Changes
+    from mpicampaign.compare.changes import Changes
     from mpicampaign.records import Header, Record
 
     # Message sizes (B) that tables show, and those of single benchmarks.
@@ -61,9 +61,9 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _tables(options: argparse.Namespace) -> int:
-    from mpicampaign.comparison.compare import compare
-    from mpicampaign.tables.make import tables
-    from mpicampaign.tables.selection import Selection, list_text, select
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.show.make import tables
+    from mpicampaign.show.selection import Selection, list_text, select
 
     form = _form(options)
     place = _results(options)
@@ -86,8 +86,8 @@ def _tables(options: argparse.Namespace) -> int:
 
 def _form(options: argparse.Namespace) -> Form:
     """Format, layout and figures; every mistake in them at once."""
-    from mpicampaign.tables.data import plain_name
-    from mpicampaign.tables.selection import unknown
+    from mpicampaign.show.data import plain_name
+    from mpicampaign.show.selection import unknown
 
     view = View(options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0], options.decimals)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
@@ -149,8 +149,8 @@ def _all_taken(records: Sequence[Record]) -> list[Record]:
 
 def _columns(name: str) -> Sequence[str]:
     """The columns that can be chosen in this format."""
-    from mpicampaign.tables.data import CHANGE_COLUMNS, COLUMNS, plain_name
-    from mpicampaign.tables.grids import LONG_COLUMNS
+    from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
+    from mpicampaign.show.grids import LONG_COLUMNS
 
     if name not in DATA_FORMATS:
         return LONG_COLUMNS
@@ -218,8 +218,8 @@ def _changes(
     since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
 ) -> Changes | None:
     """The earlier series that is given, or the one that the results folder has kept."""
-    from mpicampaign.comparison.changes import changes_since, check_earlier, earlier_series
-    from mpicampaign.comparison.compare import compare
+    from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
+    from mpicampaign.compare.compare import compare
     from mpicampaign.records import read_with_header
 
     if since is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.comparison.metrics import dimension_of
+from mpicampaign.compare.metrics import dimension_of
 from mpicampaign.figures.axes import End, Grid, Panel, Scale, panel_grid, scale_for, size_panels
 from mpicampaign.figures.page import Page, widest
 from mpicampaign.figures.scene import (
@@ -16,15 +16,15 @@ from mpicampaign.figures.scene import (
     repeats_of,
 )
 from mpicampaign.grouping import grouped
+from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
 from mpicampaign.units import format_size
-from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.page import Point
     from mpicampaign.figures.scene import Scene
     from mpicampaign.figures.style import Look

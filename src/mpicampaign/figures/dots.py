@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.comparison.metrics import printed_sizes
+from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.figures.axes import Panel, Scale, plain, scale_for
 from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
@@ -12,15 +12,15 @@ from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, INK, PALE
 from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED
+from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
-from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.rows import Cell, Row
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.page import Point
     from mpicampaign.figures.scene import Scene
     from mpicampaign.figures.style import Look

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT
+from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.figures.axes import panel_grid, size_panels
 from mpicampaign.figures.curves import Pen, curve_words, draw_row, log_scales
@@ -12,13 +12,13 @@ from mpicampaign.figures.page import WIDTH, Page, fitting, width_of
 from mpicampaign.figures.scene import Drawn, left_out, repeat_points
 from mpicampaign.figures.style import INK, LINES
 from mpicampaign.grouping import grouped
-from mpicampaign.wording import visible
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.axes import Panel
     from mpicampaign.figures.scene import Scene
 

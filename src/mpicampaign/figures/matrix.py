@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.matrix import matrix, ranks_of
+from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
 from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, shade, words_on
+from mpicampaign.show.numbers import number, quantity, unit_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.wording import number, quantity, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.matrix import Entry, Matrix
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.matrix import Entry, Matrix
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.scene import Scene
 
 _ROW = 0.27

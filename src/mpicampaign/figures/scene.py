@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from mpicampaign.comparison.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
+from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
+from mpicampaign.compare.metrics import BASELINE, KERNEL, curve
 from mpicampaign.dimension import COUNT, MESSAGE_RATE
 from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
 from mpicampaign.show.sentences import KIND_WORDS, absence
 from mpicampaign.statistics.medians import median
-from mpicampaign.wording import clip, visible
+from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Comparison, Table
-    from mpicampaign.comparison.findings import Absence
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.dimension import Dimension
     from mpicampaign.figures.page import Page, Point
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve, dimension_of
+from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve, dimension_of
 from mpicampaign.dimension import TIME
 from mpicampaign.figures.style import COLOURS
+from mpicampaign.show.numbers import unit_of
 from mpicampaign.statistics.medians import median
-from mpicampaign.wording import unit_of, visible
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Comparison, Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Record, Series
 
 FACETS = ("placement", "host group", "ranks", "series")  # the first that differs gives the colour

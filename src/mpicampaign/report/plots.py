@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.sentences import KIND_WORDS
+from mpicampaign.text import visible
 from mpicampaign.units import format_size
-from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

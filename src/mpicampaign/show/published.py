@@ -5,14 +5,15 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.wording import number, quantity, unit_of, visible
+from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Comparison, PublishedRow, Table
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
 
 _MANY = 3  # published host groups that are named one by one
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import RATIO
+from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
-from mpicampaign.wording import percent, probability, quantity
 
 if TYPE_CHECKING:
-    from mpicampaign.comparison.changes import Change
-    from mpicampaign.comparison.consensus import Mixed, StatedRanking, Step
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.ranking import Absent, Contestant, Pair, Ranking
-    from mpicampaign.comparison.stopping import Look
+    from mpicampaign.compare.changes import Change
+    from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
+    from mpicampaign.compare.stopping import Look
 
 _NAMED = 3  # host groups without one of the two that are named one by one
 _MIXED = "its repeats fall into several modes at some sizes"

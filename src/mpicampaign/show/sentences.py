@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.findings import (
+from mpicampaign.compare.findings import (
     ABOVE,
     BETWEEN,
     EARLIER,
@@ -33,13 +33,14 @@ from mpicampaign.comparison.findings import (
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.show.numbers import quantity, size_range
+from mpicampaign.text import repeats_words, visible
 from mpicampaign.units import format_size
-from mpicampaign.wording import quantity, repeats_words, size_range, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.comparison.findings import Absence, Distance, Finding, Job, Side, Stage, Way
+    from mpicampaign.compare.findings import Absence, Distance, Finding, Job, Side, Stage, Way
 
 KIND_WORDS = {
     NOT_AVAILABLE: "n/a",

@@ -1,0 +1,239 @@
+"""Tables as data: typed columns in SI units with full precision, for CSV, JSON and Parquet alike.
+
+What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` stands for the unit that the
+column ``unit`` names, since metrics of several dimensions are in one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.matrix import absence_of
+from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
+from mpicampaign.show.rankings import change_verdict
+from mpicampaign.show.sentences import absence, said
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.matrix import Matrix
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.form import View
+
+Value = str | int | float | bool | None
+Kind = type[str] | type[int] | type[float] | type[bool]
+
+
+class Line(NamedTuple):
+    """A row with one of its cells; none where the row has no metric at all."""
+
+    table: Table
+    row: Row
+    cell: Cell | None
+    change: Change | None
+    unit: str = "MB/s"  # of bandwidths in notes
+
+
+class Column(NamedTuple):
+    """A name with its unit, the type of its values, and where a line has the value."""
+
+    name: str
+    kind: Kind
+    value: Callable[[Line], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Columns (name and type) and, for each line, their values in that order."""
+
+    columns: tuple[tuple[str, Kind], ...]
+    lines: tuple[tuple[Value, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+
+def plain_name(column: str) -> str:
+    """The column's name without its unit."""
+    return column.split(" [")[0]
+
+
+# Long layout: a line for each row and metric
+
+
+def _text(name: str, value: Callable[[Line], str]) -> Column:
+    return Column(name, str, lambda line: visible(value(line)))
+
+
+def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
+    return Column(name, kind, lambda line: None if line.cell is None else value(line.cell))
+
+
+def _summary(name: str, attribute: str) -> Column:
+    return _of_cell(name, lambda cell: getattr(cell.summary, attribute, None), float)
+
+
+def _interval(name: str, attribute: str) -> Column:
+    return _of_cell(
+        name, lambda c: getattr(c.summary.interval, attribute, None) if c.summary else None, float
+    )
+
+
+def _runs(name: str, verdict: str) -> Column:
+    return Column(name, int, lambda line: line.row.verdicts.get(verdict, 0))
+
+
+def _missing(line: Line) -> str:
+    row, cell = line.row, line.cell
+    return absence(row.absence if cell is None else absence_of(row, cell.metric))
+
+
+# Which figure of which row it is: without these a line says nothing.
+_NAMES = (
+    _text("system", lambda line: line.row.case.system),
+    _text("host_group", lambda line: line.row.case.host_group),
+    _text("placement", lambda line: line.row.case.placement),
+    _text("benchmark", lambda line: line.row.case.benchmark),
+    _text("series", lambda line: line.row.label),
+    Column("ranks", int, lambda line: line.row.ranks),
+    _of_cell("metric", lambda cell: cell.metric.name, str),
+    _of_cell("size [B]", lambda cell: cell.metric.size, int),
+    _of_cell("unit", lambda cell: cell.metric.dimension.si_unit, str),
+)
+COLUMNS = (
+    *_NAMES,
+    Column("runs_planned", int, lambda line: line.row.planned),
+    Column("runs_counted", int, lambda line: line.row.counted),
+    Column("n", int, lambda line: line.cell.n if line.cell else 0),
+    _summary("median [unit]", "median"),
+    _interval("interval_low [unit]", "low"),
+    _interval("interval_high [unit]", "high"),
+    _interval("interval_coverage [1]", "coverage"),
+    _summary("mean [unit]", "mean"),
+    _summary("minimum [unit]", "minimum"),
+    _summary("maximum [unit]", "maximum"),
+    _of_cell("line_rate_bound [B/s]", lambda cell: cell.bound, float),
+    _runs("runs_verified", VERIFIED),
+    _runs("runs_verified_against_declared_topology", DECLARED),
+    _runs("runs_unverified", UNVERIFIED),
+    _runs("runs_contradicted", CONTRADICTED),
+    _text("missing_because", _missing),
+    _text("notes", lambda line: "; ".join(said(note, line.unit) for note in line.row.notes)),
+)
+
+
+def _change(name: str, kind: Kind, path: str) -> Column:
+    def value(line: Line) -> Value:
+        found: object = line.change
+        for attribute in path.split("."):
+            found = getattr(found, attribute, None)
+        return found if isinstance(found, (str, int, float)) else None
+
+    return Column(name, kind, value)
+
+
+CHANGE_COLUMNS = (
+    _change("earlier_n", int, "earlier.n"),
+    _change("earlier_median [unit]", float, "earlier.summary.median"),
+    _change("ratio_to_earlier_median [1]", float, "difference.ratio"),
+    _change("change_p [1]", float, "difference.p"),
+    _change("change_significant", bool, "difference.significant"),
+    Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
+)
+
+
+def long_data(comparison: Comparison, columns: Sequence[str] = (), changes: Changes | None = None) -> Data:
+    """One line for each row and metric.
+
+    Parameters
+    ----------
+    columns : names without units, in the order in which they are shown behind those that say which row and
+        metric it is; all where empty
+    changes : adds how the figures differ from those of an earlier series
+    """
+    named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
+    every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
+    asked = dict.fromkeys([*_NAMES, *(named[name] for name in columns)])
+    chosen = tuple(asked) if columns else every
+    lines = tuple(tuple(column.value(line) for column in chosen) for line in _lines(comparison, changes))
+    return Data(tuple((column.name, column.kind) for column in chosen), lines)
+
+
+def _lines(comparison: Comparison, changes: Changes | None) -> Iterable[Line]:
+    for table in comparison.tables:
+        for row in table.rows:
+            cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
+            for cell in cells:
+                change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
+                yield Line(table, row, cell, change)
+
+
+# Matrix layout: a line for each metric and host group, four columns for each placement
+
+_MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
+    ("benchmark", str),
+    ("series", str),
+    ("ranks", int),
+    ("metric", str),
+    ("size [B]", int),
+    ("statistic", str),
+    ("unit", str),
+    ("system", str),
+    ("host_group", str),
+)
+
+
+def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Data:
+    """Host groups × placements; for each placement the statistic, repeats, bound, notes, and the change."""
+    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
+    parts: tuple[tuple[str, Kind], ...] = (
+        ("[unit]", float),
+        ("n", int),
+        ("bound [B/s]", float),
+        ("notes", str),
+    )
+    if changes is not None:
+        parts += (("ratio_to_earlier_median [1]", float), ("change_verdict", str))
+    columns = tuple((f"{placement} {name}", kind) for placement in placements for name, kind in parts)
+    lines = tuple(
+        (
+            *_matrix_names(one, host_group, view),
+            *_placements(one, host_group, placements, view, changes),
+        )
+        for one in found
+        for host_group in one.host_groups
+    )
+    return Data((*_MATRIX_NAMES, *columns), lines)
+
+
+def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
+    table, metric = one.table, one.metric
+    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
+    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
+    return (*names, view.statistic, metric.dimension.si_unit, visible(case.system), visible(case.host_group))
+
+
+def _placements(
+    one: Matrix, host_group: str, placements: Iterable[str], view: View, changes: Changes | None
+) -> Iterable[Value]:
+    for placement in placements:
+        yield from _entry(one, host_group, placement, view)
+        row = one.row(host_group, placement)
+        change = changes.of(row, one.metric) if changes is not None and row is not None else None
+        if changes is not None:
+            yield from (change.difference.ratio, change_verdict(change)) if change else (None, None)
+
+
+def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
+    row, cell, reasons = one.entry(host_group, placement)
+    if row is None:
+        return (None, None, None, absence(reasons))
+    notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
+    if cell is None or cell.summary is None:
+        return (None, 0, None, notes)
+    return (view.chosen(cell.summary), cell.n, cell.bound, notes)
