@@ -63,5 +63,5 @@ def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s") -> No
     """The comparison as text, CSV and Markdown."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
-    write_whole(folder / "comparison.csv", to_csv(comparison))
+    write_whole(folder / "comparison.csv", to_csv(comparison, unit))
     write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))

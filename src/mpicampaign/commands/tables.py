@@ -50,8 +50,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     for option in ("--benchmark", "--metric", "--host-group", "--placement"):
         parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
-    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths, for people (default: MB/s)")
-    parser.add_argument("--decimals", type=int, metavar="N", help="of all figures, for people")
+    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths (default: MB/s)")
+    parser.add_argument(
+        "--decimals",
+        type=int,
+        metavar="N",
+        help="of all numbers; data hold SI units in full without --unit and --decimals",
+    )
     parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
     parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
@@ -89,7 +94,9 @@ def _form(options: argparse.Namespace) -> Form:
     from mpicampaign.show.data import plain_name
     from mpicampaign.show.selection import unknown
 
-    view = View(options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0], options.decimals)
+    si = options.unit is None and options.decimals is None
+    unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
+    view = View(unit, statistic, options.decimals, si)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
     problems = [*_contradictions(options), *unknown("--columns", form.columns, _columns(form.format))]
@@ -103,10 +110,6 @@ def _form(options: argparse.Namespace) -> Form:
 
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
     found = _ignored_by_list(options) if options.list else []
-    if options.format in DATA_FORMATS:
-        message = f"{options.format} holds SI units with full precision"
-        given = {"--unit": options.unit, "--decimals": options.decimals}
-        found += [Problem(message, key=key) for key, value in given.items() if value is not None]
     if options.layout == MATRIX and options.columns:
         found.append(Problem("chooses columns of the long layout", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:

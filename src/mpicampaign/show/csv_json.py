@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.data import COLUMNS, long_data
+from mpicampaign.show.form import View
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
@@ -18,9 +19,9 @@ JSON_FORMAT = "mpicampaign-table"
 JSON_VERSION = 1
 
 
-def to_csv(comparison: Comparison) -> str:
-    """One line for each row and metric; figures in SI units, empty where there is none."""
-    return data_to_csv(long_data(comparison))
+def to_csv(comparison: Comparison, unit: str = "MB/s") -> str:
+    """One line for each row and metric, in SI units; ``unit``: of bandwidths in notes."""
+    return data_to_csv(long_data(comparison, view=View(unit)))
 
 
 def data_to_csv(data: Data) -> str:

@@ -1,4 +1,4 @@
-"""Tables as data: typed columns in SI units with full precision, for CSV, JSON and Parquet alike.
+"""Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units unless others are asked for.
 
 What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` stands for the unit that the
 column ``unit`` names, since metrics of several dimensions are in one table.
@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.matrix import absence_of
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
+from mpicampaign.show.form import View
 from mpicampaign.show.rankings import change_verdict
 from mpicampaign.show.sentences import absence, said
 from mpicampaign.text import visible
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.form import View
 
 Value = str | int | float | bool | None
 Kind = type[str] | type[int] | type[float] | type[bool]
@@ -35,7 +36,7 @@ class Line(NamedTuple):
     row: Row
     cell: Cell | None
     change: Change | None
-    unit: str = "MB/s"  # of bandwidths in notes
+    view: View
 
 
 class Column(NamedTuple):
@@ -74,18 +75,35 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
     return Column(name, kind, lambda line: None if line.cell is None else value(line.cell))
 
 
-def _summary(name: str, attribute: str) -> Column:
-    return _of_cell(name, lambda cell: getattr(cell.summary, attribute, None), float)
+def _measured(name: str, path: str) -> Column:
+    """A number of the metric's dimension, found from the line by a path of attributes."""
+
+    def value(line: Line) -> Value:
+        found = _follow(line, path)
+        if line.cell is None or not isinstance(found, (int, float)):
+            return None
+        return line.view.value(found, line.cell.metric.dimension)
+
+    return Column(name, float, value)
 
 
-def _interval(name: str, attribute: str) -> Column:
-    return _of_cell(
-        name, lambda c: getattr(c.summary.interval, attribute, None) if c.summary else None, float
-    )
+def _follow(found: object, path: str) -> object:
+    for attribute in path.split("."):
+        found = getattr(found, attribute, None)
+    return found
 
 
 def _runs(name: str, verdict: str) -> Column:
     return Column(name, int, lambda line: line.row.verdicts.get(verdict, 0))
+
+
+def _coverage(cell: Cell) -> float | None:
+    return cell.summary.interval.coverage if cell.summary and cell.summary.interval else None
+
+
+def _rate(cell: Cell | None, view: View) -> float | None:
+    """The bound of a fraction."""
+    return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
 def _missing(line: Line) -> str:
@@ -103,35 +121,33 @@ _NAMES = (
     Column("ranks", int, lambda line: line.row.ranks),
     _of_cell("metric", lambda cell: cell.metric.name, str),
     _of_cell("size [B]", lambda cell: cell.metric.size, int),
-    _of_cell("unit", lambda cell: cell.metric.dimension.si_unit, str),
+    Column("unit", str, lambda line: line.view.data_unit(line.cell.metric.dimension) if line.cell else None),
 )
 COLUMNS = (
     *_NAMES,
     Column("runs_planned", int, lambda line: line.row.planned),
     Column("runs_counted", int, lambda line: line.row.counted),
     Column("n", int, lambda line: line.cell.n if line.cell else 0),
-    _summary("median [unit]", "median"),
-    _interval("interval_low [unit]", "low"),
-    _interval("interval_high [unit]", "high"),
-    _interval("interval_coverage [1]", "coverage"),
-    _summary("mean [unit]", "mean"),
-    _summary("minimum [unit]", "minimum"),
-    _summary("maximum [unit]", "maximum"),
-    _of_cell("line_rate_bound [B/s]", lambda cell: cell.bound, float),
+    _measured("median [unit]", "cell.summary.median"),
+    _measured("interval_low [unit]", "cell.summary.interval.low"),
+    _measured("interval_high [unit]", "cell.summary.interval.high"),
+    _of_cell("interval_coverage [1]", _coverage, float),
+    _measured("mean [unit]", "cell.summary.mean"),
+    _measured("minimum [unit]", "cell.summary.minimum"),
+    _measured("maximum [unit]", "cell.summary.maximum"),
+    Column("line_rate_bound [B/s]", float, lambda line: _rate(line.cell, line.view)),
     _runs("runs_verified", VERIFIED),
     _runs("runs_verified_against_declared_topology", DECLARED),
     _runs("runs_unverified", UNVERIFIED),
     _runs("runs_contradicted", CONTRADICTED),
     _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(said(note, line.unit) for note in line.row.notes)),
+    _text("notes", lambda line: "; ".join(said(note, line.view.unit) for note in line.row.notes)),
 )
 
 
 def _change(name: str, kind: Kind, path: str) -> Column:
     def value(line: Line) -> Value:
-        found: object = line.change
-        for attribute in path.split("."):
-            found = getattr(found, attribute, None)
+        found = _follow(line.change, path)
         return found if isinstance(found, (str, int, float)) else None
 
     return Column(name, kind, value)
@@ -139,7 +155,7 @@ def _change(name: str, kind: Kind, path: str) -> Column:
 
 CHANGE_COLUMNS = (
     _change("earlier_n", int, "earlier.n"),
-    _change("earlier_median [unit]", float, "earlier.summary.median"),
+    _measured("earlier_median [unit]", "change.earlier.summary.median"),
     _change("ratio_to_earlier_median [1]", float, "difference.ratio"),
     _change("change_p [1]", float, "difference.p"),
     _change("change_significant", bool, "difference.significant"),
@@ -147,30 +163,43 @@ CHANGE_COLUMNS = (
 )
 
 
-def long_data(comparison: Comparison, columns: Sequence[str] = (), changes: Changes | None = None) -> Data:
+def long_data(
+    comparison: Comparison,
+    columns: Sequence[str] = (),
+    changes: Changes | None = None,
+    view: View | None = None,
+) -> Data:
     """One line for each row and metric.
 
     Parameters
     ----------
     columns : names without units, in the order in which they are shown behind those that say which row and
         metric it is; all where empty
-    changes : adds how the figures differ from those of an earlier series
+    changes : adds how the values differ from those of an earlier series
+    view : units and decimals; SI units in full where none is given
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
     asked = dict.fromkeys([*_NAMES, *(named[name] for name in columns)])
     chosen = tuple(asked) if columns else every
-    lines = tuple(tuple(column.value(line) for column in chosen) for line in _lines(comparison, changes))
-    return Data(tuple((column.name, column.kind) for column in chosen), lines)
+    view = view or View()
+    lines = _lines(comparison, changes, view)
+    values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
+    return Data(tuple((_head(column.name, view), column.kind) for column in chosen), values)
 
 
-def _lines(comparison: Comparison, changes: Changes | None) -> Iterable[Line]:
+def _head(name: str, view: View) -> str:
+    """The name of a column, its bandwidths in the view's unit."""
+    return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
+
+
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[Line]:
     for table in comparison.tables:
         for row in table.rows:
             cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
             for cell in cells:
                 change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
-                yield Line(table, row, cell, change)
+                yield Line(table, row, cell, change, view)
 
 
 # Matrix layout: a line for each metric and host group, four columns for each placement
@@ -199,7 +228,9 @@ def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = N
     )
     if changes is not None:
         parts += (("ratio_to_earlier_median [1]", float), ("change_verdict", str))
-    columns = tuple((f"{placement} {name}", kind) for placement in placements for name, kind in parts)
+    columns = tuple(
+        (f"{placement} {_head(name, view)}", kind) for placement in placements for name, kind in parts
+    )
     lines = tuple(
         (
             *_matrix_names(one, host_group, view),
@@ -215,7 +246,13 @@ def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]
     table, metric = one.table, one.metric
     names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
     case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
-    return (*names, view.statistic, metric.dimension.si_unit, visible(case.system), visible(case.host_group))
+    return (
+        *names,
+        view.statistic,
+        view.data_unit(metric.dimension),
+        visible(case.system),
+        visible(case.host_group),
+    )
 
 
 def _placements(
@@ -236,4 +273,5 @@ def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Va
     notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
     if cell is None or cell.summary is None:
         return (None, 0, None, notes)
-    return (view.chosen(cell.summary), cell.n, cell.bound, notes)
+    value = view.value(view.chosen(cell.summary), cell.metric.dimension)
+    return (value, cell.n, _rate(cell, view), notes)

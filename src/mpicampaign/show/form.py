@@ -26,11 +26,15 @@ STATISTICS = ("median", "mean")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``decimals``: ``None`` for as many as the figure's size asks for."""
+    """How numbers are written.
+
+    ``decimals``: ``None`` for as many as the number's size asks for. ``si``: data hold SI units in full.
+    """
 
     unit: str = "MB/s"
     statistic: str = "median"
     decimals: int | None = None
+    si: bool = True
 
     def figure(self, value: float, dimension: Dimension) -> str:
         """The figure without its unit."""
@@ -41,6 +45,17 @@ class View:
     def unit_of(self, dimension: Dimension) -> str:
         """The unit in which `figure` writes."""
         return unit_of(dimension, self.unit)
+
+    def value(self, value: float, dimension: Dimension) -> float:
+        """The value as data hold it."""
+        if self.si:
+            return value
+        shown = dimension.unit(self.unit).of(value)
+        return shown if self.decimals is None else float(rounded(shown, self.decimals))
+
+    def data_unit(self, dimension: Dimension) -> str:
+        """The unit of `value`."""
+        return dimension.si_unit if self.si else self.unit_of(dimension)
 
     def interval(self, interval: Interval | None, dimension: Dimension) -> str:
         """``[0.241, 0.270]``; empty where there is none."""

@@ -43,7 +43,7 @@ def _data(comparison: Comparison, form: Form, changes: Changes | None) -> Data:
     if form.layout == MATRIX:
         found = [chosen_matrices(comparison, table, form.every_metric) for table in comparison.tables]
         return matrix_data([one for of_table in found for one in of_table], form.view, changes)
-    return long_data(comparison, form.columns, changes)
+    return long_data(comparison, form.columns, changes, form.view)
 
 
 def _data_bytes(data: Data, name: str, campaign: str) -> bytes:

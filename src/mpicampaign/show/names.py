@@ -8,6 +8,7 @@ from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
+from mpicampaign.statistics.comparisons import CLOSED
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Record
+
+
+_BY_SETS = "procedure of Ryan, Einot, Gabriel and Welsch, Mann-Whitney tests of pairs in Kruskal-Wallis tests"
+_BY_SETS += " of all sets"
 
 
 def placement_words(table: Table, row: Row) -> str:
@@ -49,7 +54,21 @@ def runs_are(records: Sequence[Record]) -> str:
 
 def legend(comparison: Comparison, unit: str) -> str:
     """What the figures of the long layout are, and the rankings beside them."""
-    return f"{long_legend(comparison, unit)} Differences: Mann-Whitney test of each pair on its own at 5 %."
+    tests = tests_words(comparison)
+    return long_legend(comparison, unit) + (f" Differences at 5 %: {tests}." if tests else "")
+
+
+def tests_words(comparison: Comparison) -> str:
+    """By which tests the rankings that are shown were judged; empty where nothing is compared."""
+    ranked = {len(ranking.contestants) for _, ranking in comparison.rankings}
+    used = {
+        "two alone: Mann-Whitney test": 2 in ranked,
+        f"3 to {CLOSED} together: {_BY_SETS}": any(2 < k <= CLOSED for k in ranked),
+        f"more than {CLOSED} together: Mann-Whitney tests with Holm's correction": any(
+            k > CLOSED for k in ranked
+        ),
+    }
+    return "; ".join(words for words, is_used in used.items() if is_used)
 
 
 def long_legend(comparison: Comparison, unit: str) -> str:
