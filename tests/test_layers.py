@@ -49,7 +49,7 @@ ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 
 
 def part_of(module: str) -> str:
-    """``mpicampaign.show.latex`` is part of ``tables``."""
+    """``mpicampaign.show.writers.latex`` is part of ``tables``."""
     return module.split(".")[1]
 
 

@@ -1,8 +1,9 @@
 """Every number that people see agrees with the records, to the digits that are shown.
 
 Records are random; what is to be shown is computed from them here, without the program's own summaries. Texts
-are read back: the terminal's table, Markdown, CSV, JSON, LaTeX and the tables of the report page. A reader gives
-`Shown`; whatever else shows numbers, such as the data of charts, needs a reader and a call of `check_all`.
+are read back: the terminal's table, Markdown, CSV, JSON, LaTeX and the tables of the report page. A reader
+gives `Shown`; whatever else shows numbers, such as the data of charts, needs a reader and a call of
+`check_all`.
 """
 
 from __future__ import annotations

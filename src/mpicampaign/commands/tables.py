@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.show.form import (
-    DATA_FORMATS,
-    ENDINGS,
     LAYOUTS,
     LONG,
     MATRIX,
-    PEOPLE_FORMATS,
     STATISTICS,
     Form,
     View,
 )
+from mpicampaign.show.writer import DataWriter, TextWriter, format_names, writer
 from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.changes import Changes
     from mpicampaign.records import Header, Record
+    from mpicampaign.show.writer import Writer
 
     # Message sizes (B) that tables show, and those of single benchmarks.
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
@@ -45,7 +44,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
     where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
-    parser.add_argument("--format", choices=(*PEOPLE_FORMATS, *DATA_FORMATS), default="terminal")
+    parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     for option in ("--benchmark", "--metric", "--host-group", "--placement"):
         parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
@@ -80,7 +79,7 @@ def _tables(options: argparse.Namespace) -> int:
         _check_sizes(sizes[0], records)
     comparison = compare(records, *sizes)
     if options.list:
-        print(list_text(comparison, _columns(PEOPLE_FORMATS[0]), _columns(DATA_FORMATS[0])))
+        print(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return 0
     chosen = (options.benchmark, options.metric, options.host_group, options.placement)
     shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
@@ -99,7 +98,10 @@ def _form(options: argparse.Namespace) -> Form:
     view = View(unit, statistic, options.decimals, si)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
-    problems = [*_contradictions(options), *unknown("--columns", form.columns, _columns(form.format))]
+    problems = [
+        *_contradictions(options),
+        *unknown("--columns", form.columns, _columns(type(writer(form.format)))),
+    ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
         problems.append(Problem(f"not from 0 to {_MOST_DECIMALS}", key="--decimals", value=value))
@@ -134,10 +136,9 @@ def _check_target(output: Path | None, folder: Path, name: str) -> None:
     """
     if output is None or not output.is_file():
         return
-    if output.suffix.casefold() != ENDINGS[name]:
-        hint = (
-            f"a table as {name} replaces files *{ENDINGS[name]} only: give another name, or remove this file"
-        )
+    ending = writer(name).ending
+    if output.suffix.casefold() != ending:
+        hint = f"a table as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file is there already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         raise UserError(
@@ -150,12 +151,12 @@ def _all_taken(records: Sequence[Record]) -> list[Record]:
     return [replace(record, verdict=None) for record in records]
 
 
-def _columns(name: str) -> Sequence[str]:
-    """The columns that can be chosen in this format."""
+def _columns(kind: type[Writer]) -> Sequence[str]:
+    """The columns that can be chosen in formats of this kind."""
     from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
     from mpicampaign.show.grids import LONG_COLUMNS
 
-    if name not in DATA_FORMATS:
+    if kind is TextWriter:
         return LONG_COLUMNS
     return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
 

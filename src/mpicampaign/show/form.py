@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 LONG = "long"
 MATRIX = "matrix"
 LAYOUTS = (LONG, MATRIX)
-PEOPLE_FORMATS = ("terminal", "markdown", "latex")
-DATA_FORMATS = ("csv", "json", "parquet")
-# How names of files end that hold a table in each format.
-ENDINGS = {"terminal": ".txt", "markdown": ".md", "latex": ".tex"}
-ENDINGS |= {name: f".{name}" for name in DATA_FORMATS}
 STATISTICS = ("median", "mean")
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.show.form import DATA_FORMATS, PEOPLE_FORMATS
 from mpicampaign.show.sentences import words
+from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
@@ -151,8 +151,8 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
 def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
     """What can be chosen, for people: a line for each name; columns of print and of data differ."""
     parts = {f"--{option}": listed for option, listed in names(comparison).items()}
-    parts[f"--columns, as {', '.join(PEOPLE_FORMATS)}"] = tuple(columns)
-    parts[f"--columns, as {', '.join(DATA_FORMATS)}"] = tuple(data_columns)
+    parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
+    parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
     texts = ["\n".join([option, *(f"  {name}" for name in listed)]) for option, listed in parts.items()]
     sizes = ", ".join(format_size(size) for size in comparison.table_sizes)
     return "\n".join([*texts, f"message sizes: {sizes}; others with --sizes"])

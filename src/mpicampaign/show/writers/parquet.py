@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.show.writer import DataWriter
 
 if TYPE_CHECKING:
     from mpicampaign.show.data import Data
@@ -32,3 +33,6 @@ def data_to_parquet(data: Data, campaign: str) -> bytes:
     file = io.BytesIO()
     parquet.write_table(arrow.Table.from_arrays(columns, schema=schema), file)
     return file.getvalue()
+
+
+WRITER = DataWriter(".parquet", data_to_parquet)

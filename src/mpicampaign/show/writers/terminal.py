@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.comparison_text import WIDTH, heading_lines, wrap
 from mpicampaign.show.grids import Box
-from mpicampaign.show.terminal import WIDTH, heading_lines, wrap
+from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import clip, display_width, pad
 
 if TYPE_CHECKING:
@@ -66,3 +67,10 @@ def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int)
             part = []
         part.append(column)
     yield [*names, *part]
+
+
+def _whole(grids: Sequence[Grid], legend: str) -> str:
+    return grids_to_terminal(grids) + ("\n" + "\n".join(wrap(legend, WIDTH)) + "\n" if legend else "")
+
+
+WRITER = TextWriter(".txt", _whole)

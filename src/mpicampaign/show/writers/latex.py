@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -226,3 +227,6 @@ def _footnotes(grid: Grid) -> list[str]:
         for mark, words in grid.footnotes
     ]
     return [r"  \par\smallskip\raggedright", r"  \footnotesize", *(f"{note}\\par" for note in notes)]
+
+
+WRITER = TextWriter(".tex", lambda grids, _: to_latex(grids))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of
@@ -14,14 +12,13 @@ from mpicampaign.show.numbers import bounds, number, quantity, unit_of
 from mpicampaign.show.published import against, published_grid, published_sources
 from mpicampaign.show.rankings import pair_sentences, stated_words, verdict
 from mpicampaign.show.sentences import absence
-from mpicampaign.text import visible
+from mpicampaign.show.writers.markdown import markdown_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from mpicampaign.compare.rows import Cell
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.grids import Box, Grid
 
 
 def to_markdown(comparison: Comparison, unit: str = "MB/s") -> str:
@@ -102,28 +99,3 @@ def _range_words(cell: Cell, unit: str) -> str:
     figures = (summary.mean, summary.minimum, summary.maximum)
     mean, low, high = (number(figure, cell.metric.dimension, unit) for figure in figures)
     return f"{mean} ({low} to {high})"
-
-
-def markdown_text(text: str) -> str:
-    """The text so that no renderer takes a part of it for markup, HTML or a cell's end."""
-    text = html.escape(visible(text), quote=False)
-    return re.sub(r"([\\`*_|~#$\[\]])", r"\\\1", text)
-
-
-def grids_to_markdown(grids: Iterable[Grid]) -> str:
-    """Each grid under its title, its footnotes below."""
-    return "\n\n".join(_grid(grid) for grid in grids) + "\n"
-
-
-def _grid(grid: Grid) -> str:
-    rule = "|" + "---|" * grid.names + "---:|" * (len(grid.header) - grid.names)
-    lines = ["| " + " | ".join(_box(box) for box in line) + " |" for line in grid.lines]
-    header = "| " + " | ".join(markdown_text(head) for head in grid.header) + " |"
-    notes = [f"<sup>{mark}</sup> {markdown_text(words)}  " for mark, words in grid.footnotes]
-    table = "\n".join([f"### {markdown_text(grid.title)}", "", header, rule, *lines])
-    return "\n".join([table, "", *notes]) if notes else table
-
-
-def _box(box: Box) -> str:
-    marks = f"<sup>{','.join(box.marks)}</sup>" if box.marks else ""
-    return markdown_text(box.text) + marks
