@@ -5,7 +5,7 @@ from __future__ import annotations
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import NOT_IN_CAMPAIGN, Finding
+from mpicampaign.compare.findings import NOT_IN_CAMPAIGN, Note
 from mpicampaign.compare.matrix import Matrix, matrices
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.records import Case
@@ -41,7 +41,7 @@ def test_entries_have_their_row_and_figure_or_say_why_not() -> None:
     assert entry.cell is not None and entry.cell.n == 6 and entry.absence == ()
     missing = found.entry("g1", "IBV")
     assert missing.cell is None and absence(missing.absence) == "n/a: no InfiniBand device"
-    assert found.entry("g2", "IBV") == (None, None, (Finding(kind=NOT_IN_CAMPAIGN),))
+    assert found.entry("g2", "IBV") == (None, None, (Note(kind=NOT_IN_CAMPAIGN),))
     assert len(found.entries) == 6
 
 

@@ -15,7 +15,7 @@ from mpicampaign.grouping import grouped
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.compare.findings import Finding
+    from mpicampaign.compare.findings import Note
     from mpicampaign.records import Record, Series
 
 
@@ -30,7 +30,7 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     return {repeat: end for repeat, end in ends.items() if end < last}
 
 
-def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Finding]:
+def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     """One finding for each size at which such repeats end, or IMB gave up, be it in all of them."""
     known = [(run, series) for run, series in curves if run.suite in _SUITES]
     cut = cut_repeats(known)

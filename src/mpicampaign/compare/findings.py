@@ -49,7 +49,7 @@ WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Note:
     """Why runs are left out or doubted, or what is found in their values; its kind may say it all.
 
     ``repeats``: those that it concerns; none where it concerns all.
@@ -60,21 +60,21 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded(Finding):
+class Recorded(Note):
     """What a run recorded itself: why it failed, is n/a, contradicted, unverified, earlier, shortened."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoSeries(Finding):
+class NoSeries(Note):
     """The output has no such series."""
 
     kind: str = NOT_PRINTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shorter(Finding):
+class Shorter(Note):
     """The values end at a smaller message than those of other repeats, or than the sizes.
 
     ``end``: the last size (B) with a value. ``given_up``: what the program printed instead of values.
@@ -98,7 +98,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unlike(Finding):
+class Unlike(Note):
     """Repeats that were run otherwise than others; ``what``: a key of `unlike.ALIKE`."""
 
     kind: str = UNLIKE
@@ -107,7 +107,7 @@ class Unlike(Finding):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Elsewhere(Finding):
+class Elsewhere(Note):
     """The jobs asked for another host group than that of the hosts they ran on."""
 
     kind: str = ELSEWHERE
@@ -115,7 +115,7 @@ class Elsewhere(Finding):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RepeatJob:
     """A repeat with its job's number (empty where none is known) and its hosts."""
 
     repeat: int
@@ -149,7 +149,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Modes(Finding):
+class Modes(Note):
     """The repeats fall into two bands at some sizes (B) of so many; ``low``, ``high``: at the widest."""
 
     kind: str = MODES
@@ -160,7 +160,7 @@ class Modes(Finding):
     low: Band
     high: Band
     ways: tuple[Way, ...]
-    jobs: tuple[Job, ...]
+    jobs: tuple[RepeatJob, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +172,17 @@ class Distance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FarOff(Finding):
+class FarOff(Note):
     """One repeat is far from all others; ``what``: the column, or the metric where there are no sizes."""
 
     kind: str = OUTLIER
     what: str
     distances: tuple[Distance, ...]
-    job: Job
+    job: RepeatJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Between(Finding):
+class Between(Note):
     """No repeat is near the median: the two middle values."""
 
     kind: str = BETWEEN
@@ -192,7 +192,7 @@ class Between(Finding):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AboveBound(Finding):
+class AboveBound(Note):
     """More than the link carries: its bound (B/s), and how many times that was measured at most."""
 
     kind: str = ABOVE
@@ -201,7 +201,7 @@ class AboveBound(Finding):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotMonotonic(Finding):
+class NotMonotonic(Note):
     """Fewer ranks, in a placement, have a larger effective bandwidth (B/s)."""
 
     kind: str = NOT_MONOTONIC
@@ -212,4 +212,4 @@ class NotMonotonic(Finding):
     b_eff_of_fewer: float
 
 
-Absence = tuple[Finding, ...]  # why there is no value; empty where there is one
+Absence = tuple[Note, ...]  # why there is no value; empty where there is one

@@ -15,7 +15,7 @@ from mpicampaign.compare.findings import (
     NOT_AT_SIZE,
     NOT_IN_CAMPAIGN,
     NOT_PRINTED,
-    Finding,
+    Note,
 )
 from mpicampaign.text import visible
 
@@ -69,7 +69,7 @@ class Matrix:
         """Row and figure, or the reason why there is none."""
         row = self.row(host_group, placement)
         if row is None:
-            return Entry(None, None, (Finding(kind=NOT_IN_CAMPAIGN),))
+            return Entry(None, None, (Note(kind=NOT_IN_CAMPAIGN),))
         absence = absence_of(row, self.metric)
         return Entry(row, None if absence else row.cell(self.metric), absence)
 
@@ -84,8 +84,8 @@ def absence_of(row: Row, metric: Metric) -> Absence:
     if row.absence or row.cell(metric).summary is not None:
         return row.absence
     if not metric.bound:
-        return (Finding(kind=NOT_PRINTED if metric.size is None else NOT_AT_SIZE),)
-    return (Finding(kind=NO_LARGE_SIZE if row.shows(metric) else NO_BOUND),)
+        return (Note(kind=NOT_PRINTED if metric.size is None else NOT_AT_SIZE),)
+    return (Note(kind=NO_LARGE_SIZE if row.shows(metric) else NO_BOUND),)
 
 
 def matrix(comparison: Comparison, table: Table, metric: Metric, ranks: int | None) -> Matrix:

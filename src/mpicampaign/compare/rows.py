@@ -10,7 +10,7 @@ from mpicampaign.compare.findings import MODES, WITHOUT_VALUE
 from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
 
 if TYPE_CHECKING:
-    from mpicampaign.compare.findings import Absence, Finding
+    from mpicampaign.compare.findings import Absence, Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Case, Record, Series
     from mpicampaign.statistics.medians import Summary
@@ -57,7 +57,7 @@ class Row:
     records: tuple[Record, ...]
     curves: tuple[tuple[Record, Series], ...]
     cells: tuple[Cell, ...]
-    notes: tuple[Finding, ...]
+    notes: tuple[Note, ...]
     stretches: tuple[Stretch, ...] = ()
     outliers: tuple[Outlier, ...] = ()
     judged_column: str = ""

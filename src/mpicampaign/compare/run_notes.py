@@ -14,8 +14,8 @@ from mpicampaign.compare.findings import (
     AboveBound,
     Between,
     Elsewhere,
-    Finding,
     NoSeries,
+    Note,
     Recorded,
 )
 from mpicampaign.compare.unlike import unlike_notes
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
 
-def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -> tuple[Finding, ...]:
+def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -> tuple[Note, ...]:
     """Why runs are left out or not verified, each reason once with its repeats, and which had not settled."""
     with_values = {id(run) for run, _ in curves}
-    repeats: dict[Finding, list[int]] = {}
+    repeats: dict[Note, list[int]] = {}
     for run in runs:
         for doubt in _doubts(run, id(run) in with_values):
             repeats.setdefault(doubt, []).append(run.repeat)
@@ -45,14 +45,14 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
 
 def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
-) -> tuple[Finding, ...]:
+) -> tuple[Note, ...]:
     """What is doubtful of a row's values; where modes were found, they say what is between the repeats."""
     of_runs = (*unlike_notes(curves), *cut_notes(curves), *_shortened_notes(curves), *_elsewhere_notes(runs))
     notes = (*of_runs, *_above_notes(cells))
     return notes if has_modes else (*notes, *_between_notes(cells))
 
 
-def _doubts(run: Record, has_values: bool) -> list[Finding]:
+def _doubts(run: Record, has_values: bool) -> list[Note]:
     """What is to be said of a run: why it is left out, or why it is not verified."""
     if run.status != OK:
         return [Recorded(kind=run.status, reason=run.reason)]
@@ -61,19 +61,19 @@ def _doubts(run: Record, has_values: bool) -> list[Finding]:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]
     if run.earlier:
         return [Recorded(kind=EARLIER, reason=run.earlier)]
-    found: list[Finding] = [] if has_values else [NoSeries()]
+    found: list[Note] = [] if has_values else [NoSeries()]
     if run.verdict == DECLARED:
         return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
     return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]
 
 
-def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Finding]:
+def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     """Repeats whose samples had not settled when the time for some size was spent."""
     unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
-    return [Finding(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
+    return [Note(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
 
 
-def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Finding]:
+def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     """Repeats of which the benchmark itself says what its time did not allow."""
     by_reason = grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
     return [
@@ -83,7 +83,7 @@ def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Finding]:
     ]
 
 
-def _elsewhere_notes(runs: Iterable[Record]) -> list[Finding]:
+def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:
     """Imported repeats whose job asked for another host group than that of the hosts it ran on."""
     by_group = grouped(runs, lambda run: run.metadata.get(REQUESTED_GROUP, ""))
     return [
@@ -93,7 +93,7 @@ def _elsewhere_notes(runs: Iterable[Record]) -> list[Finding]:
     ]
 
 
-def _between_notes(cells: Iterable[Cell]) -> Iterable[Finding]:
+def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
     """Headline medians that no repeat is near: the mean of two middle values further apart than 25 %."""
     for cell in cells:
         middle = middle_gap(cell.values) if cell.metric.headline and cell.values else None
@@ -101,7 +101,7 @@ def _between_notes(cells: Iterable[Cell]) -> Iterable[Finding]:
             yield Between(metric=cell.metric, low=middle[0], high=middle[1])
 
 
-def _above_notes(cells: Iterable[Cell]) -> Iterable[Finding]:
+def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:
     """Values that the link cannot have carried: its rate in the campaign is wrong, or another was used."""
     for cell in cells:
         above = [n for n, value in zip(cell.repeats, cell.values, strict=True) if value > ABOVE_BOUND]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import Band, Distance, FarOff, Job, Modes, Stage, Way
+from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way
 from mpicampaign.compare.metrics import curve, dimension_of
 from mpicampaign.compare.rows import printed_resolution
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
@@ -14,7 +14,7 @@ from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.compare.findings import Finding
+    from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record, Series
@@ -31,7 +31,7 @@ class Sweep:
     column: str
     stretches: tuple[Stretch, ...]
     outliers: tuple[Outlier, ...]
-    notes: tuple[Finding, ...]
+    notes: tuple[Note, ...]
 
 
 NOTHING = Sweep("", (), (), ())
@@ -102,11 +102,11 @@ def _stage(dimension: Dimension, stay: Stay) -> Stage:
     return Stage((stay.band == LOW) == dimension.lower_is_better, stay.first, stay.last)
 
 
-def _job(run: Record) -> Job:
-    return Job(run.repeat, run.job_id or "", tuple(run.hosts))
+def _job(run: Record) -> RepeatJob:
+    return RepeatJob(run.repeat, run.job_id or "", tuple(run.hosts))
 
 
-def _far_off(what: str, found: Sequence[Outlier], runs: Sequence[Record]) -> list[Finding]:
+def _far_off(what: str, found: Sequence[Outlier], runs: Sequence[Record]) -> list[Note]:
     """One finding for each repeat: all sizes at which it is far off, how far, its job and hosts."""
     return [
         FarOff(

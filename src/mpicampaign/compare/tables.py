@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
-from mpicampaign.compare.findings import OF_ONE_SERIES, Finding
+from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
@@ -82,9 +82,9 @@ class Comparison:
         case = row.case
         return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
 
-    def notes(self) -> list[tuple[Table, Row, Finding]]:
+    def notes(self) -> list[tuple[Table, Row, Note]]:
         """Every note once: what concerns whole runs is said by each table of their benchmark."""
-        found: dict[tuple[object, ...], tuple[Table, Row, Finding]] = {}
+        found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
         for table in self.tables:
             for row in table.rows:
                 for note in row.notes:

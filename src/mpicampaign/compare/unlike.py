@@ -18,7 +18,7 @@ from mpicampaign.verdict.library_version import library_version
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.compare.findings import Finding
+    from mpicampaign.compare.findings import Note
     from mpicampaign.records import Record, Series
 
     # What a run tells of each key: parts, of which only those that differ are shown.
@@ -55,12 +55,12 @@ _OF_JOB = re.compile(
 _MOST = 4  # parts that a note shows of a run
 
 
-def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Finding]:
+def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     """What of the repeats of a row is not alike, with the repeats of each kind."""
     if len({_plain(run, series) for run, series in curves}) < 2:  # as usual, and found fast
         return []
     told = {run.repeat: _facts(run, series) for run, series in curves}
-    notes: list[Finding] = []
+    notes: list[Note] = []
     for what, keys in ALIKE.items():
         different = [key for key in keys if _differs([facts[key] for facts in told.values() if key in facts])]
         if different:

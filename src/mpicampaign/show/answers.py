@@ -45,7 +45,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class MedianGrid:
     """Medians of one metric, host groups down and placements across; ``choices`` by host group."""
 
     metric: Metric
@@ -82,7 +82,7 @@ class Answer:
     lines: tuple[str, ...]
     evidence: tuple[str, ...]
     tells: bool  # whether any placement can be told from the best anywhere
-    grid: Grid | None = None
+    grid: MedianGrid | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +256,7 @@ def _common_evidence(rankings: Sequence[Ranking]) -> str:
     return f"{count}: {words}{modes}"
 
 
-def _grid(table: Table, metric: Metric, rankings: Sequence[Ranking]) -> Grid:
+def _grid(table: Table, metric: Metric, rankings: Sequence[Ranking]) -> MedianGrid:
     """The medians of all host groups; placements in the order of the table."""
     names = {contestant.name for ranking in rankings for contestant in ranking.contestants}
     in_order = dict.fromkeys(visible(row.case.placement) for row in table.rows)
@@ -265,7 +265,9 @@ def _grid(table: Table, metric: Metric, rankings: Sequence[Ranking]) -> Grid:
     for ranking in rankings:
         named = {contestant.name: contestant for contestant in ranking.contestants}
         lines.append((ranking.scope, tuple(named.get(placement) for placement in placements)))
-    return Grid(metric, placements, tuple(lines), {ranking.scope: _choice(ranking) for ranking in rankings})
+    return MedianGrid(
+        metric, placements, tuple(lines), {ranking.scope: _choice(ranking) for ranking in rankings}
+    )
 
 
 def _choice(ranking: Ranking) -> Choice:

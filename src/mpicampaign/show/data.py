@@ -29,7 +29,7 @@ Value = str | int | float | bool | None
 Kind = type[str] | type[int] | type[float] | type[bool]
 
 
-class Line(NamedTuple):
+class DataLine(NamedTuple):
     """A row with one of its cells; none where the row has no metric at all."""
 
     table: Table
@@ -44,7 +44,7 @@ class Column(NamedTuple):
 
     name: str
     kind: Kind
-    value: Callable[[Line], Value]
+    value: Callable[[DataLine], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def plain_name(column: str) -> str:
 # Long layout: a line for each row and metric
 
 
-def _text(name: str, value: Callable[[Line], str]) -> Column:
+def _text(name: str, value: Callable[[DataLine], str]) -> Column:
     return Column(name, str, lambda line: visible(value(line)))
 
 
@@ -78,7 +78,7 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
 def _measured(name: str, path: str) -> Column:
     """A number of the metric's dimension, found from the line by a path of attributes."""
 
-    def value(line: Line) -> Value:
+    def value(line: DataLine) -> Value:
         found = _follow(line, path)
         if line.cell is None or not isinstance(found, (int, float)):
             return None
@@ -106,7 +106,7 @@ def _rate(cell: Cell | None, view: View) -> float | None:
     return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
-def _missing(line: Line) -> str:
+def _missing(line: DataLine) -> str:
     row, cell = line.row, line.cell
     return absence(row.absence if cell is None else absence_of(row, cell.metric))
 
@@ -146,7 +146,7 @@ COLUMNS = (
 
 
 def _change(name: str, kind: Kind, path: str) -> Column:
-    def value(line: Line) -> Value:
+    def value(line: DataLine) -> Value:
         found = _follow(line.change, path)
         return found if isinstance(found, (str, int, float)) else None
 
@@ -193,13 +193,13 @@ def _head(name: str, view: View) -> str:
     return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
-def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[Line]:
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[DataLine]:
     for table in comparison.tables:
         for row in table.rows:
             cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
             for cell in cells:
                 change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
-                yield Line(table, row, cell, change, view)
+                yield DataLine(table, row, cell, change, view)
 
 
 # Matrix layout: a line for each metric and host group, four columns for each placement

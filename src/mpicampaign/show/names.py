@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 
-_BY_SETS = "procedure of Ryan, Einot, Gabriel and Welsch, Mann-Whitney tests of pairs in Kruskal-Wallis tests"
-_BY_SETS += " of all sets"
+_BY_SETS = (
+    "procedure of Ryan, Einot, Gabriel and Welsch with Kruskal-Wallis tests of sets "
+    "and Mann-Whitney tests of pairs"
+)
 
 
 def placement_words(table: Table, row: Row) -> str:

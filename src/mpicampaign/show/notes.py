@@ -12,7 +12,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.compare.findings import Finding
+    from mpicampaign.compare.findings import Note
     from mpicampaign.records import Case
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
@@ -25,15 +25,15 @@ _FINDINGS = {
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
 
 
-def footnote_texts(notes: Iterable[Finding], unit: str) -> Mapping[Finding, str]:
+def footnote_texts(notes: Iterable[Note], unit: str) -> Mapping[Note, str]:
     """A text for each note of a table; those that differ only in numbers, names or commands share one."""
-    kinds: dict[str, list[Finding]] = {}
+    kinds: dict[str, list[Note]] = {}
     for note in dict.fromkeys(notes):
         kinds.setdefault(note.kind, []).append(note)
     return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, unit).items()}
 
 
-def _texts(kind: str, notes: Sequence[Finding], unit: str) -> dict[Finding, str]:
+def _texts(kind: str, notes: Sequence[Note], unit: str) -> dict[Note, str]:
     reasons = {note: reason(note, unit) for note in notes}
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(reasons.values()):

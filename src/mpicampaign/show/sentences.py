@@ -40,7 +40,7 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.compare.findings import Absence, Distance, Finding, Job, Side, Stage, Way
+    from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
 
 KIND_WORDS = {
     NOT_AVAILABLE: "n/a",
@@ -67,19 +67,19 @@ KIND_WORDS = {
 }
 
 
-def said(found: Finding, unit: str) -> str:
+def said(found: Note, unit: str) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = words(found, unit)
     return f"{text} ({repeats_words(found.repeats)})" if found.repeats else text
 
 
-def words(found: Finding, unit: str) -> str:
+def words(found: Note, unit: str) -> str:
     """A finding without its repeats."""
     why = reason(found, unit)
     return KIND_WORDS[found.kind] + (f": {why}" if why else "")
 
 
-def reason(found: Finding, unit: str) -> str:
+def reason(found: Note, unit: str) -> str:
     """What a finding says beyond its kind; ``unit``: of bandwidths."""
     return visible(_reason(found, unit))
 
@@ -89,7 +89,7 @@ def absence(reasons: Absence) -> str:
     return "; ".join(words(found, "") if len(reasons) == 1 else said(found, "") for found in reasons)
 
 
-def _reason(found: Finding, unit: str) -> str:
+def _reason(found: Note, unit: str) -> str:
     match found:
         case Recorded():
             return found.reason
@@ -108,7 +108,7 @@ def _reason(found: Finding, unit: str) -> str:
     return _of_values(found, unit)
 
 
-def _of_values(found: Finding, unit: str) -> str:
+def _of_values(found: Note, unit: str) -> str:
     match found:
         case Between():
             low, high = (quantity(value, found.metric.dimension, unit) for value in (found.low, found.high))
@@ -170,7 +170,7 @@ def _range(stage: Stage) -> str:
     return f"at {size_range((stage.first, stage.last))}"
 
 
-def _job(job: Job) -> str:
+def _job(job: RepeatJob) -> str:
     return " ".join([*([job.number] if job.number else []), *_hosts(job.hosts)])
 
 
