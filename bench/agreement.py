@@ -13,10 +13,10 @@ from pathlib import Path
 
 from common import PROJECT, two_bound_ranks
 
+from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.statistics.medians import difference, summarise
 from mpicampaign.suites import parse
-from mpicampaign.units import format_bandwidth, format_latency
 
 LAUNCHES = 10
 ARGUMENTS = "-iter 1000 -time 1 -msglog 0:22 PingPong"
@@ -69,8 +69,8 @@ def main() -> None:
                 sys.exit("SHM-1 is not available on this machine: it needs two cores of one socket")
             ours.append(figures(script.output.read_text()))
             hand.append(by_hand())
-    compare("latency at 0 B", [f[0] for f in ours], [f[0] for f in hand], format_latency)
-    compare("maximum bandwidth", [f[1] for f in ours], [f[1] for f in hand], format_bandwidth)
+    compare("latency at 0 B", [f[0] for f in ours], [f[0] for f in hand], TIME.number)
+    compare("maximum bandwidth", [f[1] for f in ours], [f[1] for f in hand], BANDWIDTH.number)
 
 
 if __name__ == "__main__":

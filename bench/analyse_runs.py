@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mpicampaign.analyse_tables import write_tables
 from mpicampaign.collect.runs import collect
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.plan_file import read_plan
 from mpicampaign.records import write_records
 

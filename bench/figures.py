@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 from common import alternate, line, ratio, title
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.figures.draw import draw_all
 from mpicampaign.figures.page import FORMATS, Page
 from mpicampaign.records import OK, VERIFIED, Case, Record, Series

@@ -52,7 +52,7 @@ def print_parts(folder: str) -> None:
     import figures as drawn_runs
 
     from mpicampaign.analyse_tables import write_tables
-    from mpicampaign.comparison.compare import compare
+    from mpicampaign.compare.compare import compare
     from mpicampaign.figures.draw import draw_all
     from mpicampaign.records import write_records
     from mpicampaign.report.write import write_report

@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.comparison.changes import (
+from mpicampaign.compare.changes import (
     EARLIER_FILE,
     changes_since,
     check_earlier,
     earlier_series,
     keep_earlier,
 )
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
-from mpicampaign.tables.form import MATRIX, Form
-from mpicampaign.tables.make import tables
+from mpicampaign.show.form import MATRIX, Form
+from mpicampaign.show.make import tables
+from mpicampaign.show.rankings import change_ratio, change_verdict
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 
@@ -44,16 +45,16 @@ def test_ratio_of_medians_with_its_significance() -> None:
     row = now.tables[0].rows[0]
     change = changes.of(row, row.cells[0].metric)
     assert changes.since == "2026-01-02" and change is not None
-    assert change.ratio == "× 1.98" and change.verdict == "significant, p = 0.0079"
+    assert change_ratio(change) == "× 1.98" and change_verdict(change) == "significant, p = 0.0079"
     same = changes.of(compare(THEN).tables[0].rows[0], row.cells[0].metric)
-    assert same is not None and same.verdict == "not significant, p = 1"
+    assert same is not None and change_verdict(same) == "not significant, p = 1"
 
 
 def test_too_few_repeats_are_told_and_not_judged() -> None:
     row = compare(NOW[:3]).tables[0].rows[0]
     change = changes_since(compare(THEN[:3])).of(row, row.cells[0].metric)
     assert change is not None and change.difference.significant is None
-    assert "3 and 3 repeats cannot show a difference" in change.verdict
+    assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
 
 
 def test_only_like_figures_are_matched() -> None:

@@ -9,10 +9,15 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison, Table
-from mpicampaign.comparison.rows import Row
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.ranking import rank_placements
+from mpicampaign.compare.rows import Row
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.dimension import TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
+from mpicampaign.show.rankings import absent_words, pair_sentences, pair_words, verdict
+from mpicampaign.show.sentences import absence, reason, said
 from mpicampaign.suites import SUITES
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
@@ -114,7 +119,7 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
     row = compare(records).tables[0].rows[0]
     assert (row.counted, row.planned) == (2, 4)
     assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
-    notes = [str(note) for note in row.notes]
+    notes = [said(note, "MB/s") for note in row.notes]
     assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
     assert row.verdicts == {"verified": 2, "contradicted": 1}
 
@@ -122,25 +127,25 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
 def test_rows_never_vanish() -> None:
     records = fixed(SHM_1, [1e-6]) + synthetic.not_available(TCP, "no such network")
     row = row_of(compare(records).tables[0], "TCP")
-    assert row.absence == "n/a: no such network"
+    assert absence(row.absence) == "n/a: no such network"
     assert row.counted == 0 and all(cell.summary is None for cell in row.cells)
 
 
 def test_only_absent_runs_still_make_a_table() -> None:
     comparison = compare(synthetic.not_available(TCP, "no such network"))
-    assert comparison.tables[0].rows[0].absence == "n/a: no such network"
+    assert absence(comparison.tables[0].rows[0].absence) == "n/a: no such network"
     assert comparison.rankings == ()
 
 
 def test_contradicted_runs_alone_show_their_reason() -> None:
     records = [replace(r, verdict=CONTRADICTED, verdict_reasons=("why",)) for r in fixed(SHM_1, [1e-6, 1e-6])]
-    assert compare(records).tables[0].rows[0].absence == "contradicted: why"
+    assert absence(compare(records).tables[0].rows[0].absence) == "contradicted: why"
 
 
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
     records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
-    notes = [str(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
+    notes = [said(note, "MB/s") for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 
@@ -247,7 +252,7 @@ def test_without_a_rate_or_large_messages_there_is_no_fraction() -> None:
 
 def test_more_than_the_line_rate_is_noted() -> None:
     (note,) = [note for note in linked(synthetic.pingpong(1e-6, 2e8)).notes if note.kind == "above"]
-    assert "125.0 MB/s" in note.reason and "1.60 times" in note.reason
+    assert "125.0 MB/s" in reason(note, "MB/s") and "1.60 times" in reason(note, "MB/s")
     assert note.repeats == (1, 2, 3, 4, 5, 6)
     assert not [note for note in linked(synthetic.pingpong(1e-6, 1.2e8)).notes if note.kind == "above"]
 
@@ -256,7 +261,7 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     records = fixed(SHM_1, [1.0e-6, 2.0e-6, 1.01e-6, 2.02e-6, 1.02e-6, 2.01e-6])
     notes = compare(records).tables[0].rows[0].notes
     assert [note.kind for note in notes] == ["modes"]  # and not that the median is between them
-    assert "(repeats 1, 3, 5)" in notes[0].reason and "(repeats 2, 4, 6)" in notes[0].reason
+    assert "(repeats 1, 3, 5)" in reason(notes[0], "MB/s") and "(repeats 2, 4, 6)" in reason(notes[0], "MB/s")
     quiet = fixed(SHM_1, [1.0e-6, 1.03e-6, 1.01e-6, 1.05e-6, 1.02e-6, 1.04e-6])
     assert compare(quiet).tables[0].rows[0].notes == ()
 
@@ -267,7 +272,7 @@ def test_a_median_that_no_repeat_is_near_is_said() -> None:
         notes = [
             note for note in compare(fixed(SHM_1, times)).tables[0].rows[0].notes if note.kind == "between"
         ]
-        assert any("latency at 0 B: no repeat is between" in note.reason for note in notes)
+        assert any("latency at 0 B: no repeat is between" in reason(note, "MB/s") for note in notes)
     odd = compare(fixed(SHM_1, [1.0e-6, 2.0e-6, 3.0e-6])).tables[0].rows[0].notes
     near = compare(fixed(SHM_1, [1.0e-6, 1.2e-6])).tables[0].rows[0].notes
     assert odd == near == ()
@@ -292,42 +297,57 @@ def test_ranking_of_separated_placements() -> None:
     records = fixed(SHM_1, [1e-6 + n * 1e-8 for n in range(6)])
     records += fixed(TCP, [1e-5 + n * 1e-8 for n in range(6)])
     ranking = compare(records).tables[0].rankings[0]
-    assert ranking.verdict == "lowest: SHM-1"
-    assert ranking.sentences() == (
+    assert verdict(ranking) == "lowest: SHM-1"
+    assert pair_sentences(ranking, "MB/s") == (
         "latency at 0 B: SHM-1 1.02 µs is 9.78 × lower than TCP 10.0 µs; "
         "all 6 repeats of one below all 6 of the other",
     )
 
 
+def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
+    slowdown = Metric("contention", "contention", headline=True)
+    assert slowdown.lower_is_better and slowdown.dimension is not TIME
+    records = [
+        synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
+        for case, values in ((SHM_1, (3.0, 3.1, 3.2)), (TCP, (1.5, 1.6, 1.7)))
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = compare(records).tables[0]
+    rows = [replace(row, cells=(replace(row.cells[0], metric=slowdown),)) for row in table.rows]
+    (ranking,) = rank_placements(rows, [slowdown])
+    assert [contestant.name for contestant in ranking.contestants] == ["TCP", "SHM-1"]
+    assert verdict(ranking).startswith("lowest: TCP")
+
+
 def test_ranking_in_per_cent_and_higher_is_better_for_bandwidth() -> None:
     records = fixed(SHM_1, [1e-6] * 6, 1.5e9) + fixed(TCP, [1e-6] * 6, 1.2e9)
     ranking = next(r for r in compare(records).tables[0].rankings if r.metric.name == "maximum bandwidth")
-    assert "SHM-1 1499 MB/s is 25 % higher than TCP 1200 MB/s" in ranking.sentences()[0]
-    assert "1430 MiB/s" in ranking.sentences("MiB/s")[0]
+    assert "SHM-1 1499 MB/s is 25 % higher than TCP 1200 MB/s" in pair_sentences(ranking, "MB/s")[0]
+    assert "1430 MiB/s" in pair_sentences(ranking, "MiB/s")[0]
 
 
 def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> None:
     same = [1e-6 + n * 1e-8 for n in range(6)]
     ranking = compare(fixed(SHM_1, same) + fixed(TCP, same[::-1])).tables[0].rankings[0]
-    assert "no significant difference" in ranking.sentences()[0]
-    assert ranking.verdict == "lowest: SHM-1; TCP cannot be told from it"
+    assert "no significant difference" in pair_sentences(ranking, "MB/s")[0]
+    assert verdict(ranking) == "lowest: SHM-1; TCP cannot be told from it"
     ranking = compare(fixed(SHM_1, [1e-6] * 3) + fixed(TCP, [1e-5] * 3)).tables[0].rankings[0]
-    assert "too few repeats to tell" in ranking.sentences()[0]
+    assert "too few repeats to tell" in pair_sentences(ranking, "MB/s")[0]
     assert len(ranking.leaders) == 2
 
 
 def test_ranking_of_one_contestant_compares_nothing() -> None:
     records = fixed(SHM_1, [1e-6]) + synthetic.not_available(TCP, "no network")
     ranking = compare(records).tables[0].rankings[0]
-    assert ranking.verdict == "only SHM-1 has figures: nothing to compare"
-    assert ranking.absent == ("TCP: n/a: no network",)
+    assert verdict(ranking) == "only SHM-1 has figures: nothing to compare"
+    assert tuple(map(absent_words, ranking.absent)) == ("TCP: n/a: no network",)
 
 
 def test_host_groups_are_ranked_where_there_are_several() -> None:
     other = replace(SHM_1, host_group="h")
     comparison = compare(fixed(SHM_1, [1e-6] * 6) + fixed(other, [3e-6] * 6))
     ranking = next(r for _, r in comparison.rankings if r.kind == "host groups")
-    assert (ranking.scope, ranking.verdict) == ("SHM-1", "lowest: g")
+    assert (ranking.scope, verdict(ranking)) == ("SHM-1", "lowest: g")
 
 
 def test_every_pair_is_compared_but_among_many_only_those_of_the_best() -> None:
@@ -348,7 +368,7 @@ def test_zero_medians_have_no_factor() -> None:
     records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
     records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
-    assert pair.factor is None and "is lower than" in str(pair)
+    assert pair.factor is None and "is lower than" in pair_words(pair, "MB/s")
 
 
 def test_run_notes_are_listed_once_for_all_series_of_a_benchmark() -> None:

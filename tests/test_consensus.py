@@ -6,9 +6,10 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.consensus import StatedRanking
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.consensus import StatedRanking
 from mpicampaign.records import Case, Record
+from mpicampaign.show.rankings import stated_words, statement, step_words
 
 
 def runs(group: str, placement: str, latency: float, repeats: int = 6) -> list[Record]:
@@ -25,7 +26,9 @@ def stated(records: list[Record]) -> StatedRanking:
 def test_an_order_that_holds_in_all_host_groups() -> None:
     times = {"SHM": 1e-6, "IBV": 2e-6, "TCP": 9e-6}
     records = [run for group in "abc" for p, time in times.items() for run in runs(group, p, time)]
-    assert stated(records).words() == ("latency at 0 B: SHM < IBV < TCP: supported in 3 of 3 host groups",)
+    assert stated_words(stated(records)) == (
+        "latency at 0 B: SHM < IBV < TCP: supported in 3 of 3 host groups",
+    )
 
 
 def test_reversed_unclear_and_absent_steps_are_named() -> None:
@@ -40,7 +43,7 @@ def test_reversed_unclear_and_absent_steps_are_named() -> None:
     records += synthetic.not_available(Case("s", "e", "IBV", "PingPong"), "no such network")
     found = stated(records)
     assert found.order == ("SHM", "IBV", "TCP")
-    assert found.words() == (
+    assert stated_words(found) == (
         "latency at 0 B: SHM < IBV < TCP: supported in 3 of 5 host groups",
         "SHM < IBV: supported in 2 of 4 host groups; reversed in c; cannot be told in d; not compared in e",
         "IBV < TCP: supported in 4 of 4 host groups; not compared in e",
@@ -55,13 +58,13 @@ def test_pairs_that_are_no_neighbours_are_named_where_they_are_reversed() -> Non
         for placement, time in zip(("P", "Q", "R"), of_group, strict=True)
         for run in runs(group, placement, time * 1e-6)
     ]
-    assert "P < R: supported in 2 of 3 host groups; reversed in c" in stated(records).words()
+    assert "P < R: supported in 2 of 3 host groups; reversed in c" in stated_words(stated(records))
 
 
 def test_too_few_repeats_support_nothing() -> None:
     records = runs("a", "SHM", 1e-6, 2) + runs("a", "TCP", 9e-6, 2)
     records += runs("b", "SHM", 1e-6, 2) + runs("b", "TCP", 9e-6, 2)
-    assert stated(records).words() == (
+    assert stated_words(stated(records)) == (
         "latency at 0 B: SHM < TCP: supported in 0 of 2 host groups",
         "SHM < TCP: supported in 0 of 2 host groups; cannot be told in a, b",
     )
@@ -69,9 +72,9 @@ def test_too_few_repeats_support_nothing() -> None:
 
 def test_one_host_group_has_an_order_only() -> None:
     found = stated(runs("a", "SHM", 1e-6) + runs("a", "TCP", 9e-6))
-    assert found.words() == ("latency at 0 B: SHM < TCP (a; supported)",)
+    assert stated_words(found) == ("latency at 0 B: SHM < TCP (a; supported)",)
     found = stated(runs("a", "SHM", 1e-6, 2) + runs("a", "TCP", 9e-6, 2))
-    assert found.statement == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
+    assert statement(found) == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
 
 
 def test_one_placement_states_nothing() -> None:
@@ -87,13 +90,13 @@ def test_a_placement_in_several_modes_is_left_out_and_named() -> None:
     found = stated(records)
     assert found.order == ("SHM-1", "SHM-2")
     left_out = "SHM is left out: its repeats fall into several modes at some sizes in 1 of 1 host group; "
-    assert found.words()[-1].startswith(left_out + "fewer pairs are compared here")
+    assert stated_words(found)[-1].startswith(left_out + "fewer pairs are compared here")
 
 
 @stfc_runs.needed
 def test_the_rankings_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].stated_rankings
-    assert latency.statement == "latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups"
+    assert statement(latency) == "latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups"
     assert bandwidth.order == ("SHM-1", "SHM-2", "IBV", "TCP")
     steps = {(step.better, step.worse): step for step in (*bandwidth.steps, *bandwidth.against)}
     assert steps["SHM-1", "SHM-2"].reversed == ("scarf15", "scarf16")
@@ -115,13 +118,17 @@ def test_medians_the_other_way_round_are_said_though_the_repeats_do_not_support_
         for placement, time in zip(("SHM", "IBV"), of_group, strict=True)
         for run in runs(group, placement, time * 1e-6)
     ]
-    step = stated(records).steps[0]
+    found = stated(records)
+    step = found.steps[0]
     assert (step.supported, step.reversed, step.leaning, step.unclear) == (("a", "b"), (), ("c",), ())
-    assert step.words("<").endswith("reversed by the medians, which the repeats do not support, in c")
+    assert step_words(step, found.metric).endswith(
+        "reversed by the medians, which the repeats do not support, in c"
+    )
 
 
 def test_many_host_groups_without_one_of_the_two_are_counted() -> None:
     records = runs("a", "SHM", 1e-6) + runs("a", "IBV", 2e-6)
     records += [run for group in "bcde" for run in runs(group, "SHM", 1e-6) + runs(group, "TCP", 9e-6)]
-    steps = {(step.better, step.worse): step.words("<") for step in stated(records).steps}
+    found = stated(records)
+    steps = {(step.better, step.worse): step_words(step, found.metric) for step in found.steps}
     assert steps["SHM", "IBV"].endswith("; not compared in 4 others")

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from test_kernels import Build, demand_refusal
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.records import Case, Record
+from mpicampaign.show.make import to_terminal
 from mpicampaign.suites import OutputError, parse
-from mpicampaign.tables.make import to_terminal
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 

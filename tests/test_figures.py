@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.figures.draw import MADE, Figure, draw_all
 from mpicampaign.figures.page import FORMATS, Page
 from mpicampaign.records import UNVERIFIED, Case, Record, Series

@@ -8,8 +8,8 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.hockney import fit, fits
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fit, fits
 from mpicampaign.records import Case
 
 SIZES = [0] + [2**power for power in range(25)]
@@ -54,16 +54,16 @@ def test_times_that_do_not_grow_tell_no_bandwidth() -> None:
     [segment] = fit([0, 1, 2, 4, 8], [2e-7, 2e-7, 2.1e-7, 2e-7, 1.9e-7])
     assert segment.bandwidth is None and segment.half_length is None
     assert segment.latency == pytest.approx(2e-7, rel=0.05)
-    assert "does not grow" in segment.reason
+    assert segment.doubt == NO_GROWTH
     [segment] = fit([0, 1, 2, 4, 8], [2e-7, 1.9e-7, 2.1e-7, 2e-7, 2.05e-7])
-    assert segment.bandwidth is None and "scatters" in segment.reason
+    assert segment.bandwidth is None and segment.doubt == WITHIN_SCATTER
 
 
 def test_times_that_grow_faster_than_size_tell_no_latency() -> None:
     [segment] = fit([2**20, 2**21, 2**22], [1e-4, 2.4e-4, 6e-4])
     assert segment.latency is None and segment.half_length is None
     assert segment.bandwidth == pytest.approx(8e9, rel=0.2)
-    assert segment.reason == "the time grows faster than size: no latency"
+    assert segment.doubt == FASTER_THAN_SIZE
     assert segment.poor == (segment.residual > 0.1)
 
 

@@ -8,11 +8,12 @@ import pytest
 from foreign_outputs import directives, hpl, imb, lsf, prot
 
 from mpicampaign.collect.imports import collect_imports
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Record
+from mpicampaign.show.sentences import said
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
 IMB = "/home/someone/imb/src/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -106,7 +107,7 @@ def test_the_group_of_the_actual_hosts_wins_and_is_reported(tmp_path: Path) -> N
     assert record.verdict == VERIFIED
     assert "asked for scarf10, ran on hosts of scarf11" in account_text(account)
     (row,) = compare([record]).tables[0].rows
-    assert any("scarf10 was asked for" in str(note) for note in row.notes)
+    assert any("scarf10 was asked for" in said(note, "MB/s") for note in row.notes)
 
 
 def test_hosts_of_two_groups_are_refused(tmp_path: Path) -> None:

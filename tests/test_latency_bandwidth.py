@@ -12,7 +12,7 @@ from itertools import permutations
 import pytest
 from test_kernels import Build, Launch, demand_refusal
 
-from mpicampaign.comparison.metrics import choose_metrics, read
+from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.suites import OutputError, parse
 
 SIZES = {8: 30, 2_000_000: 10}  # message size: random rings

@@ -15,9 +15,9 @@ FOUNDATION = [
     "errors",
     "places",
     "registry",
-    "dimension",
     "mpis",
     "units",
+    "dimension",
     "grouping",
     "files",
     "host_lists",
@@ -35,13 +35,13 @@ FOUNDATION = [
 EXECUTION = ["campaign", "site", "jobs"]
 ANALYSIS = [
     "statistics",
-    "wording",
+    "text",
     "verdict",
     "imports",
     "collect",
-    "comparison",
+    "compare",
     "bundle",
-    "tables",
+    "show",
     "figures",
     "report",
     "analyse_tables",
@@ -53,7 +53,7 @@ ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 
 
 def part_of(module: str) -> str:
-    """``mpicampaign.tables.latex`` is part of ``tables``."""
+    """``mpicampaign.show.writers.latex`` is part of ``tables``."""
     return module.split(".")[1]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison, Table
-from mpicampaign.comparison.matrix import NOT_IN_CAMPAIGN, Matrix, matrices
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import NOT_IN_CAMPAIGN, Note
+from mpicampaign.compare.matrix import Matrix, matrices
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.records import Case
+from mpicampaign.show.sentences import absence
 
 
 def only(comparison: Comparison, name: str) -> Matrix:
@@ -36,9 +38,10 @@ def test_entries_have_their_row_and_figure_or_say_why_not() -> None:
     assert found.ranks == 2 and found.title == "PingPong, latency at 0 B, 2 ranks"
     entry = found.entry("g2", "TCP")
     assert entry.row is found.row("g2", "TCP") and entry.row is not None and entry.row.case == tcp
-    assert entry.cell is not None and entry.cell.n == 6 and entry.reason == ""
-    assert found.entry("g1", "IBV")[1:] == (None, "n/a: no InfiniBand device")
-    assert found.entry("g2", "IBV") == (None, None, NOT_IN_CAMPAIGN)
+    assert entry.cell is not None and entry.cell.n == 6 and entry.absence == ()
+    missing = found.entry("g1", "IBV")
+    assert missing.cell is None and absence(missing.absence) == "n/a: no InfiniBand device"
+    assert found.entry("g2", "IBV") == (None, None, (Note(kind=NOT_IN_CAMPAIGN),))
     assert len(found.entries) == 6
 
 
@@ -47,7 +50,7 @@ def test_a_size_that_one_case_did_not_print_is_said() -> None:
     records = [synthetic.run(few, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 8192.0]))]
     records += synthetic.case_runs(all_sizes, 1e-6, 1e9)
     found = only(compare(records), "bandwidth at 1 KiB")
-    assert found.entry("g", "TCP").reason == "not printed at this size"
+    assert absence(found.entry("g", "TCP").absence) == "not printed at this size"
     assert found.entry("g", "SHM-1").cell is not None
 
 
@@ -64,7 +67,7 @@ def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -
     found = [m for m in matrices(comparison, comparison.tables[0]) if m.metric.size == 1]
     assert [m.ranks for m in found] == [2, 4]
     assert [m.entry("g", "SHM-full").row.ranks for m in found] == [2, 4]  # type: ignore[union-attr]
-    assert {m.entry("g", "TCP-full").reason for m in found} == {"n/a: no network"}
+    assert {absence(m.entry("g", "TCP-full").absence) for m in found} == {"n/a: no network"}
 
 
 def test_names_are_harmless_and_still_find_their_rows() -> None:

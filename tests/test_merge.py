@@ -19,11 +19,11 @@ from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
 from mpicampaign.collect.merged import with_merged
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile
 from mpicampaign.records import MISSING, OK, Record, write_records
-from mpicampaign.tables.make import to_csv
+from mpicampaign.show.make import to_csv
 
 
 def bundle(tmp_path: Path, name: str, **facts: Any) -> Path:

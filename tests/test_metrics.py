@@ -9,13 +9,13 @@ import pytest
 import synthetic
 from printed_outputs import HplRow, hpl_output
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.metrics import choose_metrics
-from mpicampaign.dimension import DURATION, FLOPS, SI_UNITS, UPDATE_RATE
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
 from mpicampaign.records import Case, Record, Series
+from mpicampaign.show.make import to_csv, to_terminal
+from mpicampaign.show.numbers import number, quantity, unit_of
 from mpicampaign.suites import parse
-from mpicampaign.tables.make import to_csv, to_terminal
-from mpicampaign.wording import number, quantity, unit_of
 
 
 def hpl_runs(placement: str, seconds: float) -> list[Record]:
@@ -36,10 +36,10 @@ def hpl_runs(placement: str, seconds: float) -> list[Record]:
         (DURATION, 1735.76, "1736 s"),
     ],
 )
-def test_rates_in_words(dimension: str, value: float, text: str) -> None:
+def test_rates_in_words(dimension: Dimension, value: float, text: str) -> None:
     assert quantity(value, dimension) == text
     assert f"{number(value, dimension)} {unit_of(dimension)}" == text
-    assert SI_UNITS[dimension] in ("flop/s", "1/s", "s")
+    assert dimension.si_unit in ("flop/s", "1/s", "s")
 
 
 def test_the_rate_is_ranked_and_the_time_shown() -> None:
@@ -75,3 +75,16 @@ def test_tables_of_hpl() -> None:
         ("TCP", "flop/s", "4"),
     ]
     assert float(rates[0]["median [unit]"]) == pytest.approx(34.13e9, rel=1e-3)
+
+
+def test_times_keep_three_digits() -> None:
+    shown = [TIME.number(seconds) for seconds in (0.246e-6, 1.234e-6, 12.34e-6, 162.4e-6, 1234.5e-6)]
+    assert shown == ["0.246", "1.23", "12.3", "162", "1234"]
+
+
+def test_bandwidths_in_either_unit() -> None:
+    assert BANDWIDTH.number(2756.8e6) == "2757"
+    assert BANDWIDTH.number(2629.12 * 2**20, "MiB/s") == "2629"
+    assert BANDWIDTH.number(3.4567e6) == "3.457"
+    with pytest.raises(ValueError, match="known: MB/s, MiB/s"):
+        BANDWIDTH.number(1.0, "Mbytes/sec")

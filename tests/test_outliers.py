@@ -9,8 +9,9 @@ import pytest
 import stfc_runs
 import synthetic
 
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
+from mpicampaign.show.sentences import reason, words
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def test_the_note_names_repeat_job_host_size_and_distance_and_the_run_counts() -
     row = compare(records).tables[0].rows[0]
     [note] = [note for note in row.notes if note.kind == "outlier"]
     assert note.repeats == (3,)
-    assert "time at 256 B" in note.reason and "job 1003 on node1" in note.reason
-    assert "outlier: " in note.words
+    assert "time at 256 B" in reason(note, "MB/s") and "job 1003 on node1" in reason(note, "MB/s")
+    assert "outlier: " in words(note, "MB/s")
     assert row.counted == 5
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.suites import OutputError, detect_suite, parse
 from mpicampaign.suites.hpcc.parser import _COLUMNS
 

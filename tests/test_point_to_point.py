@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
 
-from mpicampaign.comparison.metrics import choose_metrics, link_bound
+from mpicampaign.compare.metrics import choose_metrics, link_bound
 from mpicampaign.records import Case, Record
 from mpicampaign.suites import OutputError, parse
 

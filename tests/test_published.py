@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
-from mpicampaign.comparison.published import against, published_for, with_published
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.published import published_for, with_published
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
+from mpicampaign.show.published import against
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
@@ -89,7 +90,7 @@ def test_only_equal_definitions_are_matched(suite: str, series: Series, expected
 
 def test_own_latency_in_words_against_a_chosen_host_group() -> None:
     comparison = beside(own(), SCARF15)
-    sentences = against(comparison, comparison.tables[0])
+    sentences = against(comparison, comparison.tables[0], "MB/s")
     assert sentences[0] == (
         "local TCP: latency at 0 B: mean 12.3 µs (n = 3) is 1.27 × scarf15's published mean 9.70 µs "
         "(published, stfc-2017, n = 5; no single repeats published, so no test)"
@@ -99,7 +100,7 @@ def test_own_latency_in_words_against_a_chosen_host_group() -> None:
 
 def test_against_all_host_groups_the_place_among_them() -> None:
     comparison = beside(own(), STFC)
-    assert against(comparison, comparison.tables[0])[0] == (
+    assert against(comparison, comparison.tables[0], "MB/s")[0] == (
         "local TCP: latency at 0 B: mean 12.3 µs (n = 3); 5 of 13 published host groups are better "
         "(published, stfc-2017: 7.17 µs to 89.5 µs)"
     )
@@ -107,9 +108,9 @@ def test_against_all_host_groups_the_place_among_them() -> None:
 
 def test_other_placements_and_absent_figures_are_not_held_against_each_other() -> None:
     comparison = beside(own("TCP-loopback"), SCARF15)
-    assert comparison.tables[0].published and against(comparison, comparison.tables[0]) == []
+    assert comparison.tables[0].published and against(comparison, comparison.tables[0], "MB/s") == []
     missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
-    assert not any("IBV" in sentence for sentence in against(missing, missing.tables[0]))
+    assert not any("IBV" in sentence for sentence in against(missing, missing.tables[0], "MB/s"))
 
 
 def test_published_lines_are_marked_in_every_table() -> None:

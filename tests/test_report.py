@@ -13,16 +13,16 @@ from urllib.parse import unquote
 import pytest
 import synthetic
 
-from mpicampaign.comparison.changes import changes_since
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison, PublishedRow
-from mpicampaign.comparison.rows import MODES, Note
+from mpicampaign.compare.changes import changes_since
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import MODES, Recorded
+from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.figures.draw import Figure, draw_all
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
-from mpicampaign.report.answers import advice, answers
 from mpicampaign.report.plots import script_hash
-from mpicampaign.report.runs import how_many, run_counts
 from mpicampaign.report.write import write_report
+from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.runs import how_many, run_counts
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
@@ -372,7 +372,7 @@ def test_published_figures_stand_in_stacked_tables(tmp_path: Path) -> None:
 def test_several_modes_are_said_once(tmp_path: Path) -> None:
     records = two_groups()
     comparison = compare(records)
-    note = Note(MODES, "two bands", ())
+    note = Recorded(kind=MODES, reason="two bands")
     tables = [
         replace(
             table, rows=tuple(replace(row, notes=(note, replace(note, reason="b"))) for row in table.rows)

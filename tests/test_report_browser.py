@@ -12,7 +12,7 @@ import pytest
 import synthetic
 from browser import CHROMIUM, Browser, browser
 
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.figures.draw import draw_all
 from mpicampaign.records import Case
 from mpicampaign.report.write import write_report

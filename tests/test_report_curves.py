@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
 from mpicampaign.report.curves import Chart, charts
 from mpicampaign.report.plots import bokeh_script, curves_data, inline_json, plot

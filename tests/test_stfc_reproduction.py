@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.collect.imports import collect_imports
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
@@ -25,8 +25,8 @@ from mpicampaign.records import OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mpicampaign.comparison.comparison import Comparison
-    from mpicampaign.comparison.metrics import Metric
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,7 +14,7 @@ from evidence_texts import read
 from test_verdict import TCP
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.comparison.metrics import choose_metrics
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.dimension import UPDATE_RATE
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.plan import make_plan

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.records import Case
-from mpicampaign.tables.fits import fit_heads, fit_lines
-from mpicampaign.tables.make import to_markdown, to_terminal
+from mpicampaign.show.fits import fit_heads, fit_lines
+from mpicampaign.show.make import to_markdown, to_terminal
 
 
 @pytest.fixture(scope="module")

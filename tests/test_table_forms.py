@@ -12,17 +12,18 @@ import pytest
 import synthetic
 from pyarrow import parquet
 
-from mpicampaign.comparison.changes import changes_since
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.changes import changes_since
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.tables.data import Data, long_data
-from mpicampaign.tables.form import DATA_FORMATS, LAYOUTS, LONG, MATRIX, PEOPLE_FORMATS, Form, View, rounded
-from mpicampaign.tables.grids import Footnotes
-from mpicampaign.tables.latex import latex_text
-from mpicampaign.tables.make import tables
-from mpicampaign.wording import display_width
+from mpicampaign.show.data import Data, long_data
+from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View, rounded
+from mpicampaign.show.grids import Footnotes
+from mpicampaign.show.make import tables
+from mpicampaign.show.writer import TextWriter, format_names, names_of
+from mpicampaign.show.writers.latex import latex_text
+from mpicampaign.text import display_width
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
 SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 \x1b[2J \u202e"
@@ -98,7 +99,7 @@ def test_equal_words_share_a_mark_and_letters_do_not_end() -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", PEOPLE_FORMATS)
+@pytest.mark.parametrize("name", names_of(TextWriter))
 def test_texts_for_people_have_every_group_and_reason(comparison: Comparison, name: str, layout: str) -> None:
     text = text_of(comparison, Form(name, layout))
     for words in ("g1", "g2", "needs 2 sockets, node1 has 1", "unverified", "contradicted", "several modes"):
@@ -266,13 +267,13 @@ def test_csv_is_no_formula_in_matrix_headings_either(hostile: Comparison) -> Non
     assert "'=1+1 [unit]" in heads and not any(head.startswith("=") for head in heads)
 
 
-@pytest.mark.parametrize("name", [*PEOPLE_FORMATS, *DATA_FORMATS])
+@pytest.mark.parametrize("name", format_names())
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_and_no_figures_at_all(name: str, layout: str) -> None:
     assert tables(compare([]), Form(name, layout), "c")
     absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
     content = tables(absent, Form(name, layout), "c")
-    if name in PEOPLE_FORMATS or (layout == LONG and name != "parquet"):
+    if name in names_of(TextWriter) or (layout == LONG and name != "parquet"):
         assert b"no InfiniBand device" in content
 
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
-from mpicampaign.comparison.changes import changes_since
-from mpicampaign.comparison.compare import compare
+from mpicampaign.compare.changes import changes_since
+from mpicampaign.compare.compare import compare
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.tables.form import LAYOUTS, LONG, MATRIX, Form
-from mpicampaign.tables.make import tables
+from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form
+from mpicampaign.show.make import tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mpicampaign.comparison.comparison import Comparison
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
 
 PDFLATEX = shutil.which("pdflatex")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from mpicampaign.comparison.rows import MODES, OUTLIER, Note
+from mpicampaign.compare.findings import MODES, OUTLIER, Recorded
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.tables.notes import footnote_texts, row_texts
+from mpicampaign.show.notes import footnote_texts, row_texts
 
 
 def texts(kind: str, *reasons: str) -> list[str]:
-    notes = [Note(kind, reason, (number,)) for number, reason in enumerate(reasons, 1)]
-    found = footnote_texts(notes)
+    notes = [
+        Recorded(kind=kind, reason=reason, repeats=(number,)) for number, reason in enumerate(reasons, 1)
+    ]
+    found = footnote_texts(notes, "MB/s")
     return [found[note] for note in notes]
 
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 import pytest
 import synthetic
 
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.comparison import Comparison
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
-from mpicampaign.tables.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.wording import clip, display_width, number, pad, repeats_words, size_range, visible
+from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
+from mpicampaign.show.numbers import number, size_range
+from mpicampaign.text import clip, display_width, pad, repeats_words, visible
 
 HOSTILE = synthetic.HOSTILE
 
@@ -80,6 +81,26 @@ def test_terminal_in_binary_units(comparison: Comparison) -> None:
     text = to_terminal(comparison, unit="MiB/s")
     assert "maximum bandwidth (MiB/s)" in text and "2^20" in text
     assert " MB/s" not in text.split("Left out")[0]
+
+
+def test_no_note_has_another_unit_than_its_table(comparison: Comparison) -> None:
+    assert any(note.kind == "modes" for _, _, note in comparison.notes())
+    for write in (to_terminal, to_markdown, to_csv):
+        assert "MB/s" in write(comparison, unit="MB/s") and "MiB/s" not in write(comparison, unit="MB/s")
+        assert "MiB/s" in write(comparison, unit="MiB/s") and "MB/s" not in write(comparison, unit="MiB/s")
+
+
+@pytest.mark.parametrize(
+    ("placements", "said"), [(2, "two alone"), (3, "3 to 8 together: "), (9, "more than 8")]
+)
+def test_the_legend_names_the_tests_that_were_made(placements: int, said: str) -> None:
+    cases = [Case("s", "g", f"P{n}", "PingPong") for n in range(placements)]
+    found = compare([run for n, case in enumerate(cases) for run in synthetic.case_runs(case, 1e-6 + n, 1e9)])
+    for write in (to_terminal, to_markdown):
+        text = " ".join(write(found, unit="MB/s").split())
+        assert f"Differences at 5 %: {said}" in text and "on its own" not in text
+    alone = compare(synthetic.case_runs(cases[0], 1e-6, 1e9))
+    assert "Differences" not in to_terminal(alone)
 
 
 def test_terminal_has_no_control_characters(hostile: Comparison) -> None:

@@ -84,9 +84,22 @@ def test_options_that_do_not_fit_are_told_at_once(capsys: pytest.CaptureFixture[
     options = ("--format", "csv", "--unit", "MiB/s", "--decimals", "99", "--statistic", "mean")
     status, _, err = call(capsys, folder, *options, "--columns", "medien")
     assert status == 2
-    assert "--unit: csv holds SI units" in err and "--statistic: the long layout shows all" in err
+    assert "--unit" not in err and "--statistic: the long layout shows all" in err
     assert "--decimals: not from 0 to 12 (found 99)" in err and "did you mean 'median'?" in err
     assert "--columns: chooses" in call(capsys, folder, "--layout", "matrix", "--columns", "mean")[2]
+
+
+@pytest.mark.parametrize("layout", ["long", "matrix"])
+def test_data_follow_unit_and_decimals(capsys: pytest.CaptureFixture[str], folder: Path, layout: str) -> None:
+    wanted = ("--metric", "maximum bandwidth", "--layout", layout)
+    column = "median [unit]" if layout == "long" else "TCP-loopback [unit]"
+    plain, scaled = chosen(capsys, folder, *wanted)[0], chosen(capsys, folder, *wanted, "--unit", "MiB/s")[0]
+    rounded = chosen(capsys, folder, *wanted, "--unit", "MiB/s", "--decimals", "1")[0]
+    assert (plain["unit"], scaled["unit"], rounded["unit"]) == ("B/s", "MiB/s", "MiB/s")
+    assert float(scaled[column]) == float(plain[column]) / 2**20
+    assert float(rounded[column]) == round(float(plain[column]) / 2**20, 1) != float(scaled[column])
+    latency = chosen(capsys, folder, "--metric", "latency at 0 B", "--decimals", "3")[0]
+    assert latency["unit"] == "µs" and 0.1 < float(latency["median [unit]"]) < 1000
 
 
 def test_a_choice_that_leaves_nothing_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -118,16 +118,3 @@ def test_parse_rate_refuses(text: str) -> None:
 def test_format_rate() -> None:
     shown = [units.format_rate(rate) for rate in (5e9, 1.25e8, 125, 7e12 / 8, 0.5)]
     assert shown == ["40 Gbit/s", "1 Gbit/s", "1 kbit/s", "7 Tbit/s", "4 bit/s"]
-
-
-def test_format_latency_keeps_three_digits() -> None:
-    shown = [units.format_latency(seconds) for seconds in (0.246e-6, 1.234e-6, 12.34e-6, 162.4e-6, 1234.5e-6)]
-    assert shown == ["0.246", "1.23", "12.3", "162", "1234"]
-
-
-def test_format_bandwidth() -> None:
-    assert units.format_bandwidth(2756.8e6) == "2757"
-    assert units.format_bandwidth(2629.12 * 2**20, "MiB/s") == "2629"
-    assert units.format_bandwidth(3.4567e6) == "3.457"
-    with pytest.raises(ValueError, match="known: MB/s, MiB/s"):
-        units.format_bandwidth(1.0, "Mbytes/sec")

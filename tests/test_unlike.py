@@ -13,12 +13,13 @@ from evidence_texts import read
 
 from mpicampaign.collect.alike import library_file, of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.rows import UNLIKE
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
 from mpicampaign.records import CONTRADICTED, Case, Record
-from mpicampaign.tables.form import Form, View
-from mpicampaign.tables.make import tables, to_csv
+from mpicampaign.show.form import Form, View
+from mpicampaign.show.make import tables, to_csv
+from mpicampaign.show.sentences import said
 
 CASE = Case("s", "g", "TCP", "PingPong")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -34,7 +35,7 @@ def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
 def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
-    return [str(note) for note in row.notes if note.kind == UNLIKE]
+    return [said(note, "MB/s") for note in row.notes if note.kind == UNLIKE]
 
 
 def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:

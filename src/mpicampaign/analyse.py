@@ -10,7 +10,7 @@ from mpicampaign.analyse_tables import records_and_tables
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.undescribed import undescribed_lines
-from mpicampaign.comparison.changes import earlier_series
+from mpicampaign.compare.changes import earlier_series
 from mpicampaign.figures.draw import draw_all
 from mpicampaign.report.write import write_report
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.undescribed import undescribed_lines
-from mpicampaign.comparison.changes import keep_earlier
-from mpicampaign.comparison.compare import compare
-from mpicampaign.comparison.published import with_published
+from mpicampaign.compare.changes import keep_earlier
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.published import with_published
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, Header, read_records, write_records
-from mpicampaign.tables.make import to_csv, to_markdown, to_terminal
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mpicampaign.comparison.comparison import Comparison
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
 
@@ -63,5 +63,5 @@ def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s") -> No
     """The comparison as text, CSV and Markdown."""
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
-    write_whole(folder / "comparison.csv", to_csv(comparison))
+    write_whole(folder / "comparison.csv", to_csv(comparison, unit))
     write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))

@@ -1,21 +1,91 @@
-"""What metrics measure: their dimensions, and the units in which they are kept."""
+"""What metrics measure: the SI unit in which they are kept, and how people read them.
+
+The one place for scale, unit, direction and digits. A new dimension is one more constant here.
+"""
 
 from __future__ import annotations
 
-Dimension = str
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-# What a metric measures. Times are s, bandwidths B/s, rates of messages and updates 1/s, rates of
-# floating-point operations flop/s; the others are numbers.
-TIME = "time"
-DURATION = "duration"  # a time of seconds to hours
-BANDWIDTH = "bandwidth"
-MESSAGE_RATE = "message rate"
-FRACTION = "fraction"
-RATIO = "ratio"
-SLOWDOWN = "slowdown"  # a ratio of times: lower is better
-COUNT = "count"
-FLOPS = "flop rate"
-UPDATE_RATE = "update rate"  # of random places in memory
+from mpicampaign.units import MB, MIB, format_significant
 
-SI_UNITS = {TIME: "s", BANDWIDTH: "B/s", MESSAGE_RATE: "1/s", FRACTION: "1", RATIO: "1"}
-SI_UNITS |= {SLOWDOWN: "1", COUNT: "1", FLOPS: "flop/s", UPDATE_RATE: "1/s", DURATION: "s"}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BANDWIDTH_UNITS = ("MB/s", "MiB/s")  # 10^6 and 2^20 B/s
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A unit for people; ``size``: how many SI units it is."""
+
+    name: str
+    size: float
+
+    def of(self, value: float) -> float:
+        """An SI value in this unit; small units multiply, since 1e-6 is no exact number and 1e6 is."""
+        return value / self.size if self.size >= 1 else value * round(1 / self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """What metrics of one kind have in common.
+
+    ``units``: for people, the usual one first. ``digits``: writes a number in one of them.
+    """
+
+    name: str
+    si_unit: str
+    units: tuple[Unit, ...]
+    digits: Callable[[float], str]
+    lower_is_better: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+    def unit(self, wanted: str = "") -> Unit:
+        """The unit to write in: the wanted one where the dimension has several, else its only one.
+
+        Raises
+        ------
+        ValueError
+            when it has several, and the wanted one is none of them.
+        """
+        if len(self.units) == 1 or not wanted:
+            return self.units[0]
+        found = next((unit for unit in self.units if unit.name == wanted), None)
+        if found is None:
+            known = ", ".join(unit.name for unit in self.units)
+            raise ValueError(f"unknown unit {wanted!r} for {self.name}; known: {known}")
+        return found
+
+    def number(self, value: float, unit: str = "") -> str:
+        """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
+        return self.digits(self.unit(unit).of(value))
+
+
+def _fixed(decimals: int) -> Callable[[float], str]:
+    return lambda value: f"{value:.{decimals}f}"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 else f"{value:#.3g}"
+
+
+_FOUR = partial(format_significant, digits=4)
+_TIMES = (Unit("×", 1),)
+
+TIME = Dimension("time", "s", (Unit("µs", 1e-6),), format_significant, lower_is_better=True)
+# A time of seconds to hours.
+DURATION = Dimension("duration", "s", (Unit("s", 1),), _FOUR, lower_is_better=True)
+BANDWIDTH = Dimension("bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _FOUR)
+MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _fixed(0))
+FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
+RATIO = Dimension("ratio", "1", _TIMES, _ratio)
+SLOWDOWN = Dimension("slowdown", "1", _TIMES, _ratio, lower_is_better=True)  # a ratio of times
+COUNT = Dimension("count", "1", (Unit("number", 1),), _fixed(0))
+FLOPS = Dimension("flop rate", "flop/s", (Unit("Gflop/s", 1e9),), _FOUR)
+# Of random places in memory.
+UPDATE_RATE = Dimension("update rate", "1/s", (Unit("Mupdate/s", 1e6),), _FOUR)

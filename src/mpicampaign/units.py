@@ -124,19 +124,6 @@ def format_rate(bytes_per_second: float) -> str:
     return f"{bits:.4g} bit/s"
 
 
-def format_latency(seconds: float) -> str:
-    """Microseconds with three significant digits and at most three decimals: ``0.246``, ``1.23``, ``162``."""
-    return format_significant(seconds * 1e6)
-
-
-def format_bandwidth(bytes_per_second: float, unit: str = "MB/s") -> str:
-    """In MB/s = 10^6 B/s or MiB/s = 2^20 B/s, the number alone, four significant digits."""
-    scale = {"MB/s": MB, "MiB/s": MIB}.get(unit)
-    if scale is None:
-        raise ValueError(f"unknown unit {unit!r} for bandwidth; known: MB/s, MiB/s")
-    return format_significant(bytes_per_second / scale, digits=4)
-
-
 def _quantity(text: str, what: str, example: str) -> tuple[str, str]:
     found = _QUANTITY.fullmatch(text)
     if not found:

@@ -7,29 +7,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.tables.form import (
-    DATA_FORMATS,
-    ENDINGS,
+from mpicampaign.show.form import (
     LAYOUTS,
     LONG,
     MATRIX,
-    PEOPLE_FORMATS,
     STATISTICS,
-    UNITS,
     Form,
     View,
 )
+from mpicampaign.show.writer import DataWriter, TextWriter, format_names, writer
 from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from mpicampaign.comparison.changes import Changes
+    from mpicampaign.compare.changes import Changes
     from mpicampaign.records import Header, Record
+    from mpicampaign.show.writer import Writer
 
     # Message sizes (B) that tables show, and those of single benchmarks.
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
@@ -44,13 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
     where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
-    parser.add_argument("--format", choices=(*PEOPLE_FORMATS, *DATA_FORMATS), default="terminal")
+    parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     for option in ("--benchmark", "--metric", "--host-group", "--placement"):
         parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
-    parser.add_argument("--unit", choices=UNITS, help="of bandwidths, for people (default: MB/s)")
-    parser.add_argument("--decimals", type=int, metavar="N", help="of all figures, for people")
+    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths (default: MB/s)")
+    parser.add_argument(
+        "--decimals",
+        type=int,
+        metavar="N",
+        help="of all numbers; data hold SI units in full without --unit and --decimals",
+    )
     parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
     parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
@@ -59,9 +63,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.comparison.compare import compare
-    from mpicampaign.tables.make import tables
-    from mpicampaign.tables.selection import Selection, list_text, select
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.show.make import tables
+    from mpicampaign.show.selection import Selection, list_text, select
 
     form = _form(options)
     place = _results(options)
@@ -73,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         _check_sizes(sizes[0], records)
     comparison = compare(records, *sizes)
     if options.list:
-        print(list_text(comparison, _columns(PEOPLE_FORMATS[0]), _columns(DATA_FORMATS[0])))
+        print(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return 0
     chosen = (options.benchmark, options.metric, options.host_group, options.placement)
     shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
@@ -84,13 +88,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _form(options: argparse.Namespace) -> Form:
     """Format, layout and figures; every mistake in them at once."""
-    from mpicampaign.tables.data import plain_name
-    from mpicampaign.tables.selection import unknown
+    from mpicampaign.show.data import plain_name
+    from mpicampaign.show.selection import unknown
 
-    view = View(options.unit or UNITS[0], options.statistic or STATISTICS[0], options.decimals)
+    si = options.unit is None and options.decimals is None
+    unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
+    view = View(unit, statistic, options.decimals, si)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
-    problems = [*_contradictions(options), *unknown("--columns", form.columns, _columns(form.format))]
+    problems = [
+        *_contradictions(options),
+        *unknown("--columns", form.columns, _columns(type(writer(form.format)))),
+    ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
         problems.append(Problem(f"not from 0 to {_MOST_DECIMALS}", key="--decimals", value=value))
@@ -101,10 +110,6 @@ def _form(options: argparse.Namespace) -> Form:
 
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
     found = _ignored_by_list(options) if options.list else []
-    if options.format in DATA_FORMATS:
-        message = f"{options.format} holds SI units with full precision"
-        given = {"--unit": options.unit, "--decimals": options.decimals}
-        found += [Problem(message, key=key) for key, value in given.items() if value is not None]
     if options.layout == MATRIX and options.columns:
         found.append(Problem("chooses columns of the long layout", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
@@ -129,10 +134,9 @@ def _check_target(output: Path | None, folder: Path, name: str) -> None:
     """
     if output is None or not output.is_file():
         return
-    if output.suffix.casefold() != ENDINGS[name]:
-        hint = (
-            f"a table as {name} replaces files *{ENDINGS[name]} only: give another name, or remove this file"
-        )
+    ending = writer(name).ending
+    if output.suffix.casefold() != ending:
+        hint = f"a table as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file is there already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         raise UserError(
@@ -145,12 +149,12 @@ def _all_taken(records: Sequence[Record]) -> list[Record]:
     return [replace(record, verdict=None) for record in records]
 
 
-def _columns(name: str) -> Sequence[str]:
-    """The columns that can be chosen in this format."""
-    from mpicampaign.tables.data import CHANGE_COLUMNS, COLUMNS, plain_name
-    from mpicampaign.tables.grids import LONG_COLUMNS
+def _columns(kind: type[Writer]) -> Sequence[str]:
+    """The columns that can be chosen in formats of this kind."""
+    from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
+    from mpicampaign.show.grids import LONG_COLUMNS
 
-    if name not in DATA_FORMATS:
+    if kind is TextWriter:
         return LONG_COLUMNS
     return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
 
@@ -216,8 +220,8 @@ def _changes(
     since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
 ) -> Changes | None:
     """The earlier series that is given, or the one that the results folder has kept."""
-    from mpicampaign.comparison.changes import changes_since, check_earlier, earlier_series
-    from mpicampaign.comparison.compare import compare
+    from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
+    from mpicampaign.compare.compare import compare
     from mpicampaign.records import read_with_header
 
     if since is None:

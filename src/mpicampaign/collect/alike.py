@@ -1,6 +1,6 @@
 """What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
 
-`mpicampaign.comparison.unlike` holds these against each other. What may differ between repeats, such as
+`mpicampaign.compare.unlike` holds these against each other. What may differ between repeats, such as
 hosts, job numbers and time limits, is not taken.
 """
 

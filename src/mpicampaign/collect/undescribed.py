@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.runs import evidence_in
 from mpicampaign.identity import differences, run_path
 from mpicampaign.plan_file import case_of
-from mpicampaign.wording import repeats_words
+from mpicampaign.text import repeats_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

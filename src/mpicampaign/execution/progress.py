@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from mpicampaign.comparison.metrics import choose_metrics, read
+from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.records import FAILED, OK, VERIFIED
+from mpicampaign.show.numbers import quantity
 from mpicampaign.units import format_duration
-from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from mpicampaign.records import Record

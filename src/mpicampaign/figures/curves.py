@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.compare.metrics import dimension_of
 from mpicampaign.figures.axes import End, Grid, Panel, Scale, panel_grid, scale_for, size_panels
 from mpicampaign.figures.page import Page, widest
 from mpicampaign.figures.scene import (
@@ -16,14 +16,15 @@ from mpicampaign.figures.scene import (
     repeats_of,
 )
 from mpicampaign.grouping import grouped
+from mpicampaign.show.numbers import quantity
+from mpicampaign.show.sentences import absence
 from mpicampaign.units import format_size
-from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.page import Point
     from mpicampaign.figures.scene import Scene
     from mpicampaign.figures.style import Look
@@ -43,7 +44,7 @@ class Pen(NamedTuple):
 def by_host_group(scene: Scene, table: Table) -> Drawn | None:
     """Bandwidth, or time where none is printed, over message size: a panel for each host group."""
     column = column_of(table)
-    factor, unit = scene.unit_of(column)
+    factor, unit = scene.unit_of(dimension_of(column))
     panels = grouped((row for row in table.rows if row.counted), scene.place)
     scales = log_scales(repeat_points(table.rows, (column,), factor))
     if scales is None:
@@ -68,11 +69,12 @@ def by_host_group(scene: Scene, table: Table) -> Drawn | None:
 def _medians(panel: Panel, scene: Scene, table: Table, rows: Sequence[Row], width: float) -> list[End]:
     """Draw each row in the look of its placement; where its median ends, and its name."""
     column = column_of(table)
+    factor, _ = scene.unit_of(dimension_of(column))
     ends = []
     for row in rows:
         label = scene.label(table, row)
         look = scene.placements[label]
-        end = draw_row(panel, row, column, scene.unit_of(column)[0], Pen(look.colour, look.line, width))
+        end = draw_row(panel, row, column, factor, Pen(look.colour, look.line, width))
         ends += [End(*end, label, look.ink)] if end else []
     return ends
 
@@ -83,7 +85,7 @@ def by_placement(scene: Scene, table: Table) -> Drawn | None:
     Where there is but one host group whose repeats agree, the panels by host group say the same.
     """
     column = column_of(table)
-    factor, unit = scene.unit_of(column)
+    factor, unit = scene.unit_of(dimension_of(column))
     rows = [row for row in table.rows if row.counted and repeat_points([row], (column,), factor)]
     several = len({scene.place(row) for row in rows}) > 1
     if not rows or not (several or any(row.has_modes for row in rows)):
@@ -114,7 +116,7 @@ def _placement_grid(panels: dict[str, list[Row]], room: float) -> Grid:
 
 def _is_linear(column: str) -> bool:
     """Bandwidths: bands lie within a factor of two, which a logarithmic axis would hide."""
-    return column == BANDWIDTH
+    return column == "bandwidth"
 
 
 def _repeats_caption(scene: Scene, table: Table, rows: Sequence[Row]) -> str:
@@ -156,7 +158,7 @@ def draw_row(panel: Panel, row: Row, column: str, factor: float, pen: Pen) -> Po
 
 def column_of(table: Table) -> str:
     """What is drawn over message size: bandwidth, or time where none is printed."""
-    return BANDWIDTH if any(metric.column == BANDWIDTH for metric in table.metrics) else TIME
+    return "bandwidth" if any(metric.column == "bandwidth" for metric in table.metrics) else "time"
 
 
 def log_scales(curves: Sequence[Sequence[Point]]) -> tuple[Scale, Scale] | None:
@@ -173,6 +175,6 @@ def curve_words(scene: Scene, table: Table, row: Row, column: str) -> str:
     name = scene.name(table, row)
     points = points_of(median_curve(row, column), 1.0)
     if not points:
-        return f"{name} {row.absence or 'has no figures'}"
+        return f"{name} {absence(row.absence) or 'has no figures'}"
     size, value = max(points, key=lambda point: point[1])
-    return f"{name} at most {quantity(value, column, scene.unit)} at {format_size(int(size))}"
+    return f"{name} at most {quantity(value, dimension_of(column), scene.unit)} at {format_size(int(size))}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.comparison.metrics import printed_sizes
+from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.figures.axes import Panel, Scale, plain, scale_for
 from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
@@ -12,14 +12,15 @@ from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, INK, PALE
 from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED
-from mpicampaign.wording import quantity
+from mpicampaign.show.numbers import quantity
+from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.rows import Cell, Row
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.page import Point
     from mpicampaign.figures.scene import Scene
     from mpicampaign.figures.style import Look
@@ -225,7 +226,7 @@ def _absent_words(panel: Panel, sheet: Sheet, metric: Metric) -> None:
     """What kind of absence it is, where a line has no figure."""
     for line in sheet.lines:
         if line.row.cell(metric).summary is None:
-            words = fitting(kind_of(line.row.absence or "not printed"), panel.place.width - 0.1, 7)
+            words = fitting(kind_of(line.row.absence), panel.place.width - 0.1, 7)
             panel.page.words(panel.place.left + 0.08, line.y, words, 7, GREY)
 
 
@@ -233,7 +234,7 @@ def _value_words(panel: Panel, sheet: Sheet, line: Line, metric: Metric) -> None
     """The median beside the bar, or why there is none."""
     cell = line.row.cell(metric)
     if cell.summary is None:
-        words = fitting(line.row.absence or "not printed", WIDTH - panel.place.left - 0.2, 7)
+        words = fitting(absence(line.row.absence) or "not printed", WIDTH - panel.place.left - 0.2, 7)
         panel.page.words(panel.place.left + 0.08, line.y, words, 7, GREY)
         return
     factor = sheet.scene.unit_of(metric.dimension)[0]

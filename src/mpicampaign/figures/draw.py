@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.metrics import KERNEL
+from mpicampaign.compare.metrics import KERNEL
 from mpicampaign.figures.curves import by_host_group, by_placement
 from mpicampaign.figures.dots import at_sizes, latency, single_figures
 from mpicampaign.figures.kernels import kernels
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mpicampaign.comparison.comparison import Comparison
+    from mpicampaign.compare.tables import Comparison
 
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT
+from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.figures.axes import panel_grid, size_panels
 from mpicampaign.figures.curves import Pen, curve_words, draw_row, log_scales
@@ -12,13 +12,13 @@ from mpicampaign.figures.page import WIDTH, Page, fitting, width_of
 from mpicampaign.figures.scene import Drawn, left_out, repeat_points
 from mpicampaign.figures.style import INK, LINES
 from mpicampaign.grouping import grouped
-from mpicampaign.wording import visible
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.axes import Panel
     from mpicampaign.figures.scene import Scene
 
@@ -41,7 +41,7 @@ def kernels(scene: Scene) -> Iterator[Drawn]:
 def _kernel(scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Table, Row]]) -> Drawn | None:
     rows = [row for _, row in members]
     factor, unit = scene.unit_of(BANDWIDTH)
-    scales = log_scales(repeat_points(rows, (BANDWIDTH, WIRE), factor))
+    scales = log_scales(repeat_points(rows, ("bandwidth", WIRE), factor))
     if scales is None:
         return None
     counted = [pair for pair in members if pair[1].counted]
@@ -59,7 +59,7 @@ def _kernel(scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Ta
         for table, row in pairs:
             _draw(scene, panel, table, row, factor)
     _draw_key(page, key, below)
-    said = "; ".join(f"{t.title}, {curve_words(scene, t, row, BANDWIDTH)}" for t, row in members)
+    said = "; ".join(f"{t.title}, {curve_words(scene, t, row, 'bandwidth')}" for t, row in members)
     return Drawn(page, title, caption + left_out(scene, rows), f"{title}. {said}")
 
 
@@ -79,10 +79,10 @@ def _words(benchmark: str, place: str) -> tuple[str, str]:
 
 def _draw(scene: Scene, panel: Panel, table: Table, row: Row, factor: float) -> None:
     if table.label == BASELINE:
-        draw_row(panel, row, BANDWIDTH, factor, Pen(INK, LINES[2]))
+        draw_row(panel, row, "bandwidth", factor, Pen(INK, LINES[2]))
         return
     colour = scene.trees[table.label].colour
-    draw_row(panel, row, BANDWIDTH, factor, Pen(colour, LINES[0]))
+    draw_row(panel, row, "bandwidth", factor, Pen(colour, LINES[0]))
     if table.benchmark != POINT_TO_POINT:
         draw_row(panel, row, WIRE, factor, Pen(colour, LINES[1], 1.2))
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.matrix import matrix, ranks_of
+from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
 from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
 from mpicampaign.figures.style import GREY, shade, words_on
-from mpicampaign.wording import number, quantity, unit_of
+from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mpicampaign.comparison.comparison import Table
-    from mpicampaign.comparison.matrix import Entry, Matrix
-    from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.matrix import Entry, Matrix
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.figures.scene import Scene
 
 _ROW = 0.27
@@ -83,7 +84,7 @@ def _field(
     middle = (place.left + place.width / 2, place.bottom + place.height / 2)
     if entry.cell is None or entry.cell.summary is None:
         page.box(place, "#f2f2f2")
-        page.words(*middle, reasons[entry.reason], 7.5, GREY, align="center")
+        page.words(*middle, reasons[absence(entry.absence)], 7.5, GREY, align="center")
         return
     value = entry.cell.summary.median
     fill = colour(value)
@@ -104,10 +105,10 @@ def marks_of(row: Row | None, metric: Metric) -> str:
 
 def _reasons(found: Matrix) -> dict[str, str]:
     """Every reason why a field has no figure, with the mark that stands there: ``n/a [1]``."""
-    reasons = dict.fromkeys(entry.reason for _, _, entry in found.entries if entry.reason)
+    kinds = {absence(e.absence): kind_of(e.absence) for _, _, e in found.entries if e.absence}
     return {
-        reason: f"{kind_of(reason)} [{position}]" if len(reasons) > 1 else kind_of(reason)
-        for position, reason in enumerate(reasons, start=1)
+        reason: f"{kind} [{position}]" if len(kinds) > 1 else kind
+        for position, (reason, kind) in enumerate(kinds.items(), start=1)
     }
 
 
@@ -153,6 +154,6 @@ def _words(scene: Scene, found: Matrix) -> str:
     for host_group, placement, entry in found.entries:
         summary = entry.cell.summary if entry.cell is not None else None
         dimension = found.metric.dimension
-        said = quantity(summary.median, dimension, scene.unit) if summary else entry.reason
+        said = quantity(summary.median, dimension, scene.unit) if summary else absence(entry.absence)
         parts.append(f"{host_group} {placement} {said}")
     return "; ".join(parts)

@@ -5,20 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
-from mpicampaign.comparison.rows import KIND_WORDS
-from mpicampaign.dimension import BANDWIDTH, COUNT, FLOPS, FRACTION, MESSAGE_RATE, TIME, UPDATE_RATE
+from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
+from mpicampaign.compare.metrics import BASELINE, KERNEL, curve
+from mpicampaign.dimension import COUNT, MESSAGE_RATE
 from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
+from mpicampaign.show.sentences import KIND_WORDS, absence
 from mpicampaign.statistics.medians import median
-from mpicampaign.units import MB, MIB
-from mpicampaign.wording import clip, unit_of, visible
+from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Comparison, Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.dimension import Dimension
     from mpicampaign.figures.page import Page, Point
 
 T = TypeVar("T")
@@ -76,20 +78,20 @@ class Scene:
         """Host group and placement."""
         return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
 
-    def unit_of(self, dimension: str) -> tuple[float, str]:
+    def unit_of(self, dimension: Dimension) -> tuple[float, str]:
         """What a figure is divided by on an axis, and the unit that the axis then has."""
         if dimension == MESSAGE_RATE:
             return 1e6, "million messages/s"
-        known = {TIME: 1e-6, BANDWIDTH: MB if self.unit == "MB/s" else MIB, FRACTION: 0.01}
-        known |= {FLOPS: 1e9, UPDATE_RATE: 1e6}
-        return known.get(dimension, 1.0), "" if dimension == COUNT else unit_of(dimension, self.unit)
+        unit = dimension.unit(self.unit)
+        return unit.size, "" if dimension == COUNT else unit.name
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     """What is not in the figure, in words; empty where everything is."""
     cases = {row.case: row for row in rows}
     absent = grouped(
-        (row for row in cases.values() if row.absence), lambda row: (visible(row.case.placement), row.absence)
+        (row for row in cases.values() if row.absence),
+        lambda row: (visible(row.case.placement), absence(row.absence)),
     )
     several = len({scene.place(row) for row in rows}) > 1
     reasons = []
@@ -113,9 +115,11 @@ def repeats_of(rows: Iterable[Row]) -> str:
     return f"{low} repeat{'s' * (low > 1)}" if low == high else f"{low} to {high} repeats"
 
 
-def kind_of(reason: str) -> str:
-    """The kind of a reason for a missing figure, ``n/a`` or ``failed``; a dash where it is of no kind."""
-    return next((words for words in KIND_WORDS.values() if reason.startswith(words)), "–")
+def kind_of(reasons: Absence) -> str:
+    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it is of no kind."""
+    kind = reasons[0].kind if reasons else NOT_PRINTED
+    kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
+    return KIND_WORDS[kind] if kind in KINDS else "–"
 
 
 def median_curve(row: Row, column: str) -> dict[int, float]:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve, dimension_of
+from mpicampaign.dimension import TIME
 from mpicampaign.figures.style import COLOURS
+from mpicampaign.show.numbers import unit_of
 from mpicampaign.statistics.medians import median
-from mpicampaign.units import MB, MIB
-from mpicampaign.wording import unit_of, visible
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.comparison import Comparison, Table
-    from mpicampaign.comparison.rows import Row
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Record, Series
 
 FACETS = ("placement", "host group", "ranks", "series")  # the first that differs gives the colour
@@ -131,8 +131,8 @@ def _chart(
     column: str,
     unit: str,
 ) -> Chart:
-    dimension = TIME if column == "time" else BANDWIDTH
-    scale = 1e6 if dimension == TIME else 1 / (MIB if unit == "MiB/s" else MB)
+    dimension = dimension_of(column)
+    scale = 1e6 if dimension == TIME else 1 / dimension.unit(unit).size
     named = [_facet_values(comparison, table, row) for table, row in rows]
     facets = _facets(named, len(rows))
     lines = tuple(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from mpicampaign.comparison.rows import KIND_WORDS
 from mpicampaign.records import UNVERIFIED
+from mpicampaign.show.sentences import KIND_WORDS
+from mpicampaign.text import visible
 from mpicampaign.units import format_size
-from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The report: one HTML file that opens offline and asks no server for anything.
 
-All text from records is escaped by the template engine and made visible first (see `wording.visible`),
+All text from records is escaped by the template engine and made visible first (see `text.visible`),
 so that no host name or reason becomes markup. Raw files are linked, relative to the report. Scripts sort and
 filter tables and draw curves; no others than these run, and without them everything is still there.
 """
@@ -18,31 +18,41 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from mpicampaign import wording
-from mpicampaign.comparison.published import against, published_sources
-from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
-from mpicampaign.comparison.stopping import look
+from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.compare.stopping import look
+from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.files import write_whole
 from mpicampaign.places import shipped
-from mpicampaign.report.answers import advice, answers
 from mpicampaign.report.curves import DASHES, charts
 from mpicampaign.report.plots import bokeh_script, curves_data, script_hash
-from mpicampaign.report.runs import anchors, case_runs, facts, how_many, period, run_counts
-from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
-from mpicampaign.tables.words import runs_are
+from mpicampaign.show import numbers
+from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
+from mpicampaign.show.names import runs_are
+from mpicampaign.show.published import against, published_sources, published_words
+from mpicampaign.show.rankings import (
+    absent_words,
+    change_ratio,
+    change_verdict,
+    look_words,
+    pair_words,
+    verdict,
+)
+from mpicampaign.show.runs import anchors, case_runs, facts, how_many, period, run_counts
+from mpicampaign.show.sentences import KIND_WORDS, absence, reason
+from mpicampaign.text import repeats_words, visible
 from mpicampaign.units import format_size
-from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.comparison.changes import Changes
-    from mpicampaign.comparison.comparison import Comparison
-    from mpicampaign.comparison.metrics import Metric
+    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.figures.draw import Figure
     from mpicampaign.records import Record
-    from mpicampaign.report.answers import Answer
     from mpicampaign.report.curves import Chart
+    from mpicampaign.show.answers import Answer
 
 TEMPLATES = shipped("templates/report")
 # Declarations, comments and metadata of a drawing.
@@ -146,17 +156,26 @@ def _environment(unit: str, folder: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": partial(_with_unit, wording.number, unit),
-        "bounds": partial(_with_unit, wording.bounds, unit),
-        "unit": partial(_with_unit, wording.unit_of, unit),
-        "words": lambda pair: pair.words(unit),
-        "percent": wording.percent,
-        "probability": wording.probability,
-        "size_range": wording.size_range,
-        "repeats_words": wording.repeats_words,
+        "number": partial(_with_unit, numbers.number, unit),
+        "bounds": partial(_with_unit, numbers.bounds, unit),
+        "ratio": RATIO.number,
+        "rate": lambda value: numbers.quantity(value, BANDWIDTH, unit),
+        "unit": partial(_with_unit, numbers.unit_of, unit),
+        "pair_words": lambda pair: pair_words(pair, unit),
+        "reason": lambda note: reason(note, unit),
+        "absence": absence,
+        "absent_words": absent_words,
+        "verdict": verdict,
+        "change_ratio": change_ratio,
+        "change_verdict": change_verdict,
+        "published_words": published_words,
+        "percent": numbers.percent,
+        "probability": numbers.probability,
+        "size_range": numbers.size_range,
+        "repeats_words": repeats_words,
         "state_words": lambda state: KIND_WORDS.get(state, state),
         "size": format_size,
-        "enough": lambda values: look(values).words,
+        "enough": lambda values: look_words(look(values)),
         "metric_groups": metric_groups,
         "link": partial(_link, folder),
         "lines": _lines,

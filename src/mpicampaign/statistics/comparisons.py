@@ -4,7 +4,7 @@ The family is one ranking: all pairs of the placements of one host group (or of 
 placement) in one figure. The chance of any false difference in it stays below the level. Which one is best
 is seen in the same data, so the pairs with the best alone would be no honest smaller family. Other
 rankings are other questions; what is said of several host groups together counts them
-(`mpicampaign.comparison.consensus`).
+(`mpicampaign.compare.consensus`).
 
 Up to `CLOSED` groups the procedure is that of Ryan, Einot, Gabriel and Welsch with rank tests: two groups
 differ when every set of groups that holds both is shown not to be all alike (Kruskal and Wallis; two groups:

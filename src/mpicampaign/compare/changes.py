@@ -1,0 +1,114 @@
+"""What changed since an earlier series: the same campaign on another date.
+
+Values are matched by case, series label, number of ranks and metric; nothing else is held against
+each other. Whether a change is real is asked of `mpicampaign.statistics.medians.difference`, which says so
+where the repeats are too few to tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.records import OK, read_records, read_with_header, write_records
+from mpicampaign.statistics.medians import difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.records import Record
+    from mpicampaign.statistics.medians import Difference
+
+EARLIER_FILE = "earlier.jsonl"  # beside records.jsonl
+
+_Key = tuple[object, ...]
+
+
+class Change(NamedTuple):
+    """A metric against its earlier value; the difference's ratio is median now / median then."""
+
+    earlier: Cell
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """All values of an earlier series, found by those of the later one; ``since``: the day it ended."""
+
+    since: str
+    _cells: dict[_Key, Cell]
+
+    def of(self, row: Row, metric: Metric) -> Change | None:
+        """How a metric changed; ``None`` where either series lacks it."""
+        now, earlier = row.cell(metric), self._cells.get(_key(row, metric))
+        if earlier is None or not earlier.values or not now.values:
+            return None
+        return Change(earlier, difference(earlier.values, now.values))
+
+
+def changes_since(earlier: Comparison) -> Changes:
+    """The values of an earlier series, to look up those of a later one."""
+    rows = [row for table in earlier.tables for row in table.rows]
+    cells = {_key(row, cell.metric): cell for row in rows for cell in row.cells}
+    return Changes(_last_start(earlier.records)[:10], cells)
+
+
+def earlier_series(
+    folder: Path, sizes: Sequence[int], benchmark_sizes: Mapping[str, Sequence[int]]
+) -> Changes | None:
+    """The runs that those of a campaign's folder replaced, where there are any; sizes in B."""
+    path = folder / EARLIER_FILE
+    if not path.is_file():
+        return None
+    return changes_since(compare(read_records(path)[1], sizes, benchmark_sizes))
+
+
+def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
+    """Before records are written anew: keep the complete runs whose place runs of a later day have taken.
+
+    Each case and repeat is kept once, as it was last. A records file that can't be read holds no series.
+    """
+    path, kept = folder / "records.jsonl", folder / EARLIER_FILE
+    try:
+        header, old = read_with_header(path)
+    except (FileNotFoundError, UserError):
+        return
+    days = {(run.case, run.repeat): run.started[:10] for run in now if run.status == OK}
+    replaced = [r for r in old if r.status == OK and "" < r.started[:10] < days.get((r.case, r.repeat), "")]
+    if replaced:
+        before = read_records(kept)[1] if kept.is_file() else []
+        write_records(kept, header, {(r.case, r.repeat): r for r in (*before, *replaced)}.values())
+
+
+def check_earlier(file: str, now: Sequence[Record], earlier: Sequence[Record]) -> None:
+    """Refuse a series that is not an earlier one.
+
+    Raises
+    ------
+    UserError
+        when it holds the very same runs, or its last run began after that of the later series.
+    """
+    if _runs(earlier) and _runs(earlier) == _runs(now):
+        raise UserError(Problem("these are the same runs, no earlier series", file=file))
+    if _last_start(earlier) > _last_start(now):
+        message = f"its last run began at {_last_start(earlier)}, that of this series at {_last_start(now)}"
+        raise UserError(Problem(message, file=file, hint="give the earlier series to --since"))
+
+
+def _key(row: Row, metric: Metric) -> _Key:
+    return (row.case, row.label, row.ranks, metric.column, metric.size, metric.baseline, metric.bound)
+
+
+def _last_start(records: Sequence[Record]) -> str:
+    """When the last complete run began (UTC, ISO 8601); empty where none tells."""
+    return max((record.started for record in records if record.status == OK), default="")
+
+
+def _runs(records: Sequence[Record]) -> set[tuple[object, ...]]:
+    return {(r.case, r.repeat, r.started, r.identity, r.job_id) for r in records if r.status == OK}

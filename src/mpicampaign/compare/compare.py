@@ -1,0 +1,124 @@
+"""Records side by side: one row for each host group, placement and series, never fewer.
+
+A row's figures come from the runs that count (complete, not contradicted); every other run is a note
+on the row with its reason, so that what is missing is seen where it is missed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.cut_repeats import cut_repeats
+from mpicampaign.compare.metrics import (
+    BASELINE,
+    Metric,
+    Reading,
+    choose_metrics,
+    fraction_of_line_rate,
+    link_bound,
+    read,
+    read_fraction,
+)
+from mpicampaign.compare.monotony import with_monotony
+from mpicampaign.compare.ranking import rank_host_groups, rank_placements
+from mpicampaign.compare.rows import Cell, Row
+from mpicampaign.compare.run_notes import run_notes, value_notes
+from mpicampaign.compare.sweep_notes import find
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.grouping import grouped
+from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.records import OK
+from mpicampaign.statistics.medians import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mpicampaign.records import Case, Record, Series
+
+
+def compare(
+    records: Sequence[Record],
+    table_sizes: Sequence[int] = TABLE_SIZES,
+    benchmark_sizes: Mapping[str, Sequence[int]] | None = None,
+) -> Comparison:
+    """Put the records side by side.
+
+    Parameters
+    ----------
+    records : one for each planned run, those that did not happen included
+    table_sizes : message sizes (B) at which tables show bandwidth or time
+    benchmark_sizes : other sizes for some benchmarks, by name
+    """
+    tables = []
+    for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
+        sizes = (benchmark_sizes or {}).get(benchmark) or table_sizes
+        tables += [_table(benchmark, label, runs, sizes) for label in _labels(benchmark, runs)]
+    systems = tuple(dict.fromkeys(record.case.system for record in records))
+    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems)
+
+
+def _labels(benchmark: str, runs: Iterable[Record]) -> list[str]:
+    """The labels of all series that any run printed, baselines last; the benchmark's name where none did."""
+    labels = dict.fromkeys(series.label for run in runs if run.status == OK for series in run.series)
+    return sorted(labels, key=lambda label: label == BASELINE) or [benchmark]
+
+
+def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[int]) -> Table:
+    suite = runs[0].suite
+    printed = [series for run in runs if run.counts for series in run.series if series.label == label]
+    metrics = choose_metrics(suite, printed, sizes) if printed else ()
+    if _is_bounded(label, runs):
+        metrics = (*metrics, fraction_of_line_rate(suite))
+    rows = []
+    for case, of_case in grouped(runs, lambda record: record.case).items():
+        of_case = sorted(of_case, key=lambda record: record.repeat)
+        rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
+    rows = with_monotony(rows)
+    rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
+    return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
+
+
+def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
+    """Whether the figures of any run can be held against a line rate."""
+    pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
+    return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
+
+
+def _ranks(label: str, runs: Iterable[Record]) -> list[int | None]:
+    """The numbers of ranks for which the case has the series; one unknown number where it has none."""
+    printed = (series for run in runs if run.status == OK for series in run.series)
+    found = {series.ranks for series in printed if series.label == label}
+    return sorted(found, key=lambda ranks: ranks or 0) or [None]
+
+
+def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metrics: Sequence[Metric]) -> Row:
+    pairs = ((run, _series_of(run, label, ranks)) for run in runs)
+    curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
+    cells = tuple(_cell(metric, curves) for metric in metrics)
+    found = find(metrics, curves)
+    doubts = value_notes(runs, curves, cells, has_modes=bool(found.stretches))
+    notes = (*run_notes(runs, curves), *found.notes, *doubts)
+    parts = (found.stretches, found.outliers, found.column)
+    return Row(case, label, ranks, tuple(runs), curves, cells, notes, *parts)
+
+
+def _series_of(run: Record, label: str, ranks: int | None) -> Series | None:
+    return next((series for series in run.series if series.label == label and series.ranks == ranks), None)
+
+
+def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:
+    found: list[tuple[int, Reading]] = []
+    # a maximum over fewer sizes than the other repeats' is none
+    cut = cut_repeats(curves) if metric.size is None else {}
+    for run, series in curves:
+        if run.repeat in cut:
+            continue
+        reading = read_fraction(run, series) if metric.bound else read(metric, series, run.series)
+        if reading is not None:
+            found.append((run.repeat, reading))
+    values = tuple(reading.value for _, reading in found)
+    sizes = tuple(r.size for _, r in found if r.size is not None) if metric.size is None else ()
+    repeats = tuple(repeat for repeat, _ in found)
+    bounds = [link_bound(run, series) for run, series in curves] if metric.bound else []
+    bound = next((bound for bound in bounds if bound), None)
+    return Cell(metric, values, repeats, sizes, summarise(values) if values else None, bound)

@@ -1,0 +1,67 @@
+"""Repeats whose figures end at a smaller message than those of others: they give no maximum.
+
+Of OSU they may be cut, since it prints no closing line. IMB says where it gives up: it prints a size that its
+time or memory does not allow without figures. Of the other suites an output that is not whole has no figures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.findings import Shorter
+from mpicampaign.grouping import grouped
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.compare.findings import Note
+    from mpicampaign.records import Record, Series
+
+
+_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of values
+
+
+def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
+    """The repeats that end before the longest one, each with its last size (B)."""
+    ends = {run.repeat: _end(series) for run, series in curves if _ends_early(run)}
+    last = max(ends.values(), default=0)
+    return {repeat: end for repeat, end in ends.items() if end < last}
+
+
+def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
+    """One finding for each size at which such repeats end, or IMB gave up, be it in all of them."""
+    known = [(run, series) for run, series in curves if _ends_early(run)]
+    cut = cut_repeats(known)
+    found = {
+        run.repeat: _shorter(run, _end(series), run.repeat in cut)
+        for run, series in known
+        if run.repeat in cut or _end(series) < max(_sizes(series), default=0)
+    }
+    alike = grouped(found, found.__getitem__)
+    return [replace(shorter, repeats=tuple(repeats)) for shorter, repeats in alike.items()]
+
+
+def _shorter(run: Record, end: int, is_cut: bool) -> Shorter:
+    may_be_cut = not SUITES[run.suite].closing_line
+    printed = "" if may_be_cut else run.metadata.get("not_measured", "")
+    given_up = tuple(reason for reason in _GIVEN_UP if reason in printed)
+    return Shorter(end=end, given_up=given_up, may_be_cut=may_be_cut, no_maximum=is_cut)
+
+
+def _ends_early(run: Record) -> bool:
+    suite = SUITES.get(run.suite)
+    return suite is not None and suite.ends_early
+
+
+def _end(series: Series) -> int:
+    """The largest size with a figure."""
+    figures = [values for name, values in series.columns.items() if name != "size"]
+    rows = zip(_sizes(series), zip(*figures, strict=False), strict=False)
+    return max((size for size, row in rows if any(value is not None for value in row)), default=0)
+
+
+def _sizes(series: Series) -> list[int]:
+    """All sizes that are there, those without figures, too."""
+    return [int(size or 0) for size in series.columns.get("size", ())]

@@ -1,0 +1,215 @@
+"""What is to be said of the runs and values of a row: typed data, no sentence, no unit.
+
+`mpicampaign.show.sentences` has the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    FAILED,
+    MISSING,
+    NOT_AVAILABLE,
+    UNVERIFIED,
+)
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.dimension import Dimension
+
+# Kinds of findings beside the statuses and verdicts of records.
+NOT_PRINTED = "not_printed"
+NOT_CONVERGED = "not_converged"
+UNLIKE = "unlike"  # repeats that were run otherwise than others
+SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
+MODES = "modes"  # the repeats fall into bands
+OUTLIER = "outlier"  # a repeat is far from all others
+BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
+ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
+NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
+EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
+ABOVE = "above"  # more bytes a second than the link is said to carry
+# Of a single entry of a table.
+NOT_IN_CAMPAIGN = "not_in_campaign"
+NO_LARGE_SIZE = "no_large_size"
+NO_BOUND = "no_bound"
+NOT_AT_SIZE = "not_at_size"
+
+# In the order in which they are told.
+KINDS: tuple[str, ...] = (
+    *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, UNVERIFIED, DECLARED),
+    *(NOT_CONVERGED, UNLIKE, SHORTENED, ELSEWHERE, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
+)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
+WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Why runs are left out or doubted, or what is found in their values; its kind may say it all.
+
+    ``repeats``: those that it concerns; none where it concerns all.
+    """
+
+    kind: str
+    repeats: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded(Note):
+    """What a run recorded itself: why it failed, is n/a, contradicted, unverified, earlier, shortened."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSeries(Note):
+    """The output has no such series."""
+
+    kind: str = NOT_PRINTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shorter(Note):
+    """The values end at a smaller message than those of other repeats, or than the sizes.
+
+    ``end``: the last size (B) with a value. ``given_up``: what the program printed instead of values.
+    ``may_be_cut``: nothing tells whether the output is whole. ``no_maximum``: others reach further.
+    """
+
+    kind: str = NOT_PRINTED
+    end: int
+    given_up: tuple[str, ...]
+    may_be_cut: bool
+    no_maximum: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Repeats that are like each other, and what only they have; ``more``: how many parts are left out."""
+
+    repeats: tuple[int, ...]
+    parts: tuple[str, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlike(Note):
+    """Repeats that were run otherwise than others; ``what``: a key of `unlike.ALIKE`."""
+
+    kind: str = UNLIKE
+    what: str
+    sides: tuple[Side, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere(Note):
+    """The jobs asked for another host group than that of the hosts they ran on."""
+
+    kind: str = ELSEWHERE
+    requested: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatJob:
+    """A repeat with its job's number (empty where none is known) and its hosts."""
+
+    repeat: int
+    number: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Repeats that are together at one size, and their median."""
+
+    median: float
+    repeats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Sizes (B) over which repeats are in one band; an end that is ``None`` is open."""
+
+    faster: bool
+    first: int | None
+    last: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The bands that some repeats are in, from the smallest size to the largest."""
+
+    repeats: tuple[int, ...]
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Modes(Note):
+    """The repeats fall into two bands at some sizes (B) of so many; ``low``, ``high``: at the widest."""
+
+    kind: str = MODES
+    dimension: Dimension
+    sizes: tuple[int, ...]
+    looked_at: int
+    widest: int
+    low: Band
+    high: Band
+    ways: tuple[Way, ...]
+    jobs: tuple[RepeatJob, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """How far off a repeat is: its value divided by the median of all, where it is furthest; sizes in B."""
+
+    sizes: tuple[int, ...]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FarOff(Note):
+    """One repeat is far from all others; ``what``: the column, or the metric where there are no sizes."""
+
+    kind: str = OUTLIER
+    what: str
+    distances: tuple[Distance, ...]
+    job: RepeatJob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between(Note):
+    """No repeat is near the median: the two middle values."""
+
+    kind: str = BETWEEN
+    metric: Metric
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboveBound(Note):
+    """More than the link carries: its bound (B/s), and how many times that was measured at most."""
+
+    kind: str = ABOVE
+    bound: float
+    times: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMonotonic(Note):
+    """Fewer ranks, in a placement, have a larger effective bandwidth (B/s)."""
+
+    kind: str = NOT_MONOTONIC
+    ranks: int
+    b_eff: float
+    fewer: int
+    placement: str
+    b_eff_of_fewer: float
+
+
+Absence = tuple[Note, ...]  # why there is no value; empty where there is one

@@ -1,0 +1,99 @@
+"""A row of a comparison: one series of one case, its figures, and what is to be said of its runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.findings import MODES, WITHOUT_VALUE
+from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.findings import Absence, Note
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.records import Case, Record, Series
+    from mpicampaign.statistics.medians import Summary
+    from mpicampaign.statistics.modes import Stretch
+    from mpicampaign.statistics.outliers import Outlier
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One metric of one row: a figure per repeat that counts, in the units of `mpicampaign.records`.
+
+    ``sizes``: where each repeat reached its maximum (B), for maxima only. ``bound``: what the link can carry
+    of that which the figures count (B/s), for fractions of it only.
+    """
+
+    metric: Metric
+    values: tuple[float, ...]
+    repeats: tuple[int, ...]
+    sizes: tuple[int, ...]
+    summary: Summary | None
+    bound: float | None = None
+
+    @property
+    def n(self) -> int:
+        """How many repeats gave the figure."""
+        return len(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One series of one case: all planned runs, and the figures of those that count.
+
+    ``stretches``: message sizes at which the repeats fall into two modes; ``outliers``: single figures far
+    from the others. Both count positions in ``curves``, and judge ``judged_column``.
+    """
+
+    case: Case
+    label: str
+    ranks: int | None
+    records: tuple[Record, ...]
+    curves: tuple[tuple[Record, Series], ...]
+    cells: tuple[Cell, ...]
+    notes: tuple[Note, ...]
+    stretches: tuple[Stretch, ...] = ()
+    outliers: tuple[Outlier, ...] = ()
+    judged_column: str = ""
+
+    @property
+    def planned(self) -> int:
+        """How many repeats the campaign asks for."""
+        return len(self.records)
+
+    @property
+    def counted(self) -> int:
+        """How many runs enter the figures."""
+        return len(self.curves)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many complete runs have each verdict; those without any are unverified."""
+        found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
+        order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
+        return {verdict: found[verdict] for verdict in order if found[verdict]}
+
+    @property
+    def absence(self) -> Absence:
+        """Why the row has no value at all; empty where it has."""
+        return () if self.counted else tuple(note for note in self.notes if note.kind in WITHOUT_VALUE)
+
+    @property
+    def has_modes(self) -> bool:
+        """Whether the repeats fall into bands at any message size."""
+        return any(note.kind == MODES for note in self.notes)
+
+    def has_modes_in(self, metric: Metric) -> bool:
+        """Whether the repeats fall into bands at a message size from which the metric is taken."""
+        sizes = self.cell(metric).sizes if metric.size is None else (metric.size,)
+        return any(size in stretch.sizes for stretch in self.stretches for size in sizes)
+
+    def shows(self, metric: Metric) -> bool:
+        """Whether the row is shown for a metric: a fraction of a bound only where a bound is known."""
+        return not metric.bound or self.cell(metric).bound is not None
+
+    def cell(self, metric: Metric) -> Cell:
+        """The row's cell of a metric of its table."""
+        return next(cell for cell in self.cells if cell.metric == metric)

@@ -1,0 +1,109 @@
+"""What is found of a row's runs and values: why some are left out, and what is doubtful."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.cut_repeats import cut_notes
+from mpicampaign.compare.findings import (
+    EARLIER,
+    KINDS,
+    NOT_CONVERGED,
+    SHORTENED,
+    AboveBound,
+    Between,
+    Elsewhere,
+    NoSeries,
+    Note,
+    Recorded,
+)
+from mpicampaign.compare.unlike import unlike_notes
+from mpicampaign.grouping import grouped
+from mpicampaign.records import CONTRADICTED, DECLARED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
+from mpicampaign.statistics.medians import middle_gap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.rows import Cell
+    from mpicampaign.records import Record, Series
+
+ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
+
+
+def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -> tuple[Note, ...]:
+    """Why runs are left out or not verified, each reason once with its repeats, and which had not settled."""
+    with_values = {id(run) for run, _ in curves}
+    repeats: dict[Note, list[int]] = {}
+    for run in runs:
+        for doubt in _doubts(run, id(run) in with_values):
+            repeats.setdefault(doubt, []).append(run.repeat)
+    notes = [replace(doubt, repeats=tuple(of_doubt)) for doubt, of_doubt in repeats.items()]
+    return (*sorted(notes, key=lambda note: KINDS.index(note.kind)), *_convergence_notes(curves))
+
+
+def value_notes(
+    runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
+) -> tuple[Note, ...]:
+    """What is doubtful of a row's values; where modes were found, they say what is between the repeats."""
+    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_shortened_notes(curves), *_elsewhere_notes(runs))
+    notes = (*of_runs, *_above_notes(cells))
+    return notes if has_modes else (*notes, *_between_notes(cells))
+
+
+def _doubts(run: Record, has_values: bool) -> list[Note]:
+    """What is to be said of a run: why it is left out, or why it is not verified."""
+    if run.status != OK:
+        return [Recorded(kind=run.status, reason=run.reason)]
+    reasons = "; ".join(run.verdict_reasons)
+    if run.verdict == CONTRADICTED:
+        return [Recorded(kind=CONTRADICTED, reason=reasons)]
+    if run.earlier:
+        return [Recorded(kind=EARLIER, reason=run.earlier)]
+    found: list[Note] = [] if has_values else [NoSeries()]
+    if run.verdict == DECLARED:
+        return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
+    return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]
+
+
+def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
+    """Repeats whose samples had not settled when the time for some size was spent."""
+    unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
+    return [Note(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
+
+
+def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
+    """Repeats of which the benchmark itself says what its time did not allow."""
+    by_reason = grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
+    return [
+        Recorded(kind=SHORTENED, reason=what, repeats=tuple(run.repeat for run in runs))
+        for what, runs in by_reason.items()
+        if what != "nothing"
+    ]
+
+
+def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:
+    """Imported repeats whose job asked for another host group than that of the hosts it ran on."""
+    by_group = grouped(runs, lambda run: run.metadata.get(REQUESTED_GROUP, ""))
+    return [
+        Elsewhere(requested=group, repeats=tuple(run.repeat for run in of_group))
+        for group, of_group in by_group.items()
+        if group
+    ]
+
+
+def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
+    """Headline medians that no repeat is near: the mean of two middle values further apart than 25 %."""
+    for cell in cells:
+        middle = middle_gap(cell.values) if cell.metric.headline and cell.values else None
+        if middle and middle[1] - middle[0] > 0.25 * abs(middle[0]):
+            yield Between(metric=cell.metric, low=middle[0], high=middle[1])
+
+
+def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:
+    """Values that the link cannot have carried: its rate in the campaign is wrong, or another was used."""
+    for cell in cells:
+        above = [n for n, value in zip(cell.repeats, cell.values, strict=True) if value > ABOVE_BOUND]
+        if cell.metric.bound and cell.bound and above:
+            yield AboveBound(bound=cell.bound, times=max(cell.values), repeats=tuple(above))

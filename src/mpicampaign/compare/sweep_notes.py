@@ -1,0 +1,119 @@
+"""Modes and outliers of a row: which repeats (job, hosts), at which message sizes, how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way
+from mpicampaign.compare.metrics import curve, dimension_of
+from mpicampaign.statistics.modes import LOW, Stretch, stretches
+from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
+from mpicampaign.suites import printed_resolution
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.findings import Note
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.records import Record, Series
+    from mpicampaign.statistics.modes import Stay
+
+_SWEPT = ("time", "bandwidth")  # columns in which modes are looked for, over the message sizes
+_NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What is found in the values of a row, the column that was judged, and what is to be said of it."""
+
+    column: str
+    stretches: tuple[Stretch, ...]
+    outliers: tuple[Outlier, ...]
+    notes: tuple[Note, ...]
+
+
+NOTHING = Sweep("", (), (), ())
+
+
+def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Sweep:
+    """Modes and outliers, looked for at every message size, or in the headline where there are no sizes."""
+    column = next((metric.column for metric in metrics if metric.column in _SWEPT), None)
+    points = [curve(series, column) for _, series in curves] if column else []
+    sizes = sorted(set.intersection(*(set(point) for point in points))) if points else []
+    if column is None or not sizes:
+        return _without_sizes(metrics, curves)
+    rows = [[point[size] for point in points] for size in sizes]
+    resolution = printed_resolution(curves[0][0].suite, column)
+    found = stretches(sizes, rows, resolution=resolution)
+    far = outliers(sizes, rows, without=_near(sizes, found), resolution=resolution)
+    runs = [run for run, _ in curves]
+    notes = [_modes(column, stretch, len(sizes), runs) for stretch in found]
+    return Sweep(column, found, far, (*notes, *_far_off(column, far, runs)))
+
+
+def _without_sizes(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Sweep:
+    metric = next((metric for metric in metrics if metric.headline), None)
+    if metric is None:
+        return NOTHING
+    column, runs = metric.column, [run for run, _ in curves]
+    values = [series.columns.get(column, []) for _, series in curves]
+    single = [value[0] for value in values if len(value) == 1 and value[0] is not None and value[0] > 0]
+    lone = lone_value(single) if len(single) == len(curves) else None
+    if lone is None:
+        return NOTHING
+    return Sweep(column, (), (lone,), tuple(_far_off(metric.name, [lone], runs)))
+
+
+def _near(sizes: Sequence[int], found: Iterable[Stretch]) -> set[int]:
+    """The sizes of the stretches and those beside them."""
+    places = {sizes.index(size) for stretch in found for size in stretch.sizes}
+    return {size for index, size in enumerate(sizes) if any(abs(index - p) <= _NEAR for p in places)}
+
+
+def _modes(column: str, stretch: Stretch, looked_at: int, runs: Sequence[Record]) -> Modes:
+    bands = stretch.splits[stretch.widest]
+    dimension = dimension_of(column)
+    return Modes(
+        dimension=dimension,
+        sizes=stretch.sizes,
+        looked_at=looked_at,
+        widest=stretch.widest,
+        low=Band(bands.low_median, tuple(runs[position].repeat for position in bands.low)),
+        high=Band(bands.high_median, tuple(runs[position].repeat for position in bands.high)),
+        ways=_ways(dimension, stretch, runs),
+        jobs=tuple(_job(run) for run in runs if run.job_id),
+    )
+
+
+def _ways(dimension: Dimension, stretch: Stretch, runs: Sequence[Record]) -> tuple[Way, ...]:
+    """Which repeats are in which band over the sizes; those on the same way together."""
+    groups: dict[tuple[Stay, ...], list[int]] = {}
+    for position, run in enumerate(runs):
+        groups.setdefault(stretch.stays(position), []).append(run.repeat)
+    return tuple(
+        Way(tuple(repeats), tuple(_stage(dimension, stay) for stay in stays))
+        for stays, repeats in groups.items()
+    )
+
+
+def _stage(dimension: Dimension, stay: Stay) -> Stage:
+    return Stage((stay.band == LOW) == dimension.lower_is_better, stay.first, stay.last)
+
+
+def _job(run: Record) -> RepeatJob:
+    return RepeatJob(run.repeat, run.job_id or "", tuple(run.hosts))
+
+
+def _far_off(what: str, found: Sequence[Outlier], runs: Sequence[Record]) -> list[Note]:
+    """One finding for each repeat: all sizes at which it is far off, how far, its job and hosts."""
+    return [
+        FarOff(
+            what=what,
+            distances=tuple(Distance(o.sizes, o.ratio) for o in found if o.position == position),
+            job=_job(runs[position]),
+            repeats=(runs[position].repeat,),
+        )
+        for position in dict.fromkeys(outlier.position for outlier in found)
+    ]

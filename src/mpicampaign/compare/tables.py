@@ -1,0 +1,99 @@
+"""The comparison as tables, figures and the report see it: tables of rows, and published rows beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.consensus import StatedRanking, stated_rankings
+from mpicampaign.compare.findings import OF_ONE_SERIES, Note
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.ranking import Ranking
+from mpicampaign.compare.rows import Row
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """What a publication gives of one host group in one placement, by metric in SI units."""
+
+    system: str
+    host_group: str
+    placement: str
+    ranks: int | None
+    statistic: str
+    n: int
+    source: str
+    reference: str
+    values: Mapping[Metric, float]
+    chosen: bool = False  # whether the campaign names the host group
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All rows of one series label of one benchmark; every row has a cell for each metric."""
+
+    benchmark: str
+    label: str
+    suite: str
+    metrics: tuple[Metric, ...]
+    rows: tuple[Row, ...]
+    rankings: tuple[Ranking, ...]
+    published: tuple[PublishedRow, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The label, with the benchmark that it was measured in where that is another."""
+        own = self.label.startswith(self.benchmark)
+        return visible(self.label if own else f"{self.benchmark}: {self.label}")
+
+    @property
+    def stated_rankings(self) -> tuple[StatedRanking, ...]:
+        """What the rankings of the placements say over all host groups, for each headline metric."""
+        return stated_rankings(self.rows, self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that tables, figures and the report show."""
+
+    tables: tuple[Table, ...]
+    records: tuple[Record, ...]
+    table_sizes: tuple[int, ...]
+    systems: tuple[str, ...]  # under test, in the order of the records
+
+    @property
+    def rankings(self) -> tuple[tuple[Table, Ranking], ...]:
+        """The rankings of all tables."""
+        return tuple((table, ranking) for table in self.tables for ranking in table.rankings)
+
+    @property
+    def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:
+        """The stated rankings of all tables."""
+        return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)
+
+    def place(self, row: Row) -> str:
+        """The row's host group; with its system where there are several."""
+        case = row.case
+        return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
+
+    def notes(self) -> list[tuple[Table, Row, Note]]:
+        """Every note once: what concerns whole runs is said by each table of their benchmark."""
+        found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
+        for table in self.tables:
+            for row in table.rows:
+                for note in row.notes:
+                    label = table.label if note.kind in OF_ONE_SERIES else None
+                    found.setdefault((row.case, label, note), (table, row, note))
+        return list(found.values())
+
+    def coverages(self) -> dict[int, float]:
+        """The coverage of the intervals by the number of repeats, for those that occur."""
+        summaries = [cell.summary for table in self.tables for row in table.rows for cell in row.cells]
+        found = {s.n: s.interval.coverage for s in summaries if s is not None and s.interval is not None}
+        return dict(sorted(found.items()))

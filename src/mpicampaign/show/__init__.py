@@ -1,0 +1,1 @@
+"""What people look at: findings as sentences, tables, the report."""

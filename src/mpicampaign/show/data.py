@@ -1,0 +1,277 @@
+"""Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units unless others are asked for.
+
+What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` stands for the unit that the
+column ``unit`` names, since metrics of several dimensions are in one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.matrix import absence_of
+from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
+from mpicampaign.show.form import View
+from mpicampaign.show.rankings import change_verdict
+from mpicampaign.show.sentences import absence, said
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.matrix import Matrix
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison, Table
+
+Value = str | int | float | bool | None
+Kind = type[str] | type[int] | type[float] | type[bool]
+
+
+class DataLine(NamedTuple):
+    """A row with one of its cells; none where the row has no metric at all."""
+
+    table: Table
+    row: Row
+    cell: Cell | None
+    change: Change | None
+    view: View
+
+
+class Column(NamedTuple):
+    """A name with its unit, the type of its values, and where a line has the value."""
+
+    name: str
+    kind: Kind
+    value: Callable[[DataLine], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Columns (name and type) and, for each line, their values in that order."""
+
+    columns: tuple[tuple[str, Kind], ...]
+    lines: tuple[tuple[Value, ...], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+
+def plain_name(column: str) -> str:
+    """The column's name without its unit."""
+    return column.split(" [")[0]
+
+
+# Long layout: a line for each row and metric
+
+
+def _text(name: str, value: Callable[[DataLine], str]) -> Column:
+    return Column(name, str, lambda line: visible(value(line)))
+
+
+def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
+    return Column(name, kind, lambda line: None if line.cell is None else value(line.cell))
+
+
+def _measured(name: str, path: str) -> Column:
+    """A number of the metric's dimension, found from the line by a path of attributes."""
+
+    def value(line: DataLine) -> Value:
+        found = _follow(line, path)
+        if line.cell is None or not isinstance(found, (int, float)):
+            return None
+        return line.view.value(found, line.cell.metric.dimension)
+
+    return Column(name, float, value)
+
+
+def _follow(found: object, path: str) -> object:
+    for attribute in path.split("."):
+        found = getattr(found, attribute, None)
+    return found
+
+
+def _runs(name: str, verdict: str) -> Column:
+    return Column(name, int, lambda line: line.row.verdicts.get(verdict, 0))
+
+
+def _coverage(cell: Cell) -> float | None:
+    return cell.summary.interval.coverage if cell.summary and cell.summary.interval else None
+
+
+def _rate(cell: Cell | None, view: View) -> float | None:
+    """The bound of a fraction."""
+    return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
+
+
+def _missing(line: DataLine) -> str:
+    row, cell = line.row, line.cell
+    return absence(row.absence if cell is None else absence_of(row, cell.metric))
+
+
+# Which figure of which row it is: without these a line says nothing.
+_NAMES = (
+    _text("system", lambda line: line.row.case.system),
+    _text("host_group", lambda line: line.row.case.host_group),
+    _text("placement", lambda line: line.row.case.placement),
+    _text("benchmark", lambda line: line.row.case.benchmark),
+    _text("series", lambda line: line.row.label),
+    Column("ranks", int, lambda line: line.row.ranks),
+    _of_cell("metric", lambda cell: cell.metric.name, str),
+    _of_cell("size [B]", lambda cell: cell.metric.size, int),
+    Column("unit", str, lambda line: line.view.data_unit(line.cell.metric.dimension) if line.cell else None),
+)
+COLUMNS = (
+    *_NAMES,
+    Column("runs_planned", int, lambda line: line.row.planned),
+    Column("runs_counted", int, lambda line: line.row.counted),
+    Column("n", int, lambda line: line.cell.n if line.cell else 0),
+    _measured("median [unit]", "cell.summary.median"),
+    _measured("interval_low [unit]", "cell.summary.interval.low"),
+    _measured("interval_high [unit]", "cell.summary.interval.high"),
+    _of_cell("interval_coverage [1]", _coverage, float),
+    _measured("mean [unit]", "cell.summary.mean"),
+    _measured("minimum [unit]", "cell.summary.minimum"),
+    _measured("maximum [unit]", "cell.summary.maximum"),
+    Column("line_rate_bound [B/s]", float, lambda line: _rate(line.cell, line.view)),
+    _runs("runs_verified", VERIFIED),
+    _runs("runs_verified_against_declared_topology", DECLARED),
+    _runs("runs_unverified", UNVERIFIED),
+    _runs("runs_contradicted", CONTRADICTED),
+    _text("missing_because", _missing),
+    _text("notes", lambda line: "; ".join(said(note, line.view.unit) for note in line.row.notes)),
+)
+
+
+def _change(name: str, kind: Kind, path: str) -> Column:
+    def value(line: DataLine) -> Value:
+        found = _follow(line.change, path)
+        return found if isinstance(found, (str, int, float)) else None
+
+    return Column(name, kind, value)
+
+
+CHANGE_COLUMNS = (
+    _change("earlier_n", int, "earlier.n"),
+    _measured("earlier_median [unit]", "change.earlier.summary.median"),
+    _change("ratio_to_earlier_median [1]", float, "difference.ratio"),
+    _change("change_p [1]", float, "difference.p"),
+    _change("change_significant", bool, "difference.significant"),
+    Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
+)
+
+
+def long_data(
+    comparison: Comparison,
+    columns: Sequence[str] = (),
+    changes: Changes | None = None,
+    view: View | None = None,
+) -> Data:
+    """One line for each row and metric.
+
+    Parameters
+    ----------
+    columns : names without units, in the order in which they are shown behind those that say which row and
+        metric it is; all where empty
+    changes : adds how the values differ from those of an earlier series
+    view : units and decimals; SI units in full where none is given
+    """
+    named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
+    every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
+    asked = dict.fromkeys([*_NAMES, *(named[name] for name in columns)])
+    chosen = tuple(asked) if columns else every
+    view = view or View()
+    lines = _lines(comparison, changes, view)
+    values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
+    return Data(tuple((_head(column.name, view), column.kind) for column in chosen), values)
+
+
+def _head(name: str, view: View) -> str:
+    """The name of a column, its bandwidths in the view's unit."""
+    return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
+
+
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[DataLine]:
+    for table in comparison.tables:
+        for row in table.rows:
+            cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
+            for cell in cells:
+                change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
+                yield DataLine(table, row, cell, change, view)
+
+
+# Matrix layout: a line for each metric and host group, four columns for each placement
+
+_MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
+    ("benchmark", str),
+    ("series", str),
+    ("ranks", int),
+    ("metric", str),
+    ("size [B]", int),
+    ("statistic", str),
+    ("unit", str),
+    ("system", str),
+    ("host_group", str),
+)
+
+
+def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Data:
+    """Host groups × placements; for each placement the statistic, repeats, bound, notes, and the change."""
+    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
+    parts: tuple[tuple[str, Kind], ...] = (
+        ("[unit]", float),
+        ("n", int),
+        ("bound [B/s]", float),
+        ("notes", str),
+    )
+    if changes is not None:
+        parts += (("ratio_to_earlier_median [1]", float), ("change_verdict", str))
+    columns = tuple(
+        (f"{placement} {_head(name, view)}", kind) for placement in placements for name, kind in parts
+    )
+    lines = tuple(
+        (
+            *_matrix_names(one, host_group, view),
+            *_placements(one, host_group, placements, view, changes),
+        )
+        for one in found
+        for host_group in one.host_groups
+    )
+    return Data((*_MATRIX_NAMES, *columns), lines)
+
+
+def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
+    table, metric = one.table, one.metric
+    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
+    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
+    return (
+        *names,
+        view.statistic,
+        view.data_unit(metric.dimension),
+        visible(case.system),
+        visible(case.host_group),
+    )
+
+
+def _placements(
+    one: Matrix, host_group: str, placements: Iterable[str], view: View, changes: Changes | None
+) -> Iterable[Value]:
+    for placement in placements:
+        yield from _entry(one, host_group, placement, view)
+        row = one.row(host_group, placement)
+        change = changes.of(row, one.metric) if changes is not None and row is not None else None
+        if changes is not None:
+            yield from (change.difference.ratio, change_verdict(change)) if change else (None, None)
+
+
+def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
+    row, cell, reasons = one.entry(host_group, placement)
+    if row is None:
+        return (None, None, None, absence(reasons))
+    notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
+    if cell is None or cell.summary is None:
+        return (None, 0, None, notes)
+    value = view.value(view.chosen(cell.summary), cell.metric.dimension)
+    return (value, cell.n, _rate(cell, view), notes)

@@ -1,0 +1,82 @@
+"""Hockney fits as lines of text, the same in every table and in the report: a line for each segment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fits
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.show.names import row_name
+from mpicampaign.show.numbers import number, percent, size_range, unit_of
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.hockney import Segment
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+
+LEGEND = (
+    "Hockney's model, time = latency + size / bandwidth, fitted to the median curve over ranges of sizes "
+    "that it finds itself. Half length: the size that reaches half of the asymptotic bandwidth. Error: "
+    "typical relative error of the model; poor above 10 %."
+)
+_DOUBTS = {
+    NO_GROWTH: "the time does not grow with size: no bandwidth",
+    FASTER_THAN_SIZE: "the time grows faster than size: no latency",
+    WITHIN_SCATTER: "the time grows by no more with size than it scatters: no bandwidth",
+}
+_LEAST_ERROR = 0.001  # what is shown in full
+_UNITS = ("B", "KiB", "MiB", "GiB")
+
+
+class FitLine(NamedTuple):
+    """One segment of a row in words; ``first``: of its row. ``doubt``: why its figures are doubtful."""
+
+    row: Row
+    segment: Segment
+    first: bool
+    name: str
+    figures: tuple[str, str, str, str, str]  # sizes, latency, bandwidth, half length, error
+    doubt: str
+
+
+def fit_lines(comparison: Comparison, table: Table, unit: str = "MB/s") -> list[FitLine]:
+    """The fits of all rows; none where times are not those of one message."""
+    lines = []
+    for row in table.rows:
+        name = row_name(comparison, table, row)
+        for index, segment in enumerate(fits(row)):
+            figures = _figures(segment, unit)
+            lines.append(FitLine(row, segment, not index, name, figures, _doubt(row, segment)))
+    return lines
+
+
+def fit_heads(unit: str = "MB/s") -> tuple[str, str, str, str, str]:
+    """The headings of the figures."""
+    bandwidth = f"bandwidth ({unit_of(BANDWIDTH, unit)})"
+    return ("sizes", f"latency ({unit_of(TIME)})", bandwidth, "half length", "error")
+
+
+def _figures(segment: Segment, unit: str) -> tuple[str, str, str, str, str]:
+    latency, bandwidth, half = segment.latency, segment.bandwidth, segment.half_length
+    return (
+        size_range((segment.first, segment.last)),
+        "none" if latency is None else number(latency, TIME),
+        "none" if bandwidth is None else number(bandwidth, BANDWIDTH, unit),
+        "none" if half is None else _length(half),
+        "< 0.1 %" if segment.residual < _LEAST_ERROR else percent(segment.residual),
+    )
+
+
+def _length(size: float) -> str:
+    """A size that no power of two need be: ``8.43 KiB``."""
+    power = 0
+    while size >= 1000 and power + 1 < len(_UNITS):
+        size, power = size / 1024, power + 1
+    return f"{size:.0f} B" if power == 0 else f"{size:#.3g} {_UNITS[power]}"
+
+
+def _doubt(row: Row, segment: Segment) -> str:
+    parts = ["poor"] if segment.poor else []
+    parts += [_DOUBTS[segment.doubt]] if segment.doubt else []
+    parts += ["several modes"] if row.has_modes else []
+    return "; ".join(parts)

@@ -1,0 +1,66 @@
+"""The tables of a comparison in every form: two layouts, and the formats of `mpicampaign.show.writers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.show.comparison_markdown import to_markdown
+from mpicampaign.show.comparison_text import to_terminal
+from mpicampaign.show.data import COLUMNS, long_data, matrix_data
+from mpicampaign.show.form import LONG, MATRIX, Form, View
+from mpicampaign.show.grids import absent_grid, chosen_matrices, long_grid, matrix_grids
+from mpicampaign.show.names import long_legend
+from mpicampaign.show.writer import DataWriter, writer
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.data import Data
+    from mpicampaign.show.grids import Grid
+
+__all__ = ["CSV_COLUMNS", "to_csv", "to_markdown", "to_terminal"]
+
+CSV_COLUMNS = tuple(column.name for column in COLUMNS)
+
+
+def tables(comparison: Comparison, form: Form, campaign: str = "", changes: Changes | None = None) -> bytes:
+    """All tables of a comparison in one form.
+
+    Parameters
+    ----------
+    comparison : holds just what is to be shown
+    campaign : its name, for JSON and Parquet
+    changes : the earlier series that figures are held against
+    """
+    chosen = writer(form.format)
+    if isinstance(chosen, DataWriter):
+        return chosen.write(_data(comparison, form, changes), campaign)
+    legend = long_legend(comparison, form.view.unit) if form.layout == LONG else ""
+    return chosen.write(_grids(comparison, form, changes), legend).encode("utf-8")
+
+
+def _data(comparison: Comparison, form: Form, changes: Changes | None) -> Data:
+    if form.layout == MATRIX:
+        found = [chosen_matrices(comparison, table, form.every_metric) for table in comparison.tables]
+        return matrix_data([one for of_table in found for one in of_table], form.view, changes)
+    return long_data(comparison, form.columns, changes, form.view)
+
+
+def _grids(comparison: Comparison, form: Form, changes: Changes | None) -> list[Grid]:
+    grids = []
+    for table in comparison.tables:
+        if not table.metrics:
+            grids.append(absent_grid(comparison, table))
+        elif form.layout == MATRIX:
+            grids += matrix_grids(chosen_matrices(comparison, table, form.every_metric), form.view, changes)
+        else:
+            grids += [
+                long_grid(comparison, table, metric, form.view, form.columns, changes)
+                for metric in table.metrics
+            ]
+    return grids
+
+
+def to_csv(comparison: Comparison, unit: str = "MB/s") -> str:
+    """One line for each row and metric, in SI units; ``unit``: of bandwidths in notes."""
+    return tables(comparison, Form("csv", view=View(unit))).decode("utf-8")

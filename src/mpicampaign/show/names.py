@@ -1,0 +1,83 @@
+"""Words that every form of the tables shares: names of rows, notes, and what the figures are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.show.numbers import percent
+from mpicampaign.show.sentences import said
+from mpicampaign.statistics.comparisons import CLOSED
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.records import Record
+
+
+_BY_SETS = (
+    "procedure of Ryan, Einot, Gabriel and Welsch with Kruskal-Wallis tests of sets "
+    "and Mann-Whitney tests of pairs"
+)
+
+
+def placement_words(table: Table, row: Row) -> str:
+    """The placement; with the number of ranks where the table has several."""
+    several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
+    ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
+    return f"{visible(row.case.placement)}{ranks}"
+
+
+def row_name(comparison: Comparison, table: Table, row: Row) -> str:
+    """Host group and placement."""
+    return f"{comparison.place(row)} {placement_words(table, row)}"
+
+
+def note_lines(comparison: Comparison, unit: str) -> list[str]:
+    """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
+    found = []
+    for table, row, note in comparison.notes():
+        series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
+        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, unit)}")
+    return found
+
+
+def runs_are(records: Sequence[Record]) -> str:
+    """What the runs are: ``planned`` by the campaign, ``imported`` from outputs of others, or both."""
+    imported = sum(IMPORTED_FROM in record.metadata for record in records)
+    if imported == 0:
+        return "planned"
+    return "imported" if imported == len(records) else "planned or imported"
+
+
+def legend(comparison: Comparison, unit: str) -> str:
+    """What the figures of the long layout are, and the rankings beside them."""
+    tests = tests_words(comparison)
+    return long_legend(comparison, unit) + (f" Differences at 5 %: {tests}." if tests else "")
+
+
+def tests_words(comparison: Comparison) -> str:
+    """By which tests the rankings that are shown were judged; empty where nothing is compared."""
+    ranked = {len(ranking.contestants) for _, ranking in comparison.rankings}
+    used = {
+        "two alone: Mann-Whitney test": 2 in ranked,
+        f"3 to {CLOSED} together: {_BY_SETS}": any(2 < k <= CLOSED for k in ranked),
+        f"more than {CLOSED} together: Mann-Whitney tests with Holm's correction": any(
+            k > CLOSED for k in ranked
+        ),
+    }
+    return "; ".join(words for words, is_used in used.items() if is_used)
+
+
+def long_legend(comparison: Comparison, unit: str) -> str:
+    """What the figures of the long layout are."""
+    coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
+    scale = "10^6" if unit == "MB/s" else "2^20"
+    text = f"n: repeats with the figure / {runs_are(comparison.records)}. median: over repeats. "
+    text += "[interval]: order-statistic interval "
+    text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
+    return f"{text}{unit} = {scale} B/s. Contradicted and failed runs are left out."

@@ -1,0 +1,61 @@
+"""Numbers as people read them; scale, unit and digits are those of their dimension."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.dimension import COUNT
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.statistics.medians import Interval
+
+
+def unit_of(dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The unit in which `number` writes metrics of this dimension."""
+    return dimension.unit(bandwidth_unit).name
+
+
+def number(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
+    return dimension.number(value, bandwidth_unit)
+
+
+def quantity(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """The value with its unit: ``0.246 µs``; a count alone."""
+    if dimension is COUNT:
+        return number(value, dimension)
+    return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}"
+
+
+def bounds(interval: Interval | None, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+    """An interval without unit: ``[0.241, 0.270]``; empty where there is none."""
+    if interval is None:
+        return ""
+    low, high = (number(value, dimension, bandwidth_unit) for value in (interval.low, interval.high))
+    return f"[{low}, {high}]"
+
+
+def percent(fraction: float) -> str:
+    """``96.9 %`` for 0.96875."""
+    return f"{100 * fraction:.1f} %"
+
+
+def probability(p: float) -> str:
+    """``p = 0.0022``, or ``p < 0.0001``."""
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
+
+
+def size_range(sizes: Iterable[int]) -> str:
+    """``4 MiB``, or ``512 KiB-4 MiB`` or ``2-4 MiB`` where several sizes are meant."""
+    ordered = sorted(set(sizes))
+    if not ordered:
+        return ""
+    low, high = format_size(ordered[0]), format_size(ordered[-1])
+    if low == high:
+        return low
+    unit = high.split()[-1]
+    return f"{low.removesuffix(f' {unit}')}-{high}"

@@ -1,0 +1,192 @@
+"""Rankings as sentences: which is best, by how much, and whether the repeats can tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.dimension import RATIO
+from mpicampaign.show.numbers import percent, probability, quantity
+from mpicampaign.show.sentences import absence
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.changes import Change
+    from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
+    from mpicampaign.compare.stopping import Look
+
+_NAMED = 3  # host groups without one of the two that are named one by one
+_MIXED = "its repeats fall into several modes at some sizes"
+_FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
+
+
+# Two against each other
+
+
+def pair_words(pair: Pair, unit: str) -> str:
+    """The comparison in a sentence; ``unit``: of bandwidths."""
+    better, worse = _value(pair.better, unit), _value(pair.worse, unit)
+    if pair.difference.significant is None:
+        words = f"{better} and {worse}: too few repeats to tell ({pair.difference.reason})"
+    elif not pair.difference.significant:
+        words = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
+    else:
+        words = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}"
+    doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
+    return f"{words}; several modes: {', '.join(doubtful)}" if doubtful else words
+
+
+def how_much(pair: Pair) -> str:
+    """``12.9 × lower``; in per cent below a factor of 2."""
+    word = "lower" if pair.better.cell.metric.lower_is_better else "higher"
+    factor = pair.factor
+    if factor is None:
+        return word
+    if factor >= 1.995:
+        return f"{quantity(factor, RATIO)} {word}"
+    share = 1 - 1 / factor if word == "lower" else factor - 1
+    return f"{100 * share:.2g} % {word}"
+
+
+def _value(contestant: Contestant, unit: str) -> str:
+    return f"{contestant.name} {quantity(contestant.median, contestant.cell.metric.dimension, unit)}"
+
+
+def _counts(pair: Pair) -> str:
+    return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
+
+
+def _p(pair: Pair) -> str:
+    found = pair.difference
+    if found.p is None or found.corrected is None:
+        return ""
+    if found.comparisons == 1:
+        return probability(found.corrected)
+    return f"{probability(found.corrected)} among all pairs, {probability(found.p)} alone"
+
+
+def _certainty(pair: Pair) -> str:
+    effect = abs(pair.difference.effect)
+    if effect < 1:
+        return f"{_p(pair)}, effect {effect:.2f}"
+    side = "below" if pair.better.cell.metric.lower_is_better else "above"
+    return f"all {pair.better.cell.n} repeats of one {side} all {pair.worse.cell.n} of the other"
+
+
+# One ranking
+
+
+def best_word(metric: Metric) -> str:
+    """``lowest`` or ``highest``."""
+    return "lowest" if metric.lower_is_better else "highest"
+
+
+def verdict(ranking: Ranking) -> str:
+    """Who wins: one, several that cannot be told apart, or nobody to compare with."""
+    word = best_word(ranking.metric)
+    if len(ranking.contestants) == 1:
+        return f"only {ranking.contestants[0].name} has figures: nothing to compare"
+    if len(ranking.leaders) == 1:
+        return f"{word}: {ranking.leaders[0]}"
+    best, *others = ranking.leaders
+    return f"{word}: {best}; {', '.join(others)} cannot be told from it"
+
+
+def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
+    """The best against each of the others, one sentence each."""
+    return tuple(f"{ranking.metric.name}: {pair_words(pair, unit)}" for pair in ranking.pairs_of_best)
+
+
+def evidence(contestant: Contestant) -> str:
+    """How many runs stand behind the median, and what is doubtful about them."""
+    parts = [f"{count} {verdict}" for verdict, count in contestant.row.verdicts.items()]
+    parts += ["in several modes"] if contestant.several_modes else []
+    counts = f"{contestant.cell.n} of {contestant.row.planned} runs count"
+    return f"{contestant.name}: {counts}: {', '.join(parts)}"
+
+
+def absent_words(one: Absent) -> str:
+    """``TCP: n/a: no network``."""
+    return f"{one.name}: {absence(one.reasons)}"
+
+
+# Over several host groups
+
+
+def statement(stated: StatedRanking) -> str:
+    """``latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups``."""
+    order = f" {_sign(stated.metric)} ".join(stated.order)
+    if len(stated.scopes) == 1:
+        sure = "supported" if stated.whole else "the repeats do not support every step"
+        return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
+    counted = _host_groups(len(stated.scopes))
+    return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}"
+
+
+def stated_words(stated: StatedRanking) -> tuple[str, ...]:
+    """The statement, and a line for each step that does not hold everywhere."""
+    partial = [step for step in stated.steps if step.reversed or step.leaning or step.unclear or step.absent]
+    lines = [step_words(step, stated.metric) for step in (*partial, *stated.against)]
+    lines += [f"{', '.join(stated.alone)}: nothing to compare with"] if stated.alone else []
+    return (statement(stated), *lines, *map(mixed_words, stated.mixed))
+
+
+def step_words(step: Step, metric: Metric) -> str:
+    """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
+    others = {
+        "reversed in": step.reversed,
+        "reversed by the medians, which the repeats do not support, in": step.leaning,
+        "cannot be told in": step.unclear,
+    }
+    compared = len(step.supported) + sum(map(len, others.values()))
+    parts = [f"supported in {len(step.supported)} of {_host_groups(compared)}"]
+    parts += [f"{word} {', '.join(scopes)}" for word, scopes in others.items() if scopes]
+    absent = ", ".join(step.absent) if len(step.absent) <= _NAMED else f"{len(step.absent)} others"
+    parts += [f"not compared in {absent}"] if absent else []
+    return f"{step.better} {_sign(metric)} {step.worse}: {'; '.join(parts)}"
+
+
+def mixed_words(mixed: Mixed) -> str:
+    """Why a placement is left out."""
+    where = f"{mixed.several} of {_host_groups(mixed.host_groups)}"
+    return f"{mixed.placement} is left out: {_MIXED} in {where}; {_FEWER}"
+
+
+def _sign(metric: Metric) -> str:
+    return "<" if metric.lower_is_better else ">"
+
+
+def _host_groups(count: int) -> str:
+    return f"{count} host group" if count == 1 else f"{count} host groups"
+
+
+# Over time and over repeats
+
+
+def change_ratio(change: Change) -> str:
+    """``× 1.03``; empty where the earlier median is 0."""
+    ratio = change.difference.ratio
+    return "" if ratio is None else f"× {ratio:#.3g}"
+
+
+def change_verdict(change: Change) -> str:
+    """Whether the change is more than chance, or why that can't be told."""
+    found = change.difference
+    if found.p is None:
+        return found.reason
+    return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
+
+
+def look_words(found: Look) -> str:
+    """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
+    if found.coverage is None or found.reach is None:
+        known = "nothing is known of the median's precision"
+    else:
+        known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
+    n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
+    return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
+
+
+def _further(found: Look) -> str:
+    more = found.next_look
+    return f"make it {more} and look again" if more else "more repeats are not planned"

@@ -1,0 +1,95 @@
+"""What the report says of runs: their states, their cases, and the facts that they recorded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.records import Case, Record
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRuns:
+    """All runs of one case, with the series whose figures are shown for each."""
+
+    anchor: str
+    case: Case
+    records: tuple[Record, ...]
+    rows: tuple[tuple[Table, Row], ...]
+
+
+def run_counts(records: Iterable[Record]) -> dict[str, int]:
+    """How many runs ended in each state: a verdict for complete ones, the status for others."""
+    return dict(Counter(_state(record) for record in records).most_common())
+
+
+def _state(record: Record) -> str:
+    return (record.verdict or UNVERIFIED) if record.status == OK else record.status
+
+
+def how_many(records: Sequence[Record]) -> str:
+    """``60 runs planned, 544 runs imported``: an imported run was no part of any plan."""
+    imported = sum(IMPORTED_FROM in record.metadata for record in records)
+    planned = len(records) - imported
+    parts = [f"{planned} runs planned"] if planned or not imported else []
+    return ", ".join([*parts, *([f"{imported} runs imported"] if imported else [])])
+
+
+def period(records: Iterable[Record]) -> tuple[str, str] | None:
+    """When the first run started and the last one ended, as recorded; ISO times sort as text."""
+    times = sorted(time for record in records for time in (record.started, record.ended) if time)
+    return (times[0], times[-1]) if times else None
+
+
+def facts(records: Iterable[Record]) -> dict[str, str]:
+    """Metadata that runs recorded: each key with its values, the commonest first."""
+    found: dict[str, Counter[str]] = {}
+    for record in records:
+        for key, value in record.metadata.items():
+            found.setdefault(key, Counter())[value] += 1
+    return {key: _values_words(values) for key, values in sorted(found.items())}
+
+
+def _values_words(values: Counter[str]) -> str:
+    common = values.most_common(4)
+    words = "; ".join(f"{value} ({count} runs)" for value, count in common)
+    return words + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
+
+
+def case_runs(comparison: Comparison, records: Sequence[Record]) -> list[CaseRuns]:
+    """The runs of each case with the rows that were made from them."""
+    named = anchors(records)
+    rows: dict[Case, list[tuple[Table, Row]]] = {}
+    by_case: dict[Case, list[Record]] = {}
+    for record in records:
+        by_case.setdefault(record.case, []).append(record)
+    for table in comparison.tables:
+        for row in table.rows:
+            rows.setdefault(row.case, []).append((table, row))
+    return [
+        CaseRuns(anchor, case, tuple(by_case[case]), tuple(rows.get(case, [])))
+        for case, anchor in named.items()
+    ]
+
+
+def anchors(records: Iterable[Record]) -> dict[Case, str]:
+    """An identifier for each case that is fit for an address, unlike those of all other cases."""
+    named: dict[Case, str] = {}
+    for case in dict.fromkeys(record.case for record in records):
+        base = "case-" + re.sub(r"[^A-Za-z0-9]+", "-", str(case)).strip("-")
+        taken = set(named.values())
+        name, number = base, 1
+        while name in taken:
+            number += 1
+            name = f"{base}-{number}"
+        named[case] = name
+    return named

@@ -1,0 +1,187 @@
+"""Which rows and columns of a comparison are shown, as a person names them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.show.sentences import words
+from mpicampaign.show.writer import DataWriter, TextWriter, names_of
+from mpicampaign.text import visible
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+
+_NO_RUN = "no run of it counts"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Names of what is to be shown; everything where there is none."""
+
+    benchmarks: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    host_groups: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
+
+
+def select(
+    comparison: Comparison, wanted: Selection, with_all: Callable[[], Comparison] | None = None
+) -> Comparison:
+    """The comparison with only what is wanted.
+
+    Parameters
+    ----------
+    with_all : makes the comparison as it would be if no run were contradicted; asked where names are unknown
+
+    Raises
+    ------
+    UserError
+        when names do not exist, each with the nearest that does; or when nothing is left.
+    """
+    found = names(comparison)
+    problems = [
+        _with_failures(problem, comparison, wanted)
+        for option, words in _by_option(wanted).items()
+        for problem in unknown(f"--{option}", words, found[option])
+    ]
+    kept = _kept(comparison, wanted) if not problems else ()
+    if kept:
+        return replace(comparison, tables=kept)
+    uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
+    if not problems and not uncounted:
+        hint = "mpicampaign tables --list shows what there is" + _no_figures(comparison, wanted)
+        problems = [Problem("no case has all of what was chosen", hint=hint)]
+    told = {(problem.key, problem.value) for problem in uncounted}
+    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in told)])
+
+
+def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
+    tables = (_part(comparison, table, wanted) for table in comparison.tables)
+    return tuple(table for table in tables if table.rows and (table.metrics or not wanted.metrics))
+
+
+def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Table]) -> list[Problem]:
+    """One problem for each metric that has figures, but of runs alone that do not count."""
+    every = replace(wanted, metrics=())
+    counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
+    parts = [_part(comparison, table, every) for table in with_all]
+    having = {metric.name.casefold(): part for part in parts if part.rows for metric in part.metrics}
+    return [
+        Problem(
+            "no run of it counts",
+            key="--metric",
+            value=visible(word),
+            hint=_why_none(comparison, having[name]),
+        )
+        for word in wanted.metrics
+        if (name := word.casefold()) in having.keys() - counted
+    ]
+
+
+def _why_none(comparison: Comparison, like: Table) -> str:
+    """The reasons of the rows as they really are."""
+    cases = {row.case for row in like.rows}
+    rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
+    runs: Counter[str] = Counter()
+    for note in (note for row in rows for note in row.notes):
+        runs[words(note, "")] += len(note.repeats)
+    return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
+
+
+def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) -> Problem:
+    """An unknown metric may be one of a benchmark whose runs all failed."""
+    if problem.key != "--metric":
+        return problem
+    return replace(problem, hint=problem.hint + _no_figures(comparison, wanted))
+
+
+def _no_figures(comparison: Comparison, wanted: Selection) -> str:
+    """Which benchmarks gave no figure at all: the names of their metrics are not known then."""
+    parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
+    titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
+    return f"; no run counts of {', '.join(titles)}" if titles else ""
+
+
+def unknown(option: str, words: Iterable[str], known: Sequence[str]) -> list[Problem]:
+    """One problem for each word that is not known; letter case does not matter."""
+    folded = {name.casefold() for name in known}
+    return [
+        Problem("unknown name", key=option, value=visible(word), hint=_hint(word, known))
+        for word in words
+        if word.casefold() not in folded
+    ]
+
+
+def _hint(word: str, known: Sequence[str]) -> str:
+    near = did_you_mean(word, known)
+    listed = "known: " + ", ".join(known)
+    return near if near.startswith("known") or not near else f"{near} {listed}"
+
+
+def _by_option(wanted: Selection) -> dict[str, tuple[str, ...]]:
+    """The names by the option that gives them."""
+    return {
+        "benchmark": wanted.benchmarks,
+        "metric": wanted.metrics,
+        "host-group": wanted.host_groups,
+        "placement": wanted.placements,
+    }
+
+
+def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
+    """All names that can be chosen, by option, in the campaign's order."""
+    rows = [row for table in comparison.tables for row in table.rows]
+    metrics = [metric.name for table in comparison.tables for metric in table.metrics]
+    found = {
+        "benchmark": [name for table in comparison.tables for name in _table_names(table)],
+        "metric": metrics,
+        "host-group": [name for row in rows for name in _host_group_names(comparison, row)],
+        "placement": [visible(row.case.placement) for row in rows],
+    }
+    return {option: tuple(dict.fromkeys(listed)) for option, listed in found.items()}
+
+
+def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
+    """What can be chosen, for people: a line for each name; columns of print and of data differ."""
+    parts = {f"--{option}": listed for option, listed in names(comparison).items()}
+    parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
+    parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
+    texts = ["\n".join([option, *(f"  {name}" for name in listed)]) for option, listed in parts.items()]
+    sizes = ", ".join(format_size(size) for size in comparison.table_sizes)
+    return "\n".join([*texts, f"message sizes: {sizes}; others with --sizes"])
+
+
+def _table_names(table: Table) -> tuple[str, ...]:
+    return (visible(table.benchmark), visible(table.label))
+
+
+def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
+    """Alone, and with the system where there are several."""
+    return (visible(row.case.host_group), comparison.place(row))
+
+
+def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
+    """The table with the wanted rows and metrics; without rows where it is not wanted itself."""
+    if not _chosen(_table_names(table), wanted.benchmarks):
+        return replace(table, rows=())
+    rows = [
+        row
+        for row in table.rows
+        if _chosen(_host_group_names(comparison, row), wanted.host_groups)
+        and _chosen((visible(row.case.placement),), wanted.placements)
+    ]
+    metrics = [metric for metric in table.metrics if _chosen((metric.name,), wanted.metrics)]
+    shown = tuple(replace(row, cells=tuple(c for c in row.cells if c.metric in metrics)) for row in rows)
+    return replace(table, rows=shown, metrics=tuple(metrics), rankings=())
+
+
+def _chosen(own: Iterable[str], wanted: Iterable[str]) -> bool:
+    words = {word.casefold() for word in wanted}
+    return not words or any(name.casefold() in words for name in own)

@@ -1,0 +1,197 @@
+"""Findings as sentences: every number in the unit of the table that they stand in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.findings import (
+    ABOVE,
+    BETWEEN,
+    EARLIER,
+    ELSEWHERE,
+    MODES,
+    NO_BOUND,
+    NO_LARGE_SIZE,
+    NOT_AT_SIZE,
+    NOT_CONVERGED,
+    NOT_IN_CAMPAIGN,
+    NOT_MONOTONIC,
+    NOT_PRINTED,
+    OUTLIER,
+    SHORTENED,
+    UNLIKE,
+    AboveBound,
+    Between,
+    Elsewhere,
+    FarOff,
+    Modes,
+    NoSeries,
+    NotMonotonic,
+    Recorded,
+    Shorter,
+    Unlike,
+)
+from mpicampaign.dimension import BANDWIDTH, RATIO
+from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.show.numbers import quantity, size_range
+from mpicampaign.text import repeats_words, visible
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
+
+KIND_WORDS = {
+    NOT_AVAILABLE: "n/a",
+    FAILED: "failed",
+    CONTRADICTED: "contradicted",
+    EARLIER: "earlier program or library",
+    MISSING: "missing",
+    NOT_PRINTED: "not printed",
+    UNVERIFIED: "unverified",
+    DECLARED: DECLARED,
+    NOT_CONVERGED: "not converged",
+    UNLIKE: "unlike repeats",
+    SHORTENED: "shortened by its budget",
+    ELSEWHERE: "host group by the actual hosts",
+    MODES: "several modes",
+    OUTLIER: "outlier",
+    BETWEEN: "median between two values",
+    NOT_MONOTONIC: "not monotonic",
+    ABOVE: "above the line rate",
+    NOT_IN_CAMPAIGN: "not in this campaign",
+    NO_LARGE_SIZE: "no size from 1 MiB on",
+    NO_BOUND: "no bound known",
+    NOT_AT_SIZE: "not printed at this size",
+}
+
+
+def said(found: Note, unit: str) -> str:
+    """A finding in full, with the repeats that it concerns."""
+    text = words(found, unit)
+    return f"{text} ({repeats_words(found.repeats)})" if found.repeats else text
+
+
+def words(found: Note, unit: str) -> str:
+    """A finding without its repeats."""
+    why = reason(found, unit)
+    return KIND_WORDS[found.kind] + (f": {why}" if why else "")
+
+
+def reason(found: Note, unit: str) -> str:
+    """What a finding says beyond its kind; ``unit``: of bandwidths."""
+    return visible(_reason(found, unit))
+
+
+def absence(reasons: Absence) -> str:
+    """Why there is no value; empty where there is one. No reason of these has a unit."""
+    return "; ".join(words(found, "") if len(reasons) == 1 else said(found, "") for found in reasons)
+
+
+def _reason(found: Note, unit: str) -> str:
+    match found:
+        case Recorded():
+            return found.reason
+        case NoSeries():
+            return "the output has no such series"
+        case Shorter():
+            return _shorter(found)
+        case Unlike():
+            return f"{found.what}: {'; '.join(map(_side, found.sides))}"
+        case Elsewhere():
+            return f"{found.requested} was asked for"
+        case Modes():
+            return _modes(found, unit)
+        case FarOff():
+            return _far_off(found)
+    return _of_values(found, unit)
+
+
+def _of_values(found: Note, unit: str) -> str:
+    match found:
+        case Between():
+            low, high = (quantity(value, found.metric.dimension, unit) for value in (found.low, found.high))
+            return f"{found.metric.name}: no repeat is between {low} and {high}"
+        case AboveBound():
+            allowed = f"the fabric's rate allows {quantity(found.bound, BANDWIDTH, unit)}"
+            measured = f"{found.times:.2f} times that was measured"
+            return f"{allowed}, {measured}: is the rate of the campaign file right?"
+        case NotMonotonic():
+            return _not_monotonic(found, unit)
+    return "at some sizes the samples had not settled in their time" if found.kind == NOT_CONVERGED else ""
+
+
+def _shorter(found: Shorter) -> str:
+    why = "not measured" + (f" ({', '.join(found.given_up)})" if found.given_up else "")
+    why = "it may be cut" if found.may_be_cut else why
+    return f"sizes above {format_size(found.end)}: {why}" + (
+        ", and gives no maximum" if found.no_maximum else ""
+    )
+
+
+def _side(side: Side) -> str:
+    """``repeats 1-3 IMB 2019.6``."""
+    more = f" and {side.more} more" if side.more else ""
+    return f"{repeats_words(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
+
+
+def _modes(found: Modes, unit: str) -> str:
+    bands = " and ".join(
+        f"{quantity(band.median, found.dimension, unit)} ({repeats_words(band.repeats)})"
+        for band in (found.low, found.high)
+    )
+    parts = [
+        f"two bands at {size_range(found.sizes)} ({len(found.sizes)} of {found.looked_at} sizes), "
+        f"widest at {format_size(found.widest)}: {bands}"
+    ]
+    parts += map(_way, found.ways)
+    parts += ["the median may be a value that no run had"]
+    jobs = ", ".join(f"repeat {job.repeat} {_job(job)}" for job in found.jobs)
+    return "; ".join([*parts, *([f"jobs: {jobs}"] if jobs else [])])
+
+
+def _way(way: Way) -> str:
+    """``repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on``."""
+    stages = (
+        f"in the {'faster' if stage.faster else 'slower'}{' band' if index == 0 else ''} {_range(stage)}"
+        for index, stage in enumerate(way.stages)
+    )
+    return f"{repeats_words(way.repeats)} {', '.join(stages)}"
+
+
+def _range(stage: Stage) -> str:
+    if stage.first is None and stage.last is None:
+        return "throughout"
+    if stage.first is None:
+        return f"up to {format_size(stage.last or 0)}"
+    if stage.last is None:
+        return f"from {format_size(stage.first)} on"
+    return f"at {size_range((stage.first, stage.last))}"
+
+
+def _job(job: RepeatJob) -> str:
+    return " ".join([*([job.number] if job.number else []), *_hosts(job.hosts)])
+
+
+def _hosts(hosts: Sequence[str]) -> list[str]:
+    return [f"on {', '.join(hosts)}"] if hosts else []
+
+
+def _far_off(found: FarOff) -> str:
+    """``its time at 2-8 KiB is up to 1.70 × the median of the repeats; job 7 on n1``."""
+    distances = " and ".join(map(_distance, found.distances))
+    whose = f"; job {_job(found.job)}" if found.job.number else ""
+    return f"its {found.what} {distances} the median of the repeats{whose}"
+
+
+def _distance(distance: Distance) -> str:
+    where = f"at {size_range(distance.sizes)} " if distance.sizes else ""
+    furthest = ("up to " if distance.ratio > 1 else "down to ") if len(distance.sizes) > 1 else ""
+    return f"{where}is {furthest}{quantity(distance.ratio, RATIO)}"
+
+
+def _not_monotonic(found: NotMonotonic, unit: str) -> str:
+    more, fewer = (quantity(value, BANDWIDTH, unit) for value in (found.b_eff, found.b_eff_of_fewer))
+    compared = f"{found.ranks} ranks have {more}, {found.fewer} ranks ({found.placement}) {fewer}"
+    return f"{compared}: less by more than the ring patterns' share of one rank"

@@ -1,0 +1,56 @@
+"""A format of tables, and all that there are: one module of `mpicampaign.show.writers` each."""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from mpicampaign.show import writers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mpicampaign.show.data import Data
+    from mpicampaign.show.grids import Grid
+
+
+@dataclass(frozen=True, slots=True)
+class TextWriter:
+    """A format for people; ``write``: makes text of grids and a legend below them, which may be empty.
+
+    ``ending``: how names of files end that hold it.
+    """
+
+    ending: str
+    write: Callable[[Sequence[Grid], str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class DataWriter:
+    """A format for programs; ``write``: makes the file of data and the campaign's name."""
+
+    ending: str
+    write: Callable[[Data, str], bytes]
+
+
+Writer = TextWriter | DataWriter
+
+
+def format_names() -> tuple[str, ...]:
+    """The names of all formats; none is loaded."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(writers.__path__)))
+
+
+def writer(name: str) -> Writer:
+    """The writer of a format."""
+    found = import_module(f"{writers.__name__}.{name}").WRITER
+    if not isinstance(found, TextWriter | DataWriter):
+        raise TypeError(f"{name} is no format of tables")
+    return found
+
+
+def names_of(kind: type[Writer]) -> tuple[str, ...]:
+    """The names of the formats of a kind."""
+    return tuple(name for name in format_names() if isinstance(writer(name), kind))

@@ -1,0 +1,24 @@
+"""Data as JSON: for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from mpicampaign.show.writer import DataWriter
+
+if TYPE_CHECKING:
+    from mpicampaign.show.data import Data
+
+JSON_FORMAT = "mpicampaign-table"
+JSON_VERSION = 1
+
+
+def data_to_json(data: Data, campaign: str) -> str:
+    """One object for each line, ``null`` where there is no figure; format in docs/formats.md."""
+    rows = [dict(zip(data.names, line, strict=True)) for line in data.lines]
+    header = {"format": JSON_FORMAT, "version": JSON_VERSION, "campaign": campaign, "columns": data.names}
+    return json.dumps({**header, "rows": rows}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+WRITER = DataWriter(".json", lambda data, campaign: data_to_json(data, campaign).encode("utf-8"))

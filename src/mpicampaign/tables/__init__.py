@@ -1,1 +1,0 @@
-"""A comparison as tables, in every format."""

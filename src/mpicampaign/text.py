@@ -1,0 +1,73 @@
+"""Foreign text as people read it, shared by tables, figures and the report.
+
+Names, reasons and outputs come from other machines. `visible` makes any of them one harmless line;
+what a format needs beyond that (HTML, Markdown, CSV) is done where the format is written.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
+# move cursors, change colours or reverse text, and are never part of an honest name.
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    r"""The text as one line: what would act instead of being seen becomes an escape, such as ``\x1b``."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def _escaped(character: str) -> str:
+    if unicodedata.category(character) not in _INVISIBLE:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def display_width(text: str) -> int:
+    """Columns of a terminal that the text takes: 2 for wide characters, 0 for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(character) for character in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
+
+
+def clip(text: str, width: int) -> str:
+    """The text, cut to so many columns with an ellipsis at its end where it is longer."""
+    if display_width(text) <= width:
+        return text
+    while text and display_width(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """The text clipped and filled to exactly so many columns."""
+    text = clip(text, width)
+    space = " " * (width - display_width(text))
+    return space + text if right else text + space
+
+
+def repeats_words(repeats: Iterable[int]) -> str:
+    """``repeat 2``, ``repeats 1-3, 5``."""
+    ordered = sorted(set(repeats))
+    spans: list[tuple[int, int]] = []
+    for repeat in ordered:
+        if spans and repeat == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], repeat)
+        else:
+            spans.append((repeat, repeat))
+    words = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return f"repeat {words}" if len(ordered) == 1 else f"repeats {words}"

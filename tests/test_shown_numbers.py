@@ -1,0 +1,290 @@
+"""Every number that people see agrees with the records, to the digits that are shown.
+
+Records are random; what is to be shown is computed from them here, without the program's own summaries. Texts
+are read back: the terminal's table, Markdown, CSV, JSON, LaTeX and the tables of the report page. A reader
+gives `Shown`; whatever else shows numbers, such as the data of charts, needs a reader and a call of
+`check_all`.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import math
+import re
+import statistics
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import synthetic
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import Case, Record, Series
+from mpicampaign.report.write import write_report
+from mpicampaign.show.form import Form, View
+from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+UNITS = {"µs": 1e-6, "MB/s": 1e6, "MiB/s": 2.0**20, "Gflop/s": 1e9, "%": 1e-2}
+SI = {"µs": "s", "MB/s": "B/s", "MiB/s": "B/s", "Gflop/s": "flop/s", "%": "1"}
+MESSAGES = [0.0, 1024.0, 8192.0, 32768.0, 1048576.0]
+LINE_RATE = 1.25e9
+
+# What a number belongs to: benchmark, host group, placement, metric.
+Key = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The statistics of a metric over its repeats, in SI units."""
+
+    values: tuple[float, ...]
+    low: float | None
+    high: float | None
+
+    @property
+    def summary(self) -> tuple[float, float, float, float]:
+        """Median, mean, minimum, maximum."""
+        found = self.values
+        return statistics.median(found), statistics.fmean(found), min(found), max(found)
+
+
+def interval(values: Iterable[float]) -> tuple[float, float] | tuple[None, None]:
+    """The k-th smallest and largest, k the largest for which 95 % are covered, or else 1."""
+    ordered = sorted(values)
+    n = len(ordered)
+    if n == 1:
+        return None, None
+    covered = [1 - 2 * sum(math.comb(n, j) for j in range(k)) / 2**n for k in range(1, n // 2 + 1)]
+    k = max([k for k, coverage in enumerate(covered, start=1) if coverage >= 0.95], default=1)
+    return ordered[k - 1], ordered[n - k]
+
+
+def expected(records: Iterable[Record]) -> dict[Key, Expected]:
+    """All that is to be shown, from the records alone."""
+    found: dict[Key, list[float]] = defaultdict(list)
+    for record in records:
+        for metric, value in values_of(record).items():
+            case = record.case
+            found[case.benchmark, case.host_group, case.placement, metric].append(value)
+    return {key: Expected(tuple(values), *interval(values)) for key, values in found.items()}
+
+
+def values_of(record: Record) -> dict[str, float]:
+    (series,) = record.series
+    if record.case.benchmark == "HPL":
+        return {"flop rate": float(series.columns["flops"][0] or 0)}
+    times = dict(zip(MESSAGES, series.columns["time"], strict=True))
+    rates = dict(zip(MESSAGES, series.columns["bandwidth"], strict=True))
+    assert all(rate is not None for rate in rates.values())
+    known = {size: rate for size, rate in rates.items() if rate is not None}
+    found = {
+        "latency at 0 B": float(times[0.0] or 0),
+        "bandwidth at 1 KiB": known[1024.0],
+        "bandwidth at 8 KiB": known[8192.0],
+        "bandwidth at 32 KiB": known[32768.0],
+        "maximum bandwidth": max(known.values()),
+    }
+    return found | ({"fraction of line rate": known[1048576.0] / LINE_RATE} if record.line_rate else {})
+
+
+def magnitude(low: float, high: float) -> st.SearchStrategy[float]:
+    """Of any size between these, each power of ten alike."""
+    return st.floats(math.log10(low), math.log10(high)).map(lambda power: 10.0**power)
+
+
+@st.composite
+def campaigns(draw: st.DrawFn) -> list[Record]:
+    """PingPong, over a link of known rate or not, and HPL in up to 2 host groups and 3 placements."""
+    records = []
+    groups, placements = draw(st.integers(1, 2)), draw(st.integers(1, 3))
+    linked = draw(st.booleans())
+    for group in range(groups):
+        for placement in range(placements):
+            latency, bandwidth = draw(magnitude(1e-7, 1e-3)), draw(magnitude(1e6, 1e11))
+            for repeat in range(1, draw(st.integers(1, 8)) + 1):
+                factor = draw(st.sampled_from((1.0, 1.5)) | st.floats(0.8, 1.25))
+                case = Case("s", f"g{group}", f"P{placement}", "PingPong")
+                series = synthetic.pingpong(latency * factor, bandwidth / factor, MESSAGES)
+                run = synthetic.run(case, repeat, series)
+                hosts = {"hosts": ("n1", "n2"), "line_rate": LINE_RATE}
+                records.append(replace(run, **hosts) if linked else run)
+                rate = Series("HPL", 2, {"flops": [bandwidth * factor]})
+                case = Case("s", f"g{group}", f"P{placement}", "HPL")
+                records.append(synthetic.run(case, repeat, rate, suite="hpl"))
+    return records
+
+
+def agrees(text: str, value: float, unit: str) -> bool:
+    """Whether the text is the value in this unit, rounded to its digits."""
+    decimals = len(text.partition(".")[2])
+    shown = value / UNITS[unit]
+    return abs(float(text) - shown) <= 0.5 * 10.0**-decimals * (1 + 1e-9) + 1e-12 * shown
+
+
+def check(texts: list[str], key: Key, unit: str, wanted: dict[Key, Expected], ends: list[str]) -> None:
+    """Median, mean, minimum, maximum, and the ends of the interval."""
+    found = wanted[key]
+    for text, value in zip(texts, found.summary, strict=True):
+        assert agrees(text, value, unit), (key, unit, text, value)
+    assert bool(ends) == (found.low is not None), key
+    for text, end in zip(ends, (found.low, found.high), strict=False):
+        assert end is not None and agrees(text, end, unit), (key, unit, text, end)
+
+
+Shown = dict[Key, tuple[str, list[str], list[str]]]  # unit; median, mean, minimum, maximum; interval
+
+
+def in_terminal(text: str) -> Shown:
+    """What the terminal's tables show."""
+    found: Shown = {}
+    line = re.compile(
+        rf"  (g\d) +(P\d) .*?\d/\d  +({NUMBER})(?:  +\[({NUMBER}), ({NUMBER})\])?"
+        rf"  +({NUMBER})  +({NUMBER})  +({NUMBER})"
+    )
+    benchmark = metric = unit = before = ""
+    for each in text.splitlines():
+        if each.startswith("──"):
+            benchmark = before
+        elif heading := re.fullmatch(r"  (.+) \((\S+)\)", each):
+            metric, unit = heading.groups()
+        elif row := line.match(each):
+            group, placement, median, low, high, *others = row.groups()
+            found[benchmark, group, placement, metric] = (unit, [median, *others], [low, high] if low else [])
+        before = each
+    return found
+
+
+def in_markdown(text: str) -> Shown:
+    """What the Markdown tables show: medians with intervals, then means with ranges."""
+    medians: Shown = {}
+    found: Shown = {}
+    benchmark, heads = "", [("", "")]
+    for each in text.replace("\\", "").splitlines():
+        cells = [cell.strip() for cell in each.strip("|").split(" | ")]
+        if each.startswith("## "):
+            benchmark = each[3:]
+        elif each.startswith("| host group"):
+            heads = [re.fullmatch(r"(.+) \((\S+)\)", head) for head in cells[2:]]
+            heads = [match.groups() if match else ("", "") for match in heads]
+        elif re.match(r"\| g\d P\d \| \d/\d", each):
+            group, placement = cells[0].split()
+            for (metric, unit), cell in zip(heads, cells[2:], strict=True):
+                key = (benchmark, group, placement, metric)
+                numbers = re.findall(NUMBER, cell.partition(" of ")[0])
+                if key not in medians:
+                    medians[key] = (unit, numbers[:1], numbers[1:])
+                else:
+                    found[key] = (unit, [*medians[key][1], *numbers], medians[key][2])
+    return found
+
+
+def in_latex(text: str) -> Shown:
+    """What the LaTeX tables show."""
+    found: Shown = {}
+    benchmark = metric = unit = ""
+    plain = text.replace("{[}", "[").replace("{]}", "]").replace(r"\textmu{}", "µ").replace(r"\%", "%")
+    for each in plain.splitlines():
+        if caption := re.search(r"\\caption\{(\w+), (.+) \((\S+?)\)\}", each):
+            benchmark, metric, unit = caption.groups()
+        elif row := re.match(rf" +(g\d) & (P\d)\S* & \d/\d & ({NUMBER}) & (.*?) & (.*)", each):
+            group, placement, median, ends, rest = row.groups()
+            others = re.findall(NUMBER, " & ".join(rest.split(" & ")[:3]))
+            found[benchmark, group, placement, metric] = (unit, [median, *others], re.findall(NUMBER, ends))
+    return found
+
+
+def in_page(text: str) -> Shown:
+    """What the page's tables of the comparison show."""
+    found: Shown = {}
+    for table in re.findall(r'<table class="comparison.*?</table>', text, re.DOTALL):
+        benchmark = re.findall(r"<caption>(.*?):", table)[0]
+        heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
+        for row in re.findall(r"<tr>.*?</tr>", table.partition("<tbody>")[2], re.DOTALL):
+            group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
+            cells = re.findall(r'<td class="figure.*?</td>', row, re.DOTALL)
+            for (metric, unit), cell in zip(heads, cells, strict=True):
+                text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
+                first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])
+                found[benchmark, group, placement, metric] = (unit, [first, mean, low, high], ends)
+    return found
+
+
+def check_all(shown: Shown, wanted: dict[Key, Expected]) -> None:
+    """That all is shown, and nothing else, each number right."""
+    assert shown.keys() == wanted.keys()
+    for key, (unit, texts, ends) in shown.items():
+        check(texts, key, unit, wanted, ends)
+
+
+RELAXED = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
+@RELAXED
+@given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
+def test_texts_agree_with_the_records(records: list[Record], unit: str) -> None:
+    comparison, wanted = compare(records), expected(records)
+    terminal, markdown = to_terminal(comparison, 140, unit), to_markdown(comparison, unit)
+    for text, read in ((terminal, in_terminal), (markdown, in_markdown)):
+        check_all(read(text), wanted)
+        other = {"MB/s": "MiB/s", "MiB/s": "MB/s"}[unit]
+        assert not re.search(rf"(?<!\w){other}", text)
+    text = tables(comparison, Form("latex", view=View(unit))).decode()
+    check_all(in_latex(text), wanted)
+
+
+@RELAXED
+@given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
+def test_comparisons_in_sentences_agree_with_the_records(records: list[Record], unit: str) -> None:
+    medians = defaultdict(set)
+    for (_, group, placement, metric), found in expected(records).items():
+        medians[metric, placement].add(found.summary[0])
+        medians[metric, group].add(found.summary[0])
+    lines = to_markdown(compare(records), unit).replace("\\", "").splitlines()
+    for line in (line for line in lines if " is " in line or "no significant difference" in line):
+        metric = line.removeprefix("- ").partition(":")[0]
+        for name, text, shown_in in re.findall(rf"\b([gP]\d) ({NUMBER}) ([A-Zµ%]\S*s|%)", line):
+            values = medians[metric, name]
+            assert any(agrees(text, value, shown_in) for value in values), (line, values)
+
+
+@RELAXED
+@given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
+def test_data_agree_with_the_records(records: list[Record], unit: str) -> None:
+    comparison, wanted = compare(records), expected(records)
+    scaled = tables(comparison, Form("json", view=View(unit, si=False)))
+    for rows, in_si in (
+        (list(csv.DictReader(io.StringIO(to_csv(comparison, unit)))), True),
+        (json.loads(tables(comparison, Form("json", view=View(unit))))["rows"], True),
+        (json.loads(scaled)["rows"], False),
+    ):
+        names = ("benchmark", "host_group", "placement", "metric")
+        assert {tuple(row[name] for name in names) for row in rows} == wanted.keys()
+        for row in rows:
+            found = wanted[row["benchmark"], row["host_group"], row["placement"], row["metric"]]
+            assert row["unit"] in (SI.values() if in_si else UNITS)
+            size = 1.0 if in_si else UNITS[row["unit"]]
+            columns = ("median", "mean", "minimum", "maximum", "interval_low", "interval_high")
+            for column, value in zip(columns, (*found.summary, found.low, found.high), strict=True):
+                shown = row[f"{column} [unit]"]
+                assert (shown in ("", None)) == (value is None)
+                assert value is None or math.isclose(float(shown), value / size, rel_tol=1e-12)
+
+
+@settings(RELAXED, max_examples=5, suppress_health_check=list(HealthCheck))
+@given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
+def test_the_page_agrees_with_the_records(tmp_path: Path, records: list[Record], unit: str) -> None:
+    comparison = compare(records)
+    write_report(tmp_path / "report.html", comparison, records, unit=unit)
+    check_all(in_page((tmp_path / "report.html").read_text(encoding="utf-8")), expected(records))
