@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from mpicampaign.figures.axes import Scale, panel_grid, plain, scale_for, size_ticks
-from mpicampaign.figures.page import WIDTH, fitting, spread, width_of
+from mpicampaign.show.figures.axes import Scale, panel_grid, plain, scale_for, size_ticks
+from mpicampaign.show.figures.page import WIDTH, fitting, spread, width_of
 
 
 @pytest.mark.parametrize(

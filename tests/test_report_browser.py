@@ -13,9 +13,9 @@ import synthetic
 from browser import CHROMIUM, Browser, browser
 
 from mpicampaign.comparison.compare import compare
-from mpicampaign.figures.draw import draw_all
 from mpicampaign.records import Case
-from mpicampaign.report.write import write_report
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

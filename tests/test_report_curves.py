@@ -10,8 +10,8 @@ import synthetic
 
 from mpicampaign.comparison.compare import compare
 from mpicampaign.records import Case, Record
-from mpicampaign.report.curves import Chart, charts
-from mpicampaign.report.plots import bokeh_script, curves_data, inline_json, plot
+from mpicampaign.show.report.curves import Chart, charts
+from mpicampaign.show.report.plots import bokeh_script, curves_data, inline_json, plot
 from mpicampaign.statistics.medians import median
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.figures.axes import panel_grid, size_panels
-from mpicampaign.figures.curves import Pen, curve_words, draw_row, log_scales
-from mpicampaign.figures.page import WIDTH, Page, fitting, width_of
-from mpicampaign.figures.scene import Drawn, left_out, repeat_points
-from mpicampaign.figures.style import INK, LINES
 from mpicampaign.grouping import grouped
+from mpicampaign.show.figures.axes import panel_grid, size_panels
+from mpicampaign.show.figures.curves import Pen, curve_words, draw_row, log_scales
+from mpicampaign.show.figures.page import WIDTH, Page, fitting, width_of
+from mpicampaign.show.figures.scene import Drawn, left_out, repeat_points
+from mpicampaign.show.figures.style import INK, LINES
 from mpicampaign.wording import visible
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.comparison.comparison import Table
     from mpicampaign.comparison.rows import Row
-    from mpicampaign.figures.axes import Panel
-    from mpicampaign.figures.scene import Scene
+    from mpicampaign.show.figures.axes import Panel
+    from mpicampaign.show.figures.scene import Scene
 
 WIRE = "bandwidth_wire"
 _KEY_PITCH = 0.19

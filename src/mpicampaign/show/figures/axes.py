@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.figures.page import WIDTH, Place, Point, fitting, spread
-from mpicampaign.figures.style import GREY, PALE
+from mpicampaign.show.figures.page import WIDTH, Place, Point, fitting, spread
+from mpicampaign.show.figures.style import GREY, PALE
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mpicampaign.figures.page import Page
+    from mpicampaign.show.figures.page import Page
 
 _TICKS = 6  # at most so many are named, or two more
 _LABEL = 7.5

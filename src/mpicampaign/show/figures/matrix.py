@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.matrix import matrix, ranks_of
-from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
-from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
-from mpicampaign.figures.style import GREY, shade, words_on
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest
+from mpicampaign.show.figures.scene import Drawn, kind_of, left_out, repeats_of
+from mpicampaign.show.figures.style import GREY, shade, words_on
 from mpicampaign.wording import number, quantity, unit_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.comparison.matrix import Entry, Matrix
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.comparison.rows import Row
-    from mpicampaign.figures.scene import Scene
+    from mpicampaign.show.figures.scene import Scene
 
 _ROW = 0.27
 _WIDEST_COLUMN = 1.25

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.comparison.metrics import printed_sizes
 from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.figures.axes import Panel, Scale, plain, scale_for
-from mpicampaign.figures.page import KEY, WIDTH, Page, Place, fitting, widest
-from mpicampaign.figures.scene import Drawn, kind_of, left_out, repeats_of
-from mpicampaign.figures.style import GREY, INK, PALE
 from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED
+from mpicampaign.show.figures.axes import Panel, Scale, plain, scale_for
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest
+from mpicampaign.show.figures.scene import Drawn, kind_of, left_out, repeats_of
+from mpicampaign.show.figures.style import GREY, INK, PALE
 from mpicampaign.wording import quantity
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mpicampaign.comparison.comparison import Table
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.comparison.rows import Cell, Row
-    from mpicampaign.figures.page import Point
-    from mpicampaign.figures.scene import Scene
-    from mpicampaign.figures.style import Look
+    from mpicampaign.show.figures.page import Point
+    from mpicampaign.show.figures.scene import Scene
+    from mpicampaign.show.figures.style import Look
 
 _PITCH = 0.185  # inches a line, where there are few
 _NARROW = 0.14  # where they would not go on a page

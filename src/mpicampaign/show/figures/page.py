@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.figures.style import GREY, INK, STYLE
+from mpicampaign.show.figures.style import GREY, INK, STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

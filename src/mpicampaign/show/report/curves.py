@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
 from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.figures.style import COLOURS
+from mpicampaign.show.figures.style import COLOURS
 from mpicampaign.statistics.medians import median
 from mpicampaign.units import MB, MIB
 from mpicampaign.wording import unit_of, visible

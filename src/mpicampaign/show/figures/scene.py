@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from mpicampaign.comparison.metrics import BASELINE, KERNEL, curve
 from mpicampaign.comparison.rows import KIND_WORDS
 from mpicampaign.dimension import BANDWIDTH, COUNT, FLOPS, FRACTION, MESSAGE_RATE, TIME, UPDATE_RATE
-from mpicampaign.figures.style import Look, looks
 from mpicampaign.grouping import grouped
+from mpicampaign.show.figures.style import Look, looks
 from mpicampaign.statistics.medians import median
 from mpicampaign.units import MB, MIB
 from mpicampaign.wording import clip, unit_of, visible
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.comparison.comparison import Comparison, Table
     from mpicampaign.comparison.rows import Row
-    from mpicampaign.figures.page import Page, Point
+    from mpicampaign.show.figures.page import Page, Point
 
 T = TypeVar("T")
 K = TypeVar("K")

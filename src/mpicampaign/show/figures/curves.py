@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.figures.axes import End, Grid, Panel, Scale, panel_grid, scale_for, size_panels
-from mpicampaign.figures.page import Page, widest
-from mpicampaign.figures.scene import (
+from mpicampaign.grouping import grouped
+from mpicampaign.show.figures.axes import End, Grid, Panel, Scale, panel_grid, scale_for, size_panels
+from mpicampaign.show.figures.page import Page, widest
+from mpicampaign.show.figures.scene import (
     Drawn,
     left_out,
     median_curve,
@@ -15,7 +16,6 @@ from mpicampaign.figures.scene import (
     repeat_points,
     repeats_of,
 )
-from mpicampaign.grouping import grouped
 from mpicampaign.units import format_size
 from mpicampaign.wording import quantity
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from mpicampaign.comparison.comparison import Table
     from mpicampaign.comparison.rows import Row
-    from mpicampaign.figures.page import Point
-    from mpicampaign.figures.scene import Scene
-    from mpicampaign.figures.style import Look
+    from mpicampaign.show.figures.page import Point
+    from mpicampaign.show.figures.scene import Scene
+    from mpicampaign.show.figures.style import Look
 
 SIZE = "message size"
 _END_ROOM = 1.3  # inches at most for names at the ends of lines

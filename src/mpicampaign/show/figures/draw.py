@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.comparison.metrics import KERNEL
-from mpicampaign.figures.curves import by_host_group, by_placement
-from mpicampaign.figures.dots import at_sizes, latency, single_figures
-from mpicampaign.figures.kernels import kernels
-from mpicampaign.figures.matrix import heat_maps
-from mpicampaign.figures.page import FORMATS
-from mpicampaign.figures.scene import Drawn, Scene
-from mpicampaign.figures.style import STYLE
 from mpicampaign.files import write_whole
+from mpicampaign.show.figures.curves import by_host_group, by_placement
+from mpicampaign.show.figures.dots import at_sizes, latency, single_figures
+from mpicampaign.show.figures.kernels import kernels
+from mpicampaign.show.figures.matrix import heat_maps
+from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.scene import Drawn, Scene
+from mpicampaign.show.figures.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.records import Record
-    from mpicampaign.report.curves import Chart, Line
+    from mpicampaign.show.report.curves import Chart, Line
 
 _TICK_STEP = 3  # powers of 2 between names on the axis of sizes
 

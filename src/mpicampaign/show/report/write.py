@@ -23,10 +23,10 @@ from mpicampaign.comparison.published import against, published_sources
 from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
 from mpicampaign.comparison.stopping import look
 from mpicampaign.files import write_whole
-from mpicampaign.report.answers import advice, answers
-from mpicampaign.report.curves import DASHES, charts
-from mpicampaign.report.plots import bokeh_script, curves_data, script_hash
-from mpicampaign.report.runs import anchors, case_runs, facts, how_many, period, run_counts
+from mpicampaign.show.report.answers import advice, answers
+from mpicampaign.show.report.curves import DASHES, charts
+from mpicampaign.show.report.plots import bokeh_script, curves_data, script_hash
+from mpicampaign.show.report.runs import anchors, case_runs, facts, how_many, period, run_counts
 from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.tables.words import runs_are
 from mpicampaign.units import format_size
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from mpicampaign.comparison.changes import Changes
     from mpicampaign.comparison.comparison import Comparison
     from mpicampaign.comparison.metrics import Metric
-    from mpicampaign.figures.draw import Figure
     from mpicampaign.records import Record
-    from mpicampaign.report.answers import Answer
-    from mpicampaign.report.curves import Chart
+    from mpicampaign.show.figures.draw import Figure
+    from mpicampaign.show.report.answers import Answer
+    from mpicampaign.show.report.curves import Chart
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "report"
+TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "report"
 # Declarations, comments and metadata of a drawing.
 _NOT_SEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
