@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from mpicampaign.show.figures.axes import Scale, panel_grid, plain, scale_for, size_ticks
+from mpicampaign.show.charts.scales import Scale, plain, scale_for, size_ticks
+from mpicampaign.show.figures.axes import panel_grid
 from mpicampaign.show.figures.page import WIDTH, fitting, spread, width_of
 
 

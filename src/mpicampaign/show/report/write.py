@@ -23,8 +23,9 @@ from mpicampaign.comparison.published import against, published_sources
 from mpicampaign.comparison.rows import KIND_WORDS, OF_ONE_SERIES
 from mpicampaign.comparison.stopping import look
 from mpicampaign.files import write_whole
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.report.answers import advice, answers
-from mpicampaign.show.report.curves import DASHES, charts
 from mpicampaign.show.report.plots import bokeh_script, curves_data, script_hash
 from mpicampaign.show.report.runs import anchors, case_runs, facts, how_many, period, run_counts
 from mpicampaign.tables.fits import LEGEND, fit_heads, fit_lines
@@ -39,15 +40,26 @@ if TYPE_CHECKING:
     from mpicampaign.comparison.comparison import Comparison
     from mpicampaign.comparison.metrics import Metric
     from mpicampaign.records import Record
+    from mpicampaign.show.charts.selection import SelectionChart
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.report.answers import Answer
-    from mpicampaign.show.report.curves import Chart
 
 TEMPLATES = Path(__file__).resolve().parents[4] / "templates" / "report"
 # Declarations, comments and metadata of a drawing.
 _NOT_SEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
 _MOST_DRAWN = 1_800_000  # of these, characters of figures; the others are linked
+# Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
+_DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
+_MARKS = {
+    "circle": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "square": "M-3.5-3.5h7v7h-7z",
+    "triangle": "M0-4.5L4.5 3.5h-9z",
+    "diamond": "M0-5L3.5 0L0 5L-3.5 0z",
+    "inverted_triangle": "M0 4.5L4.5-3.5h-9z",
+    "plus": "M-4 0h8M0-4v8",
+    "x": "M-3.5-3.5l7 7M-3.5 3.5l7-7",
+}
 _ANSWERS = 6  # on the first screen; all rankings follow further down
 
 
@@ -78,7 +90,7 @@ def write_report(
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     changes : the earlier series that figures are held against
     """
-    found = charts(comparison, unit)
+    found = selections(Scene(comparison, unit))
     every = answers(comparison, unit)
     first = every[:_ANSWERS]
     template = _environment(unit, path.parent).get_template("report.html.j2")
@@ -103,7 +115,8 @@ def write_report(
         counts=run_counts(records),
         period=period(records),
         charts=found,
-        dashes=DASHES,
+        dashes=_DASHES,
+        marks=_MARKS,
         cases=case_runs(comparison, records),
         anchors=anchors(records),
         of_one_series=OF_ONE_SERIES,
@@ -124,7 +137,7 @@ def _tables_of(found: Sequence[Answer], comparison: Comparison) -> dict[str, str
     return {table.title: f"table-{number}" for number, table in numbered if id(table) in wanted}
 
 
-def _scripts(found: Sequence[Chart]) -> dict[str, Any]:
+def _scripts(found: Sequence[SelectionChart]) -> dict[str, Any]:
     """The report's programs and their data, and what the page may run: these programs alone."""
     own = [Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in ("tables.js", "curves.js")]
     programs = [bokeh_script(), *own] if found else own[:1]

@@ -1,0 +1,124 @@
+"""What all charts of a comparison have in common: names, looks, units, and words on what is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.comparison.metrics import BASELINE, KERNEL
+from mpicampaign.comparison.rows import KIND_WORDS
+from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
+from mpicampaign.show.charts.units import unit_for
+from mpicampaign.wording import clip, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.comparison.comparison import Comparison, Table
+    from mpicampaign.comparison.rows import Row
+    from mpicampaign.show.charts.units import Unit
+
+_LONGEST = 200  # characters of a name in captions
+_OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
+
+# What tells curves apart; the first in which they differ gives the colour.
+PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ranks", "series")
+
+
+@dataclass(slots=True)
+class Scene:
+    """A comparison as it is drawn: what has a look has it in all figures and on the whole page.
+
+    Colour and marker of a placement are its own. So is its line style, unless curves of one placement lie
+    beside each other: then the line style tells those apart.
+    """
+
+    comparison: Comparison
+    unit: str
+    looks: dict[str, dict[str, Look]] = field(init=False)  # by facet and value
+    _places: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
+    _ranks: dict[tuple[int, str], tuple[int, ...]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
+        named = [self.facets(table, row) for table, row in pairs]
+        self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
+        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite != KERNEL)
+        labels = (visible(table.label) for table in kernels_first if table.label != BASELINE)
+        self.looks[SERIES] = {**looks(labels), BASELINE: _OF_BASELINE}
+
+    def facets(self, table: Table, row: Row) -> dict[str, str]:
+        """What the row is of, by facet."""
+        ranks = "unknown" if row.ranks is None else f"{row.ranks} ranks"
+        values = (visible(row.case.placement), self.place(row), ranks, visible(table.label))
+        return dict(zip(FACETS, values, strict=True))
+
+    def place(self, row: Row) -> str:
+        """The row's host group; with its system where there are several."""
+        where = (row.case.system, row.case.host_group)
+        if where not in self._places:
+            self._places[where] = self.comparison.place(row)
+        return self._places[where]
+
+    def label(self, table: Table, row: Row) -> str:
+        """The placement; with the number of ranks where the table has it with several."""
+        several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
+        return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
+
+    def look(self, table: Table, row: Row) -> Look:
+        """The look of the placement; with several numbers of ranks, the line style tells these."""
+        look = self.looks[PLACEMENT][visible(row.case.placement)]
+        ranks = self._ranks_of(table, row)
+        if row.ranks is None or len(ranks) < 2:
+            return look
+        return replace(look, line=LINES[ranks.index(row.ranks) % len(LINES)])
+
+    def _ranks_of(self, table: Table, row: Row) -> tuple[int, ...]:
+        """With how many ranks the table has the row's placement."""
+        key = (id(table), row.case.placement)
+        if key not in self._ranks:
+            found = {other.ranks for other in table.rows if other.case.placement == row.case.placement}
+            self._ranks[key] = tuple(sorted(ranks for ranks in found if ranks is not None))
+        return self._ranks[key]
+
+    def name(self, table: Table, row: Row) -> str:
+        """Host group and placement."""
+        return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
+
+    def unit_of(self, dimension: str) -> Unit:
+        """The unit of a dimension on all axes."""
+        return unit_for(dimension, self.unit)
+
+
+def left_out(scene: Scene, rows: Sequence[Row]) -> str:
+    """What is not in the figure, in words; empty where everything is."""
+    cases = {row.case: row for row in rows}
+    absent = grouped(
+        (row for row in cases.values() if row.absence), lambda row: (visible(row.case.placement), row.absence)
+    )
+    several = len({scene.place(row) for row in rows}) > 1
+    reasons = []
+    for (placement, reason), without in absent.items():
+        places = ", ".join(scene.place(row) for row in without)
+        reasons.append(f"{places} {placement} ({reason})" if several else f"{placement} ({reason})")
+    partly = [row for row in cases.values() if row.counted]
+    contradicted = sum(row.verdicts.get("contradicted", 0) for row in partly)
+    failed = sum(record.status == "failed" for row in partly for record in row.records)
+    counts = ((contradicted, "contradicted"), (failed, "failed"))
+    reasons += [f"{count} {word} run{'s' * (count > 1)}" for count, word in counts if count]
+    return f" Left out: {', '.join(reasons)}." if reasons else ""
+
+
+def repeats_of(rows: Iterable[Row]) -> str:
+    """How many repeats the rows have that count: ``5 repeats``, ``3 to 5 repeats``."""
+    counts = {row.counted for row in rows if row.counted}
+    if not counts:
+        return "no repeats"
+    low, high = min(counts), max(counts)
+    return f"{low} repeat{'s' * (low > 1)}" if low == high else f"{low} to {high} repeats"
+
+
+def kind_of(reason: str) -> str:
+    """The kind of a reason for a missing figure, ``n/a`` or ``failed``; a dash where it is of no kind."""
+    return next((words for words in KIND_WORDS.values() if reason.startswith(words)), "–")
