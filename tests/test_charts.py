@@ -210,6 +210,7 @@ def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
     with plain_style():
         for chart in every_chart(scene):
             page, panels = drawn(chart)
+            check_nothing_lies_outside(chart, page, panels)
             if isinstance(chart, CurveChart):
                 check_drawn_curves(chart, page, panels)
             elif isinstance(chart, DotChart):
@@ -230,6 +231,22 @@ def drawn(chart: Chart) -> tuple[Page, list[Panel]]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(axes.Panel, "__init__", keep)
         return page_of(chart), panels
+
+
+def check_nothing_lies_outside(chart: Chart, page: Page, panels: Sequence[Panel]) -> None:
+    """Each line and mark of values is in a panel; the key's, grid's and axes' lines have no name."""
+    groups = [
+        lines for name in ("median", "repeats", "ranges", "medians") for lines in named_lines(page, name)
+    ]
+    points = [point for lines in groups for line in lines for point in line]
+    for mark in (mark for mark in page._figure.artists if hasattr(mark, "get_marker")):
+        points += [[float(x), float(y)] for x, y in mark.get_xydata()]
+    places = [panel.place for panel in panels]
+    for x, y in points:
+        assert any(
+            place.left - 1e-9 <= x <= place.right + 1e-9 and place.bottom - 1e-9 <= y <= place.top + 0.1
+            for place in places
+        ), chart.title
 
 
 def value_at(axis: Axis, share: float) -> float:
@@ -446,7 +463,8 @@ def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
     (chart,) = (c for c in charts if isinstance(c, DotChart) and "table sizes" in c.title)
     words = [cell.words for cell in chart.columns[1].cells]
     assert words == ["", "0.000 MB/s"]
-    page, _ = drawn(chart)
+    page, panels = drawn(chart)
+    check_nothing_lies_outside(chart, page, panels)
     assert "0.000 MB/s" in [text.get_text() for text in page._figure.texts]
 
 

@@ -145,10 +145,14 @@ def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
 
 
 def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
-    """Times or bandwidths, those at 0 B left out; ``None`` where all are zero."""
+    """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
+
+    It holds the medians, too: that of zero and another value is smaller than all that is not zero.
+    """
     name, dimension = COLUMNS[column]
     unit = scene.unit_of(dimension)
-    pairs = (pair for each in curves for repeat in each.repeats for pair in repeat.values.items())
+    lines = (line for each in curves for line in (each.median, *(repeat.values for repeat in each.repeats)))
+    pairs = (pair for line in lines for pair in line.items())
     scale = scale_for((value / unit.size for size, value in pairs if size > 0 and value > 0), logarithmic)
     return Axis(name, dimension, unit, scale) if scale else None
 

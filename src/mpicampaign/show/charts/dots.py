@@ -102,8 +102,11 @@ def _axis(
     """One axis for all metrics, which have one dimension; without a name, the unit alone is its label."""
     dimension = metrics[0].dimension
     unit = scene.unit_of(dimension)
-    values = [value / unit.size for m in metrics for row in table.rows for value in row.cell(m).values]
-    scale = scale_for(values, logarithmic)
+    cells = [row.cell(metric) for metric in metrics for row in table.rows]
+    values = [value for cell in cells for value in cell.values]
+    # With zeros among the values, median and mean can be smaller than all that a logarithmic axis shows.
+    values += [value for cell in cells if (s := cell.summary) for value in (s.median, s.mean)]
+    scale = scale_for([value / unit.size for value in values], logarithmic)
     return Axis(name, dimension, unit, scale) if scale else None
 
 
