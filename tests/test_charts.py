@@ -29,7 +29,7 @@ from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import Page, page_of, plain_style
 from mpicampaign.show.report.write import write_report
 from mpicampaign.units import parse_size
-from mpicampaign.wording import number, quantity
+from mpicampaign.wording import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -356,7 +356,7 @@ def test_bokeh_gets_what_the_model_holds(records: list[Record], unit: str) -> No
         assert pairs_of(found["repeats"]) == [on_page(chart, repeat.values) for repeat in repeats]
         assert found["repeats"]["repeat"] == [repeat.run.repeat for repeat in repeats]
         said = [curves[n].median[size] for n, size, _ in flat]
-        assert points["median"] == [quantity(value, chart.up.dimension, unit) for value in said]
+        assert points["median"] == [number(value, chart.up.dimension, unit) for value in said]
 
 
 def on_page(chart: SelectionChart, points: Mapping[int, float]) -> list[tuple[float, float]]:
@@ -413,7 +413,7 @@ def test_the_page_writes_what_the_model_holds(
         for line, cells in zip(chart.lines, lines, strict=True):
             medians = [line.curve.median.get(size) for size in chart.sizes]
             assert cells == [
-                ("", "n/a") if value is None else (str(value), number(value, chart.up.dimension, unit))
+                ("", "n/a") if value is None else (f"{value:.6g}", number(value, chart.up.dimension, unit))
                 for value in medians
             ]
 
@@ -452,7 +452,7 @@ def test_zeros_stay_in_the_medians_of_the_page_and_are_named_where_they_cannot_b
     assert chart.note == "Zero, which a logarithmic axis cannot show: g, TCP at 8 KiB."
     write_report(tmp_path / "report.html", comparison, comparison.records)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert chart.note in text and '<td class="figure" data-v="0.0">0.000</td>' in text
+    assert chart.note in text and '<td class="figure" data-v="0">0.000</td>' in text
     captions = {drawn.title: drawn.caption for drawn in every_chart(Scene(comparison, "MB/s"))}
     over_size = captions["PingPong: bandwidth over message size"]
     assert "Zero, which a logarithmic axis cannot show: g TCP at 8 KiB." in over_size

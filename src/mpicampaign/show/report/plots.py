@@ -17,7 +17,7 @@ from mpicampaign.comparison.rows import KIND_WORDS
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.charts.scales import size_ticks
 from mpicampaign.units import format_size
-from mpicampaign.wording import visible
+from mpicampaign.wording import number, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +80,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
 
     curves = [line.curve for line in chart.lines]
     drawn = [_drawn(chart, curve.median) for curve in curves]
+    unit = chart.up.unit.name
     lines = {
         "line": list(range(len(curves))),
         "xs": [list(values) for values in drawn],
@@ -95,7 +96,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
         "x": [size for *_, size, _ in flat],
         "y": [value for *_, value in flat],
         "size": [format_size(size) for *_, size, _ in flat],
-        "median": [chart.up.words(curve.median[size]) for _, curve, size, _ in flat],
+        "median": [number(curve.median[size], chart.up.dimension, unit) for _, curve, size, _ in flat],
         "colour": [curve.look.colour for _, curve, *_ in flat],
         "marker": [curve.look.marker for _, curve, *_ in flat],
         "what": [curve.name for _, curve, *_ in flat],
@@ -103,7 +104,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
     }
     source = ColumnDataSource(points, name="points")
     shown = canvas.scatter("x", "y", source=source, size=7, marker="marker", color="colour", visible=False)
-    tips = [("size", "@size"), ("median", "@median"), ("of", "@what"), ("repeats", "@n")]
+    tips = [("size", "@size"), ("median", f"@median {unit}"), ("of", "@what"), ("repeats", "@n")]
     canvas.add_tools(HoverTool(renderers=[shown], tooltips=tips, attachment="above", visible=False))
 
 
