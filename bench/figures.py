@@ -11,9 +11,9 @@ from common import alternate, line, ratio, title
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.figures.draw import draw_all
-from mpicampaign.figures.page import FORMATS, Page
 from mpicampaign.records import OK, VERIFIED, Case, Record, Series
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.figures.page import FORMATS, Page
 
 HOST_GROUPS = 13
 PLACEMENTS = {"SHM-1": (1.5e-7, 9e9), "SHM-2": (3e-7, 6e9), "IBV": (2e-6, 3e9), "TCP": (3e-5, 1e8)}

@@ -53,9 +53,9 @@ def print_parts(folder: str) -> None:
 
     from mpicampaign.analyse_tables import write_tables
     from mpicampaign.compare.compare import compare
-    from mpicampaign.figures.draw import draw_all
     from mpicampaign.records import write_records
-    from mpicampaign.report.write import write_report
+    from mpicampaign.show.figures.draw import draw_all
+    from mpicampaign.show.report.write import write_report
 
     moments = [0.0, process_time()]
     drawn_runs.REPEATS = REPEATS

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from mpicampaign.figures.axes import Scale, panel_grid, plain, scale_for, size_ticks
-from mpicampaign.figures.page import WIDTH, fitting, spread, width_of
+from mpicampaign.show.charts.scales import Scale, plain, scale_for, size_ticks
+from mpicampaign.show.figures.axes import panel_grid
+from mpicampaign.show.figures.page import WIDTH, fitting, spread, width_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from mpicampaign.figures.style import (
+from mpicampaign.show.charts.looks import (
     COLOURS,
     SEQUENCE,
     WORDS_CONTRAST,

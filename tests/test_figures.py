@@ -14,9 +14,9 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.figures.draw import MADE, Figure, draw_all
-from mpicampaign.figures.page import FORMATS, Page
 from mpicampaign.records import UNVERIFIED, Case, Record, Series
+from mpicampaign.show.figures.draw import MADE, Figure, draw_all
+from mpicampaign.show.figures.page import FORMATS, Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +177,7 @@ def test_an_interrupted_drawing_leaves_no_file_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("mpicampaign.figures.draw.at_sizes", interrupt)
+        patched.setattr("mpicampaign.show.charts.every.at_sizes", interrupt)
         draw_all(compare(synthetic.campaign()), tmp_path)
     assert len(list(tmp_path.glob("*.svg"))) == 1
     assert draw_all(compare([]), tmp_path) == []
@@ -288,7 +288,7 @@ def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> 
 
 
 def test_plotting_is_imported_only_when_drawing() -> None:
-    code = "import sys, mpicampaign.figures.draw; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, mpicampaign.show.figures.draw; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -17,11 +17,11 @@ from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import MODES, Recorded
 from mpicampaign.compare.tables import Comparison, PublishedRow
-from mpicampaign.figures.draw import Figure, draw_all
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
-from mpicampaign.report.plots import script_hash
-from mpicampaign.report.write import write_report
 from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.figures.draw import Figure, draw_all
+from mpicampaign.show.report.plots import script_hash
+from mpicampaign.show.report.write import write_report
 from mpicampaign.show.runs import how_many, run_counts
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
@@ -483,8 +483,8 @@ def test_where_all_else_is_large_fewer_figures_are_in_the_report(
         figures.append(Figure(name, name, "", "alt", file, file, file))
     whole = written(tmp_path, synthetic.campaign(), figures)
     assert whole.count("<img src=") == 2
-    monkeypatch.setattr("mpicampaign.report.write._LARGEST", len(whole) - 400_000)
-    monkeypatch.setattr("mpicampaign.report.write._MOST_DRAWN", 1_100_000)
+    monkeypatch.setattr("mpicampaign.show.report.write._LARGEST", len(whole) - 400_000)
+    monkeypatch.setattr("mpicampaign.show.report.write._MOST_DRAWN", 1_100_000)
     text = written(tmp_path, synthetic.campaign(), figures)
     assert text.count("<img src=") == 1 and "1 of 2 figures are shown" in text
 

@@ -13,9 +13,9 @@ import synthetic
 from browser import CHROMIUM, Browser, browser
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.figures.draw import draw_all
 from mpicampaign.records import Case
-from mpicampaign.report.write import write_report
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,7 +191,7 @@ def test_hovering_over_a_median_says_its_figures(page: Browser) -> None:
     said = hover(page, 1, "data.x[12]", "data.y[12]", "median: ")
     assert "size: 4 KiB" in said and "of: group1, SHM-1" in said and "repeats: 6" in said
     value = page.value("(() => { const [view] = [...Bokeh.index]; "
-                       "return view.model.renderers[1].data_source.data.y[12] })()")  # fmt: skip
+                       "return view.model.renderers[1].data_source.data.median[12] })()")  # fmt: skip
     assert f"median: {value} µs" in said
 
 

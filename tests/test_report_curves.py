@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
-from mpicampaign.report.curves import Chart, charts
-from mpicampaign.report.plots import bokeh_script, curves_data, inline_json, plot
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.charts.selection import SelectionChart, selections
+from mpicampaign.show.report.plots import bokeh_script, curves_data, inline_json, plot
 from mpicampaign.statistics.medians import median
 
 
-def of(records: list[Record], unit: str = "MB/s") -> list[Chart]:
-    return charts(compare(records), unit)
+def of(records: list[Record], unit: str = "MB/s") -> list[SelectionChart]:
+    return selections(Scene(compare(records), unit))
 
 
 def test_each_benchmark_has_its_columns_over_size() -> None:
@@ -32,17 +34,27 @@ def test_each_benchmark_has_its_columns_over_size() -> None:
     assert [facet.name for facet in found[2].facets] == ["placement", "series"]
 
 
-def test_lines_hold_medians_and_repeats_in_the_axis_unit_without_what_a_log_axis_cannot_show() -> None:
-    line = of(synthetic.campaign())[0].lines[0]
-    assert len(line.repeats) == 6 and 0 not in line.median
-    figures = [points[4096] for _, points in line.repeats]
-    assert line.median[4096] == pytest.approx(median(figures), rel=1e-4)
-    assert figures[0] == pytest.approx(0.7, rel=0.1), "µs"
+def test_curves_hold_medians_and_repeats_as_recorded() -> None:
+    chart = of(synthetic.campaign())[0]
+    curve = chart.lines[0].curve
+    assert len(curve.repeats) == 6 and chart.sizes[0] == 0
+    values = [repeat.values[4096] for repeat in curve.repeats]
+    assert curve.median[4096] == median(values)
+    assert values[0] == pytest.approx(0.7e-6, rel=0.1), "s"
+    assert chart.up.scaled(values[0]) == pytest.approx(0.7, rel=0.1), "µs"
+
+
+def test_bokeh_gets_values_in_the_axis_unit_without_what_a_log_axis_cannot_show() -> None:
+    chart = of(synthetic.campaign())[0]
+    points = sources(chart)["points"]
+    assert 0 not in points["x"]
+    drawn = dict(zip(points["x"][:22], points["y"][:22], strict=True))
+    assert drawn[4096] == pytest.approx(chart.lines[0].curve.median[4096] * 1e6, rel=1e-4)
 
 
 def test_bandwidths_follow_the_unit() -> None:
     records = synthetic.campaign()
-    decimal, binary = (of(records, unit)[1].lines[0].median[4096] for unit in ("MB/s", "MiB/s"))
+    decimal, binary = (sources(of(records, unit)[1])["points"]["y"][12] for unit in ("MB/s", "MiB/s"))
     assert decimal / binary == pytest.approx(1.048576, rel=1e-4)
 
 
@@ -58,14 +70,15 @@ def test_few_lines_are_all_ticked_and_of_many_those_of_the_first_host_group() ->
 def test_placements_differ_in_colour_and_host_groups_in_dashes() -> None:
     groups = [record for n in range(2) for record in synthetic.campaign(host_group=f"group{n}")]
     chart = of(groups)[0]
-    assert len({line.colour for line in chart.lines}) == 3
-    assert len({line.dash for line in chart.lines}) == 2
-    assert len({(line.colour, line.dash) for line in chart.lines}) == 6
+    looks = [line.curve.look for line in chart.lines]
+    assert len({(look.colour, look.marker) for look in looks}) == 3
+    assert len({look.line for look in looks}) == 2
+    assert len({(look.colour, look.line) for look in looks}) == 6
 
 
 def test_a_run_that_does_not_count_is_no_line() -> None:
-    tcp = next(line for line in of(synthetic.campaign())[0].lines if "TCP" in line.name)
-    assert [run.repeat for run, _ in tcp.repeats] == [1, 2, 6]
+    tcp = next(line.curve for line in of(synthetic.campaign())[0].lines if "TCP" in line.curve.name)
+    assert [repeat.run.repeat for repeat in tcp.repeats] == [1, 2, 6]
 
 
 def test_a_single_size_is_no_curve() -> None:
@@ -74,17 +87,20 @@ def test_a_single_size_is_no_curve() -> None:
 
 
 def test_repeats_know_their_runs() -> None:
-    sources = [r["attributes"]["data_source"]["attributes"] for r in renderers(of(synthetic.campaign())[0])]
-    assert [source["name"] for source in sources] == ["medians", "points", "repeats"]
-    data = dict(sources[2]["data"]["entries"])
+    found = sources(of(synthetic.campaign())[0])
+    assert list(found) == ["medians", "points", "repeats"]
+    data = found["repeats"]
     assert data["repeat"][:6] == [1, 2, 3, 4, 5, 6] and data["job"][0] == "1001"
     assert data["hosts"][0] == "node1" and data["state"][0] == "verified"
     assert data["state"].count("unverified") == 3
 
 
-def renderers(chart: Chart) -> list[dict[str, object]]:
+def sources(chart: SelectionChart) -> dict[str, dict[str, Any]]:
+    """The data that Bokeh gets, by the name of their source."""
     root = plot(chart)["doc"]["roots"][0]["attributes"]
-    return [renderer for renderer in root["renderers"] if renderer["name"] == "GlyphRenderer"]
+    drawn = [renderer for renderer in root["renderers"] if renderer["name"] == "GlyphRenderer"]
+    found = [renderer["attributes"]["data_source"]["attributes"] for renderer in drawn]
+    return {source["name"]: dict(source["data"]["entries"]) for source in found}
 
 
 def test_inline_json_holds_nothing_that_ends_a_script() -> None:

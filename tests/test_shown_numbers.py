@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.report.write import write_report
 from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
+from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

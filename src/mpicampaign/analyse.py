@@ -11,8 +11,8 @@ from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series
-from mpicampaign.figures.draw import draw_all
-from mpicampaign.report.write import write_report
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path

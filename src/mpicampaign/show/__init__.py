@@ -1,1 +1,1 @@
-"""What people look at: findings as sentences, tables, the report."""
+"""What people look at: findings as sentences, tables, charts and the report."""

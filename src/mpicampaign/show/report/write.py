@@ -23,10 +23,10 @@ from mpicampaign.compare.stopping import look
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.files import write_whole
 from mpicampaign.places import shipped
-from mpicampaign.report.curves import DASHES, charts
-from mpicampaign.report.plots import bokeh_script, curves_data, script_hash
 from mpicampaign.show import numbers
 from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.published import against, published_sources, published_words
@@ -38,6 +38,7 @@ from mpicampaign.show.rankings import (
     pair_words,
     verdict,
 )
+from mpicampaign.show.report.plots import bokeh_script, curves_data, script_hash
 from mpicampaign.show.runs import anchors, case_runs, facts, how_many, period, run_counts
 from mpicampaign.show.sentences import KIND_WORDS, absence, reason
 from mpicampaign.text import repeats_words, visible
@@ -49,16 +50,27 @@ if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.figures.draw import Figure
     from mpicampaign.records import Record
-    from mpicampaign.report.curves import Chart
     from mpicampaign.show.answers import Answer
+    from mpicampaign.show.charts.selection import SelectionChart
+    from mpicampaign.show.figures.draw import Figure
 
 TEMPLATES = shipped("templates/report")
 # Declarations, comments and metadata of a drawing.
 _NOT_SEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
 _MOST_DRAWN = 1_800_000  # of these, characters of figures; the others are linked
+# Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
+_DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
+_MARKS = {
+    "circle": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "square": "M-3.5-3.5h7v7h-7z",
+    "triangle": "M0-4.5L4.5 3.5h-9z",
+    "diamond": "M0-5L3.5 0L0 5L-3.5 0z",
+    "inverted_triangle": "M0 4.5L4.5-3.5h-9z",
+    "plus": "M-4 0h8M0-4v8",
+    "x": "M-3.5-3.5l7 7M-3.5 3.5l7-7",
+}
 _ANSWERS = 6  # on the first screen; all rankings follow further down
 
 
@@ -89,7 +101,7 @@ def write_report(
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     changes : the earlier series that figures are held against
     """
-    found = charts(comparison, unit)
+    found = selections(Scene(comparison, unit))
     every = answers(comparison, unit)
     first = every[:_ANSWERS]
     template = _environment(unit, path.parent).get_template("report.html.j2")
@@ -114,7 +126,8 @@ def write_report(
         counts=run_counts(records),
         period=period(records),
         charts=found,
-        dashes=DASHES,
+        dashes=_DASHES,
+        marks=_MARKS,
         cases=case_runs(comparison, records),
         anchors=anchors(records),
         of_one_series=OF_ONE_SERIES,
@@ -135,7 +148,7 @@ def _tables_of(found: Sequence[Answer], comparison: Comparison) -> dict[str, str
     return {table.title: f"table-{number}" for number, table in numbered if id(table) in wanted}
 
 
-def _scripts(found: Sequence[Chart]) -> dict[str, Any]:
+def _scripts(found: Sequence[SelectionChart]) -> dict[str, Any]:
     """The report's programs and their data, and what the page may run: these programs alone."""
     own = [Markup((TEMPLATES / name).read_text(encoding="utf-8")) for name in ("tables.js", "curves.js")]
     programs = [bokeh_script(), *own] if found else own[:1]

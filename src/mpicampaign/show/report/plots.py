@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from mpicampaign.records import UNVERIFIED
+from mpicampaign.show.charts.scales import size_ticks
+from mpicampaign.show.numbers import number
 from mpicampaign.show.sentences import KIND_WORDS
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.records import Record
-    from mpicampaign.report.curves import Chart, Line
+    from mpicampaign.show.charts.selection import SelectionChart
 
-_TICK_STEP = 3  # powers of 2 between names on the axis of sizes
+_MOST_SIZES = 9  # that are named on the axis of sizes
 
 
-def plot(chart: Chart) -> dict[str, Any]:
+def plot(chart: SelectionChart) -> dict[str, Any]:
     """The chart as what Bokeh's program for browsers embeds.
 
     Its data sources ``medians``, ``points`` and ``repeats`` have a column ``line``, the number of the line,
@@ -45,73 +47,84 @@ def plot(chart: Chart) -> dict[str, Any]:
         sizing_mode="stretch_width",
         tools="box_zoom,pan,reset,save",
         active_drag=None,
-        x_axis_label="message size",
-        y_axis_label=chart.axis,
+        x_axis_label=chart.across.label,
+        y_axis_label=chart.up.label,
     )
     canvas.toolbar.logo = None
     canvas.toolbar.stylesheets = [":focus-visible { outline: 3px solid #c25e00 !important; }"]
     ticks = _size_ticks(chart.sizes)
-    canvas.xaxis.ticker = FixedTicker(ticks=ticks, minor_ticks=[])
-    canvas.xaxis.major_label_overrides = {float(tick): format_size(tick) for tick in ticks}
+    canvas.xaxis.ticker = FixedTicker(ticks=list(ticks), minor_ticks=[])
+    canvas.xaxis.major_label_overrides = ticks
     canvas.xaxis.major_label_policy = NoOverlap(min_distance=8)
     canvas.yaxis.formatter = NumeralTickFormatter(format="0[.][000000]")
-    _draw_medians(canvas, chart.lines, chart.unit)
-    _draw_repeats(canvas, chart.lines, chart.unit)
+    _draw_medians(canvas, chart)
+    _draw_repeats(canvas, chart)
     return dict(json_item(canvas))
 
 
-def _size_ticks(sizes: Sequence[int]) -> list[int]:
-    """Powers of 2, a few bits apart, within the range of sizes."""
-    within = [1 << power for power in range(0, 63, _TICK_STEP) if sizes[0] <= 1 << power <= sizes[-1]]
-    return within or list(sizes)
+def _size_ticks(sizes: Sequence[int]) -> dict[Any, Any]:
+    """Powers of 2 by name, a few bits apart, within the range of sizes; else the sizes themselves."""
+    positive = [size for size in sizes if size > 0]
+    powers = size_ticks(positive[0], positive[-1], _MOST_SIZES)
+    return dict(powers) or {float(size): format_size(size) for size in positive}
 
 
-def _draw_medians(canvas: Any, lines: Sequence[Line], unit: str) -> None:
+def _drawn(chart: SelectionChart, values: Mapping[int, float]) -> dict[int, float]:
+    """What the axes can show, in their unit, to five digits: a screen tells no more apart."""
+    shown = {s: v for s, v in values.items() if chart.across.shows(s) and chart.up.shows(v)}
+    return {size: float(f"{chart.up.scaled(value):.5g}") for size, value in shown.items()}
+
+
+def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
     """A line through each row's medians, and a point at each, which says what it is."""
     from bokeh.models import ColumnDataSource, HoverTool
 
-    curves = {
-        "line": list(range(len(lines))),
-        "xs": [list(line.median) for line in lines],
-        "ys": [list(line.median.values()) for line in lines],
-        "colour": [line.colour for line in lines],
-        "dash": [line.dash for line in lines],
+    curves = [line.curve for line in chart.lines]
+    drawn = [_drawn(chart, curve.median) for curve in curves]
+    unit = chart.up.unit.name
+    lines = {
+        "line": list(range(len(curves))),
+        "xs": [list(values) for values in drawn],
+        "ys": [list(values.values()) for values in drawn],
+        "colour": [curve.look.colour for curve in curves],
+        "dash": [curve.look.line for curve in curves],
     }
     style = {"line_color": "colour", "line_dash": "dash", "line_width": 2, "visible": False}
-    canvas.multi_line("xs", "ys", source=ColumnDataSource(curves, name="medians"), **style)
-    flat = [(n, line, size, value) for n, line in enumerate(lines) for size, value in line.median.items()]
+    canvas.multi_line("xs", "ys", source=ColumnDataSource(lines, name="medians"), **style)
+    flat = [(n, curves[n], size, value) for n, values in enumerate(drawn) for size, value in values.items()]
     points = {
         "line": [n for n, *_ in flat],
         "x": [size for *_, size, _ in flat],
         "y": [value for *_, value in flat],
         "size": [format_size(size) for *_, size, _ in flat],
-        "colour": [line.colour for _, line, *_ in flat],
-        "marker": [line.marker for _, line, *_ in flat],
-        "what": [line.name for _, line, *_ in flat],
-        "n": [len(line.repeats) for _, line, *_ in flat],
+        "median": [number(curve.median[size], chart.up.dimension, unit) for _, curve, size, _ in flat],
+        "colour": [curve.look.colour for _, curve, *_ in flat],
+        "marker": [curve.look.marker for _, curve, *_ in flat],
+        "what": [curve.name for _, curve, *_ in flat],
+        "n": [sum(size in repeat.values for repeat in curve.repeats) for _, curve, size, _ in flat],
     }
     source = ColumnDataSource(points, name="points")
-    drawn = canvas.scatter("x", "y", source=source, size=7, marker="marker", color="colour", visible=False)
-    tips = [("size", "@size"), ("median", f"@y{{%.5g}} {unit}"), ("of", "@what"), ("repeats", "@n")]
-    canvas.add_tools(
-        HoverTool(
-            renderers=[drawn], tooltips=tips, formatters={"@y": "printf"}, attachment="above", visible=False
-        )
-    )
+    shown = canvas.scatter("x", "y", source=source, size=7, marker="marker", color="colour", visible=False)
+    tips = [("size", "@size"), ("median", f"@median {unit}"), ("of", "@what"), ("repeats", "@n")]
+    canvas.add_tools(HoverTool(renderers=[shown], tooltips=tips, attachment="above", visible=False))
 
 
-def _draw_repeats(canvas: Any, lines: Sequence[Line], unit: str) -> None:
+def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
     """Thin lines, each of which knows its run."""
     from bokeh.models import ColumnDataSource, HoverTool
 
-    flat = [(n, line, run, points) for n, line in enumerate(lines) for run, points in line.repeats]
+    flat = [
+        (n, line.curve, repeat.run, _drawn(chart, repeat.values))
+        for n, line in enumerate(chart.lines)
+        for repeat in line.curve.repeats
+    ]
     data = {
         "line": [n for n, *_ in flat],
-        "xs": [list(points) for *_, points in flat],
-        "ys": [list(points.values()) for *_, points in flat],
-        "colour": [line.colour for _, line, *_ in flat],
-        "dash": [line.dash for _, line, *_ in flat],
-        "what": [line.name for _, line, *_ in flat],
+        "xs": [list(values) for *_, values in flat],
+        "ys": [list(values.values()) for *_, values in flat],
+        "colour": [curve.look.colour for _, curve, *_ in flat],
+        "dash": [curve.look.line for _, curve, *_ in flat],
+        "what": [curve.name for _, curve, *_ in flat],
         "repeat": [run.repeat for *_, run, _ in flat],
         "hosts": [visible(", ".join(run.hosts)) for *_, run, _ in flat],
         "job": [visible(run.job_id) for *_, run, _ in flat],
@@ -120,6 +133,7 @@ def _draw_repeats(canvas: Any, lines: Sequence[Line], unit: str) -> None:
     source = ColumnDataSource(data, name="repeats")
     style = {"line_color": "colour", "line_dash": "dash", "line_alpha": 0.55, "visible": False}
     drawn = canvas.multi_line("xs", "ys", source=source, **style)
+    unit = chart.up.unit.name
     tips = [("size", "$snap_x{0,0} B"), ("value", f"$snap_y{{%.5g}} {unit}"), ("of", "@what")]
     tips += [("repeat", "@repeat"), ("hosts", "@hosts"), ("job", "@job"), ("evidence", "@state")]
     hover = HoverTool(renderers=[drawn], tooltips=tips, formatters={"$snap_y": "printf"}, visible=False)
@@ -144,12 +158,10 @@ def inline_json(data: Any) -> Markup:
     return Markup(text)
 
 
-def curves_data(found: Sequence[Chart]) -> Markup:
+def curves_data(found: Sequence[SelectionChart]) -> Markup:
     """All charts as one inline JSON: by anchor, Bokeh's item and the facet values of each line."""
-    facets = {chart.anchor: [line.facets for line in chart.lines] for chart in found}
-    return inline_json(
-        {chart.anchor: {"item": plot(chart), "lines": facets[chart.anchor]} for chart in found}
-    )
+    lines = {chart.anchor: [line.values for line in chart.lines] for chart in found}
+    return inline_json({chart.anchor: {"item": plot(chart), "lines": lines[chart.anchor]} for chart in found})
 
 
 def bokeh_script() -> Markup:

@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import KERNEL
-from mpicampaign.figures.curves import by_host_group, by_placement
-from mpicampaign.figures.dots import at_sizes, latency, single_figures
-from mpicampaign.figures.kernels import kernels
-from mpicampaign.figures.matrix import heat_maps
-from mpicampaign.figures.page import FORMATS
-from mpicampaign.figures.scene import Drawn, Scene
-from mpicampaign.figures.style import STYLE
 from mpicampaign.files import write_whole
+from mpicampaign.show.charts.every import every_chart
+from mpicampaign.show.charts.model import CurveChart, DotChart
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.figures.curves import draw_curves
+from mpicampaign.show.figures.dots import draw_dots
+from mpicampaign.show.figures.heat_map import draw_heat_map
+from mpicampaign.show.figures.page import FORMATS, STYLE, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.charts.model import Chart
 
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
@@ -60,15 +60,15 @@ def draw_all(comparison: Comparison, folder: Path, unit: str = "MB/s") -> list[F
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = _Files(folder)
-    with _style():
-        for drawn in _all(Scene(comparison, unit)):
-            files.write(drawn)
+    with plain_style():
+        for chart in every_chart(Scene(comparison, unit)):
+            files.write(chart)
     files.remove_stale()
     return files.figures
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def plain_style() -> Iterator[None]:
     """Our style over matplotlib's defaults, whatever this machine's settings are."""
     import matplotlib
 
@@ -79,15 +79,11 @@ def _style() -> Iterator[None]:
         yield
 
 
-def _all(scene: Scene) -> Iterator[Drawn]:
-    """All figures of a comparison, one table after the other, kernels last."""
-    for table in scene.comparison.tables:
-        yield from single_figures(scene, table)
-        if table.suite != KERNEL:
-            figures = (draw(scene, table) for draw in (latency, at_sizes, by_host_group, by_placement))
-            yield from (drawn for drawn in figures if drawn is not None)
-        yield from heat_maps(scene, table)
-    yield from kernels(scene)
+def page_of(chart: Chart) -> Page:
+    """The chart on a page."""
+    if isinstance(chart, CurveChart):
+        return draw_curves(chart)
+    return draw_dots(chart) if isinstance(chart, DotChart) else draw_heat_map(chart)
 
 
 class _Files:
@@ -98,15 +94,14 @@ class _Files:
         self.figures: list[Figure] = []
         self.made = self._made_before()
 
-    def write(self, drawn: Drawn) -> None:
+    def write(self, chart: Chart) -> None:
         """Write a figure in all formats under a name of its own."""
-        name = _file_name(drawn.title, {figure.name for figure in self.figures})
+        name = _file_name(chart.title, {figure.name for figure in self.figures})
         files = [self.folder / f"{name}.{ending}" for ending in FORMATS]
-        self._list(
-            self.made | {path.name for path in files}
-        )  # first: an interrupted call leaves no unknown file
-        drawn.page.write(self.folder, name)
-        self.figures.append(Figure(name, drawn.title, drawn.caption, drawn.alt, *files))
+        # First: an interrupted call leaves no unknown file.
+        self._list(self.made | {path.name for path in files})
+        page_of(chart).write(self.folder, name)
+        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, *files))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

@@ -1,17 +1,16 @@
-"""What all figures of a comparison have in common: names, looks, units, and words on what is left out."""
+"""What all charts of a comparison have in common: names, looks, units, and words on what is left out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
-from mpicampaign.compare.metrics import BASELINE, KERNEL, curve
-from mpicampaign.dimension import COUNT, MESSAGE_RATE
-from mpicampaign.figures.style import Look, looks
+from mpicampaign.compare.metrics import BASELINE, KERNEL
 from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
+from mpicampaign.show.charts.units import unit_for
 from mpicampaign.show.sentences import KIND_WORDS, absence
-from mpicampaign.statistics.medians import median
 from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
@@ -20,43 +19,42 @@ if TYPE_CHECKING:
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.figures.page import Page, Point
-
-T = TypeVar("T")
-K = TypeVar("K")
+    from mpicampaign.dimension import Dimension, Unit
 
 _LONGEST = 200  # characters of a name in captions
+_OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
 
-
-class Drawn(NamedTuple):
-    """A drawn page with its words."""
-
-    page: Page
-    title: str
-    caption: str
-    alt: str
+# What tells curves apart; the first in which they differ gives the colour.
+PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ranks", "series")
 
 
 @dataclass(slots=True)
 class Scene:
-    """A comparison as it is drawn: every placement, host group and tree has one look in all figures."""
+    """A comparison as it is drawn: what has a look has it in all figures and on the whole page.
+
+    Colour and marker of a placement are its own. So is its line style, unless curves of one placement lie
+    beside each other: then the line style tells those apart.
+    """
 
     comparison: Comparison
     unit: str
-    placements: dict[str, Look] = field(init=False)
-    host_groups: dict[str, Look] = field(init=False)
-    trees: dict[str, Look] = field(init=False)
+    looks: dict[str, dict[str, Look]] = field(init=False)  # by facet and value
     _places: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
-    _ranks: dict[tuple[int, str], bool] = field(init=False, default_factory=dict)
+    _ranks: dict[tuple[int, str], tuple[int, ...]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        tables = self.comparison.tables
-        rows = [(table, row) for table in tables for row in table.rows]
-        self.placements = looks(self.label(table, row) for table, row in rows if row.counted)
-        self.host_groups = looks(self.place(row) for _, row in rows if row.counted)
-        kernels = (table.label for table in tables if table.suite == KERNEL)
-        self.trees = looks(label for label in kernels if label != BASELINE)
+        pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
+        named = [self.facets(table, row) for table, row in pairs]
+        self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
+        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite != KERNEL)
+        labels = (visible(table.label) for table in kernels_first if table.label != BASELINE)
+        self.looks[SERIES] = {**looks(labels), BASELINE: _OF_BASELINE}
+
+    def facets(self, table: Table, row: Row) -> dict[str, str]:
+        """What the row is of, by facet."""
+        ranks = "unknown" if row.ranks is None else f"{row.ranks} ranks"
+        values = (visible(row.case.placement), self.place(row), ranks, visible(table.label))
+        return dict(zip(FACETS, values, strict=True))
 
     def place(self, row: Row) -> str:
         """The row's host group; with its system where there are several."""
@@ -67,23 +65,32 @@ class Scene:
 
     def label(self, table: Table, row: Row) -> str:
         """The placement; with the number of ranks where the table has it with several."""
+        several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
+        return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
+
+    def look(self, table: Table, row: Row) -> Look:
+        """The look of the placement; with several numbers of ranks, the line style tells these."""
+        look = self.looks[PLACEMENT][visible(row.case.placement)]
+        ranks = self._ranks_of(table, row)
+        if row.ranks is None or len(ranks) < 2:
+            return look
+        return replace(look, line=LINES[ranks.index(row.ranks) % len(LINES)])
+
+    def _ranks_of(self, table: Table, row: Row) -> tuple[int, ...]:
+        """With how many ranks the table has the row's placement."""
         key = (id(table), row.case.placement)
         if key not in self._ranks:
-            others = (other.ranks for other in table.rows if other.case.placement == row.case.placement)
-            self._ranks[key] = len(set(others) - {None}) > 1
-        several = self._ranks[key] and row.ranks is not None
-        return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
+            found = {other.ranks for other in table.rows if other.case.placement == row.case.placement}
+            self._ranks[key] = tuple(sorted(ranks for ranks in found if ranks is not None))
+        return self._ranks[key]
 
     def name(self, table: Table, row: Row) -> str:
         """Host group and placement."""
         return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
 
-    def unit_of(self, dimension: Dimension) -> tuple[float, str]:
-        """What a figure is divided by on an axis, and the unit that the axis then has."""
-        if dimension == MESSAGE_RATE:
-            return 1e6, "million messages/s"
-        unit = dimension.unit(self.unit)
-        return unit.size, "" if dimension == COUNT else unit.name
+    def unit_of(self, dimension: Dimension) -> Unit:
+        """The unit of a dimension on all axes."""
+        return unit_for(dimension, self.unit)
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
@@ -120,24 +127,3 @@ def kind_of(reasons: Absence) -> str:
     kind = reasons[0].kind if reasons else NOT_PRINTED
     kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
     return KIND_WORDS[kind] if kind in KINDS else "–"
-
-
-def median_curve(row: Row, column: str) -> dict[int, float]:
-    """The median over repeats at each size that any repeat printed."""
-    found: dict[int, list[float]] = {}
-    for _, series in row.curves:
-        for size, value in curve(series, column).items():
-            found.setdefault(size, []).append(value)
-    return {size: median(values) for size, values in sorted(found.items())}
-
-
-def points_of(figures: dict[int, float], scale: float) -> list[Point]:
-    """What a logarithmic scale can show, in its unit."""
-    return [(size, value / scale) for size, value in figures.items() if size > 0 and value > 0]
-
-
-def repeat_points(rows: Iterable[Row], columns: Sequence[str], scale: float) -> list[list[Point]]:
-    """The curves of all repeats of the rows that have any point to show."""
-    series = [series for row in rows for _, series in row.curves]
-    curves = (points_of(curve(table, column), scale) for table in series for column in columns)
-    return [points for points in curves if points]

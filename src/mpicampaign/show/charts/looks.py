@@ -1,9 +1,9 @@
-"""How all figures look: colours, line styles, markers, sizes. Knows nothing of records."""
+"""How all charts look: colours, line styles and markers by name. Knows nothing of records."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart by colour-blind readers too; their yellow is too pale for lines.
 # Dark and light ones take turns, so that neighbours differ in grey print.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#333333", "#CC79A7")
-LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+LINES = ("solid", "dashed", "dotted", "dashdot")
+MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x")
 INK = "#000000"
 GREY = "#555555"
 PALE = "#dddddd"
@@ -25,23 +25,13 @@ SEQUENCE = (
     *("#938f77", "#b3a56c", "#d5be58", "#fee838"),
 )
 
-# Over matplotlib's defaults, never over a person's own settings: the same bytes for everybody.
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "text.parse_math": False,  # a name with dollar signs is no formula
-    "text.usetex": False,
-    "svg.hashsalt": "mpicampaign",
-    "svg.fonttype": "path",
-    "pdf.fonttype": 3,  # 42 takes 0.3 s more for each figure
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """How one placement, host group or tree is drawn in all figures; ``ink`` is dark enough for words."""
 
     colour: str
-    line: Any
+    line: str
     marker: str
 
     @property

@@ -1,0 +1,1 @@
+"""What is drawn of a comparison, as typed data: nothing here knows matplotlib or Bokeh."""

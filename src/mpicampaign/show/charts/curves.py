@@ -1,0 +1,189 @@
+"""Charts over message size: a panel for each host group or for each placement."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.metrics import curve
+from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
+from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.scales import Scale, scale_for
+from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
+from mpicampaign.show.numbers import quantity, size_range
+from mpicampaign.show.sentences import absence
+from mpicampaign.statistics.medians import median
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.scene import Scene
+
+SIZE = "message size"
+# Columns that are drawn over message size, by their names in records: what they are called and measure.
+USEFUL, WIRE, ELAPSED = "bandwidth", "bandwidth_wire", "time"
+COLUMNS = {USEFUL: ("bandwidth", BANDWIDTH), WIRE: ("wire bandwidth", BANDWIDTH), ELAPSED: ("time", TIME)}
+_BYTES = Unit("", 1.0)
+
+
+def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> Curve:
+    """A column of a row: the repeats that count, and the median of all that printed a value at a size."""
+    repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
+    return Curve(name, label, look, medians_of(row, column), repeats, thin)
+
+
+def medians_of(row: Row, column: str) -> dict[int, float]:
+    """The median over repeats at each size (B) that any repeat printed, as tables have it at theirs."""
+    found: dict[int, list[float]] = {}
+    for _, series in row.curves:
+        for size, value in curve(series, column).items():
+            found.setdefault(size, []).append(value)
+    return {size: median(values) for size, values in sorted(found.items())}
+
+
+def by_host_group(scene: Scene, table: Table) -> CurveChart | None:
+    """Bandwidth, or time where none is printed, over message size: a panel for each host group."""
+    column = column_of(table)
+    panels = grouped((row for row in table.rows if row.counted), scene.place)
+    curves = {place: [_of_placement(scene, table, row) for row in rows] for place, rows in panels.items()}
+    axes = log_axes(scene, [each for members in curves.values() for each in members], column)
+    if axes is None:
+        return None
+    across, up = axes
+    caption = f"Thick lines: the median over {repeats_of(table.rows)}; thin lines: each repeat. "
+    caption += "Logarithmic axes."
+    titles = list(curves) if len(curves) > 1 else [""]
+    drawn = tuple(
+        CurvePanel(title, up, tuple(members)) for title, members in zip(titles, curves.values(), strict=True)
+    )
+    caption += without_place(across, drawn) + left_out(scene, table.rows)
+    title = f"{table.title}: {column} over message size"
+    return CurveChart(title, caption, _alt(scene, table, title, table.rows), across, drawn)
+
+
+def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
+    look, label = scene.look(table, row), scene.label(table, row)
+    return curve_of(row, column_of(table), look, scene.name(table, row), label)
+
+
+def by_placement(scene: Scene, table: Table) -> CurveChart | None:
+    """Every repeat over message size, a panel for each placement, host groups told apart by their look.
+
+    Where there is but one host group whose repeats agree, the panels by host group say the same.
+    """
+    column = column_of(table)
+    rows = [row for row in table.rows if row.counted and any(_points(row, column))]
+    several = len({scene.place(row) for row in rows}) > 1
+    if not rows or not (several or any(row.has_modes for row in rows)):
+        return None
+    members = grouped(rows, lambda row: scene.label(table, row))
+    curves = {label: [_of_host_group(scene, table, row) for row in of] for label, of in members.items()}
+    across = size_axis([each for of_panel in curves.values() for each in of_panel])
+    panels = tuple(
+        CurvePanel(label, up, tuple(of_panel))
+        for label, of_panel in curves.items()
+        if (up := value_axis(scene, of_panel, column, not _is_linear(column))) is not None
+    )
+    if across is None or not panels:
+        return None
+    title = f"{table.title}: {column} of every repeat by placement"
+    caption = _repeats_caption(scene, table, rows) + without_place(across, panels)
+    caption += left_out(scene, table.rows)
+    alt = _alt(scene, table, title, rows)
+    return CurveChart(title, caption, alt, across, panels, own_scales=True, each_repeat=True)
+
+
+def _of_host_group(scene: Scene, table: Table, row: Row) -> Curve:
+    place = scene.place(row)
+    look = scene.looks[HOST_GROUP][place]
+    return curve_of(row, column_of(table), look, scene.name(table, row), place)
+
+
+def _points(row: Row, column: str) -> Iterator[float]:
+    """Values that a logarithmic axis can show."""
+    values = (pair for _, series in row.curves for pair in curve(series, column).items())
+    return (value for size, value in values if size > 0 and value > 0)
+
+
+def _is_linear(column: str) -> bool:
+    """Bandwidths: bands lie within a factor of two, which a logarithmic axis would hide."""
+    return column == USEFUL
+
+
+def _repeats_caption(scene: Scene, table: Table, rows: Sequence[Row]) -> str:
+    text = f"Each line is one repeat, {repeats_of(rows)} of each host group. Every panel has its own scale"
+    text += ", from 0." if _is_linear(column_of(table)) else "; logarithmic axes."
+    banded = [scene.name(table, row) for row in rows if row.has_modes]
+    return text + (f" Several modes: {', '.join(banded)}." if banded else "")
+
+
+def column_of(table: Table) -> str:
+    """What is drawn over message size: bandwidth, or time where none is printed."""
+    return USEFUL if any(metric.column == USEFUL for metric in table.metrics) else ELAPSED
+
+
+# Axes
+
+
+def log_axes(scene: Scene, curves: Sequence[Curve], column: str) -> tuple[Axis, Axis] | None:
+    """Logarithmic axes that hold all the curves; ``None`` where they can show no value."""
+    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
+    return (across, up) if across is not None and up is not None else None
+
+
+def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
+    """Message sizes, of which a logarithmic axis can show all but 0 B."""
+    sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
+    if not sizes:
+        return None
+    return Axis(name, COUNT, _BYTES, Scale(min(sizes) / 1.3, max(sizes) * 1.3))
+
+
+def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
+    """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
+
+    It holds the medians, too: that of zero and another value is smaller than all that is not zero.
+    """
+    name, dimension = COLUMNS[column]
+    unit = scene.unit_of(dimension)
+    lines = (line for each in curves for line in (each.median, *(repeat.values for repeat in each.repeats)))
+    pairs = (pair for line in lines for pair in line.items())
+    scale = scale_for((value / unit.size for size, value in pairs if size > 0 and value > 0), logarithmic)
+    return Axis(name, dimension, unit, scale) if scale else None
+
+
+# In words
+
+
+def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
+    """Which zeros the axes cannot show; empty where there are none."""
+    zeros: dict[str, set[int]] = {}
+    for panel in panels:
+        for each in panel.curves:
+            pairs = [pair for repeat in each.repeats for pair in repeat.values.items()]
+            found = {size for size, value in pairs if across.shows(size) and not panel.up.shows(value)}
+            zeros.setdefault(each.name, set()).update(found)
+    said = [f"{name} at {size_range(sizes)}" for name, sizes in zeros.items() if sizes]
+    return f" Zero, which a logarithmic axis cannot show: {'; '.join(said)}." if said else ""
+
+
+def _alt(scene: Scene, table: Table, title: str, rows: Iterable[Row]) -> str:
+    column = column_of(table)
+    said = "; ".join(largest(scene, row, scene.name(table, row), column) for row in rows)
+    return f"{title}. {said}"
+
+
+def largest(scene: Scene, row: Row, name: str, column: str) -> str:
+    """The row's largest median in words, or why it has none."""
+    _, dimension = COLUMNS[column]
+    medians = medians_of(row, column).items()
+    points = [(value, size) for size, value in medians if size > 0]
+    if not points:
+        return f"{name} {absence(row.absence) or 'has no figures'}"
+    value, size = max(points, key=itemgetter(0))
+    return f"{name} at most {quantity(value, dimension, scene.unit)} at {format_size(size)}"

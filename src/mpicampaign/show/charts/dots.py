@@ -1,0 +1,162 @@
+"""Dot plots: a line for each host group and placement, a point for each repeat, range, median and mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.metrics import printed_sizes
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.records import VERIFIED
+from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotRow
+from mpicampaign.show.charts.scales import scale_for
+from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
+from mpicampaign.show.numbers import quantity
+from mpicampaign.show.sentences import absence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.show.charts.scene import Scene
+
+_COLUMNS = 4  # at most so many side by side
+NOT_PRINTED = "not printed"
+
+
+def latency(scene: Scene, table: Table) -> DotChart | None:
+    """The first time that the table shows, on a logarithmic axis, with its value in words."""
+    metric = next((metric for metric in table.metrics if metric.dimension == TIME), None)
+    if metric is None or not _has_sizes(table):
+        return None
+    return _one(scene, table, metric, logarithmic=True)
+
+
+def single_metrics(scene: Scene, table: Table) -> Iterator[DotChart]:
+    """One chart for each headline metric of a benchmark without sizes, such as HPL."""
+    if _has_sizes(table):
+        return
+    for metric in table.metrics:
+        chart = _one(scene, table, metric, None) if metric.headline else None
+        if chart is not None:
+            yield chart
+
+
+def at_sizes(scene: Scene, table: Table) -> DotChart | None:
+    """Bandwidth at the table sizes and its maximum side by side, or time where no bandwidth is printed."""
+    has_bandwidth = any(metric.dimension == BANDWIDTH for metric in table.metrics)
+    shown, name = (BANDWIDTH, "bandwidth") if has_bandwidth else (TIME, "time")
+    metrics = [m for m in table.metrics if m.dimension == shown and not (m.bound or m.baseline)]
+    if not _has_sizes(table) or len(metrics) < 2:
+        return None
+    metrics = [*metrics[: _COLUMNS - 1], metrics[-1]]  # the maximum comes last
+    axis = _axis(scene, table, metrics, "", logarithmic=True)
+    if axis is None:
+        return None
+    columns = tuple(
+        _column(scene, table, metric, axis, metric.name.removeprefix(f"{name} ").removesuffix(f" {name}"))
+        for metric in metrics
+    )
+    maximum = " and maximum" if metrics[-1].size is None else ""
+    title = f"{table.title}: {name} at the table sizes{maximum}"
+    caption = f"{repeats_of(table.rows).capitalize()}; logarithmic axis, the same in all columns."
+    return _chart(scene, table, metrics, columns, (title, caption, f"{title}. "))
+
+
+def _one(scene: Scene, table: Table, metric: Metric, logarithmic: bool | None) -> DotChart | None:
+    axis = _axis(scene, table, [metric], metric.name, logarithmic)
+    if axis is None:
+        return None
+    column = _column(scene, table, metric, axis, "")
+    kind = "Logarithmic axis" if axis.scale.logarithmic else "The axis begins at 0"
+    caption = f"n: repeats with a figure of those planned. {kind}."
+    said = (f"{table.title}: {metric.name} by placement", caption, f"{metric.name}: ")
+    return _chart(scene, table, [metric], (column,), said)
+
+
+def _chart(
+    scene: Scene,
+    table: Table,
+    metrics: Sequence[Metric],
+    columns: tuple[DotColumn, ...],
+    said: tuple[str, str, str],
+) -> DotChart:
+    """``said``: title, begin of the caption, begin of the alternative text."""
+    title, caption, alt = said
+    rows = tuple(
+        DotRow(scene.place(row), scene.label(table, row), scene.look(table, row) if row.counted else None)
+        for row in table.rows
+    )
+    caption += _without_place(scene, table, columns) + left_out(scene, table.rows)
+    alt += "; ".join(_row_text(scene, table, row, metrics) for row in table.rows)
+    return DotChart(title, caption, alt, rows, columns)
+
+
+def _has_sizes(table: Table) -> bool:
+    return bool(printed_sizes(series for row in table.rows for _, series in row.curves))
+
+
+def _axis(
+    scene: Scene, table: Table, metrics: Sequence[Metric], name: str, logarithmic: bool | None
+) -> Axis | None:
+    """One axis for all metrics, which have one dimension; without a name, the unit alone is its label."""
+    dimension = metrics[0].dimension
+    unit = scene.unit_of(dimension)
+    cells = [row.cell(metric) for metric in metrics for row in table.rows]
+    values = [value for cell in cells for value in cell.values]
+    # With zeros among the values, median and mean can be smaller than all that a logarithmic axis shows.
+    values += [value for cell in cells if (s := cell.summary) for value in (s.median, s.mean)]
+    scale = scale_for([value / unit.size for value in values], logarithmic)
+    return Axis(name, dimension, unit, scale) if scale else None
+
+
+def _column(scene: Scene, table: Table, metric: Metric, axis: Axis, title: str) -> DotColumn:
+    beside: Callable[..., str] = _beside if axis.name else _instead
+    cells = []
+    for row in table.rows:
+        cell = row.cell(metric)
+        plain = {run.repeat for run, _ in row.curves if run.verdict == VERIFIED}
+        pairs = zip(cell.values, cell.repeats, strict=True)
+        dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
+        cells.append(DotCell(dots, cell.summary, beside(row, metric, axis)))
+    return DotColumn(title, axis, tuple(cells))
+
+
+def _beside(row: Row, metric: Metric, axis: Axis) -> str:
+    """The median beside its bar, or why there is none."""
+    cell = row.cell(metric)
+    if cell.summary is None:
+        return absence(row.absence) or NOT_PRINTED
+    modes = ", several modes" if row.has_modes_in(metric) else ""
+    return f"{axis.words(cell.summary.median)}  (n {cell.n}/{row.planned}{modes})"
+
+
+def _instead(row: Row, metric: Metric, axis: Axis) -> str:
+    """Where nothing can be drawn: the kind of absence, or the median that has no place."""
+    summary = row.cell(metric).summary
+    if summary is None:
+        return kind_of(row.absence)
+    return "" if axis.shows(summary.median) else axis.words(summary.median)
+
+
+def _without_place(scene: Scene, table: Table, columns: Sequence[DotColumn]) -> str:
+    """Which rows have zeros that the axis cannot show; empty where there are none."""
+    names = [
+        scene.name(table, row)
+        for index, row in enumerate(table.rows)
+        if not all(column.across.shows(dot.value) for column in columns for dot in column.cells[index].dots)
+    ]
+    return f" Zero, which a logarithmic axis cannot show: {', '.join(names)}." if names else ""
+
+
+def _row_text(scene: Scene, table: Table, row: Row, metrics: Sequence[Metric]) -> str:
+    name = scene.name(table, row)
+    cells = [row.cell(metric) for metric in metrics]
+    if not any(cell.summary for cell in cells):
+        return f"{name} has no figure"
+    said = (
+        quantity(cell.summary.median, cell.metric.dimension, scene.unit) if cell.summary else "no figure"
+        for cell in cells
+    )
+    return f"{name} {', '.join(said)}"

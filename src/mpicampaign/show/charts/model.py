@@ -1,0 +1,183 @@
+"""The chart model: what a figure or a chart of the page shows, before anything draws it.
+
+Every value is that of the records (B, s, B/s); an axis knows in which unit it is drawn. Those who draw
+take values, looks and sentences from here and add none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.show.numbers import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.dimension import Dimension, Unit
+    from mpicampaign.records import Record
+    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.scales import Scale
+    from mpicampaign.statistics.medians import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What lies along a side of a chart; the scale is in the unit."""
+
+    name: str
+    dimension: Dimension
+    unit: Unit
+    scale: Scale
+
+    @property
+    def label(self) -> str:
+        """The name with the unit: ``bandwidth (MB/s)``; what is there of both."""
+        if self.name and self.unit.name:
+            return f"{self.name} ({self.unit.name})"
+        return self.name or self.unit.name
+
+    def scaled(self, value: float) -> float:
+        """A recorded value in the unit of the axis."""
+        return self.unit.of(value)
+
+    def at(self, value: float) -> float:
+        """Where a recorded value lies, from 0 to 1."""
+        return self.scale(self.scaled(value))
+
+    def shows(self, value: float) -> bool:
+        """Whether a recorded value has a place: zero has none on a logarithmic axis."""
+        return self.scale.shows(value)
+
+    def words(self, value: float) -> str:
+        """A recorded value with its unit, as tables write it."""
+        return quantity(value, self.dimension, self.unit.name)
+
+
+# Over message size
+
+
+class Repeat(NamedTuple):
+    """One run of a curve: its values by message size (B)."""
+
+    run: Record
+    values: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One column of one row over message size (B): its repeats, and their median at each size.
+
+    ``name`` says in full what it is, ``label`` what tells it from others beside it. ``thin``: drawn beside a
+    curve of the same colour that matters more.
+    """
+
+    name: str
+    label: str
+    look: Look
+    median: Mapping[int, float]
+    repeats: tuple[Repeat, ...]
+    thin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePanel:
+    """Curves with one axis of values."""
+
+    title: str
+    up: Axis
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveChart:
+    """Panels over message size.
+
+    ``own_scales``: whether each panel has its own. ``each_repeat``: whether the repeats are what is shown,
+    without medians. ``keyed``: whether a key below the panels names the curves, instead of their ends.
+    """
+
+    title: str
+    caption: str
+    alt: str
+    across: Axis
+    panels: tuple[CurvePanel, ...]
+    own_scales: bool = False
+    each_repeat: bool = False
+    keyed: bool = False
+
+
+# A line for each row
+
+
+class Dot(NamedTuple):
+    """One repeat; ``hollow``: it is not plainly verified."""
+
+    value: float
+    hollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DotCell:
+    """One metric of one row, and what is written beside it or in its place."""
+
+    dots: tuple[Dot, ...]
+    summary: Summary | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow:
+    """What a line is of; a row without any metric has no look."""
+
+    host_group: str
+    label: str
+    look: Look | None
+
+
+@dataclass(frozen=True, slots=True)
+class DotColumn:
+    """One metric, with a cell for each row."""
+
+    title: str
+    across: Axis
+    cells: tuple[DotCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DotChart:
+    """A line for each row and a column for each metric."""
+
+    title: str
+    caption: str
+    alt: str
+    rows: tuple[DotRow, ...]
+    columns: tuple[DotColumn, ...]
+
+
+# Host groups × placements
+
+
+class Field(NamedTuple):
+    """A median with its text and how good it is (1: the best); without a median the text says why."""
+
+    text: str
+    median: float | None = None
+    fraction: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """One metric; ``reasons``: why fields have no median, ``key``: what the marks mean."""
+
+    title: str
+    caption: str
+    alt: str
+    unit: str
+    placements: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Field, ...]], ...]
+    reasons: tuple[str, ...]
+    key: str
+
+
+Chart = CurveChart | DotChart | HeatMap

@@ -1,0 +1,167 @@
+"""Curves of the page, all of a benchmark in one chart, of which the reader chooses some.
+
+Each line has a value in every facet (host group, placement, ranks, series); the reader ticks values, and a
+line is drawn where all of its values are ticked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
+from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.curves import (
+    COLUMNS,
+    ELAPSED,
+    USEFUL,
+    WIRE,
+    curve_of,
+    size_axis,
+    value_axis,
+    without_place,
+)
+from mpicampaign.show.charts.looks import LINES
+from mpicampaign.show.charts.model import CurvePanel
+from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.model import Axis, Curve
+    from mpicampaign.show.charts.scene import Scene
+
+MANY_LINES = 12  # above which only the first value of each facet but the coloured one is ticked at first
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of a facet, to be ticked: its swatch on the page is drawn as its lines are."""
+
+    name: str
+    ticked: bool
+    colour: str = ""
+    line: str = ""
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """What tells lines apart."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A curve, and the number of its value in each facet."""
+
+    curve: Curve
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionChart:
+    """One column of one benchmark over message size. ``note``: values that the axes cannot show."""
+
+    anchor: str
+    title: str
+    across: Axis
+    up: Axis
+    facets: tuple[Facet, ...]
+    lines: tuple[Choice, ...]
+    note: str
+
+    @property
+    def sizes(self) -> list[int]:
+        """All message sizes (B) at which any line has a median, ascending."""
+        return sorted(set().union(*(line.curve.median for line in self.lines)))
+
+
+def selections(scene: Scene) -> list[SelectionChart]:
+    """The charts of all benchmarks with sizes, in the order of the tables."""
+    found: list[SelectionChart] = []
+    for tables in grouped(scene.comparison.tables, lambda table: table.benchmark).values():
+        for column in _columns(tables):
+            chart = _chart(f"curve-{len(found) + 1}", scene, _drawn(tables, column), column)
+            found += [chart] if chart else []
+    return found
+
+
+def _columns(tables: Sequence[Table]) -> list[str]:
+    """Which columns are drawn: of kernels no time, since their bandwidth is made of it."""
+    if any(table.suite == KERNEL for table in tables):
+        one_way = tables[0].benchmark == POINT_TO_POINT
+        return [USEFUL] if one_way else [USEFUL, WIRE]
+    return [ELAPSED, USEFUL]
+
+
+def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
+    """The rows that have the column at two sizes or more; of the baseline no wire bandwidth."""
+    return [
+        (table, row)
+        for table in tables
+        for row in table.rows
+        if not (column == WIRE and table.label == BASELINE)
+        and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
+    ]
+
+
+def _chart(
+    anchor: str, scene: Scene, rows: Sequence[tuple[Table, Row]], column: str
+) -> SelectionChart | None:
+    named = [scene.facets(table, row) for table, row in rows]
+    facets = tuple(_facets(scene, named))
+    pairs = zip(named, (row for _, row in rows), strict=True)
+    lines = tuple(_line(scene, facets, values, row, column) for values, row in pairs)
+    curves = tuple(line.curve for line in lines)
+    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
+    if across is None or up is None:
+        return None
+    title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
+    note = without_place(across, [CurvePanel("", up, curves)]).strip()
+    return SelectionChart(anchor, title, across, up, facets, lines, note)
+
+
+def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
+    """The facets in which lines differ: colour and marker tell the first, the line style the second.
+
+    Where lines differ in one alone, they have its line style, too.
+    """
+    differing = [name for name in FACETS if len({values[name] for values in named}) > 1]
+    for place, name in enumerate(differing):
+        values = dict.fromkeys(values[name] for values in named)
+        few = len(named) <= MANY_LINES or place == 0
+        yield Facet(
+            name,
+            tuple(
+                _value(scene.looks[name][value], value, number, few or number == 0, place, len(differing))
+                for number, value in enumerate(values)
+            ),
+        )
+
+
+def _value(look: Look, name: str, number: int, ticked: bool, place: int, facets: int) -> Value:
+    if place == 0:
+        return Value(name, ticked, look.colour, look.line if facets == 1 else "", look.marker)
+    return Value(name, ticked, line=LINES[number % len(LINES)] if place == 1 else "")
+
+
+def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row, column: str) -> Choice:
+    chosen = tuple([value.name for value in facet.values].index(named[facet.name]) for facet in facets)
+    values = [facet.values[index] for facet, index in zip(facets, chosen, strict=True)]
+    first = facets[0].name if facets else PLACEMENT
+    look = scene.looks[first][named[first]]
+    told = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
+    name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets)))
+    return Choice(curve_of(row, column, replace(look, line=told), name), chosen)
+
+
+def _others(facets: Iterable[Facet]) -> list[str]:
+    """Facets that are told beside host group and placement, where lines differ in them."""
+    return [facet.name for facet in facets if facet.name not in (HOST_GROUP, PLACEMENT)]

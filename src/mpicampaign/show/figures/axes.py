@@ -1,0 +1,160 @@
+"""Panels: parts of a page with axes, a grid and names at the ends of lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.dimension import COUNT, Unit
+from mpicampaign.show.charts.looks import GREY, PALE
+from mpicampaign.show.charts.model import Axis
+from mpicampaign.show.charts.scales import Scale, plain, size_ticks
+from mpicampaign.show.figures.page import WIDTH, Place, Point, fitting, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.show.charts.model import CurveChart
+    from mpicampaign.show.figures.page import Page
+
+_LABEL = 7.5
+_END_GAP = 0.125  # inches between names at the ends of lines
+_NONE = Axis("", COUNT, Unit("", 1.0), Scale(0.0, 1.0, logarithmic=False))
+
+
+class End(NamedTuple):
+    """Where a line ends (inches), and how it is named there."""
+
+    x: float
+    y: float
+    label: str
+    colour: str
+
+
+class Panel:
+    """A part of a page with an axis along its lower side and, where ``up`` is given, along its left side."""
+
+    def __init__(self, page: Page, place: Place, across: Axis, up: Axis | None = None) -> None:
+        self.page = page
+        self.place = place
+        self.across = across
+        self.up = up or _NONE
+
+    def x(self, value: float) -> float:
+        """The place on the page of a value along the lower side."""
+        return self.place.left + self.across.at(value) * self.place.width
+
+    def x_from_edge(self, value: float) -> float:
+        """The same; the left edge for a value that has no place."""
+        return self.x(value) if self.across.shows(value) else self.place.left
+
+    def points(self, pairs: Iterable[Point]) -> list[Point]:
+        """The places of those pairs of values that the axes can show."""
+        shown = ((x, y) for x, y in pairs if self.across.shows(x) and self.up.shows(y))
+        return [(self.x(x), self.place.bottom + self.up.at(y) * self.place.height) for x, y in shown]
+
+    def repeats(
+        self, curves: Sequence[Iterable[Point]], colour: str, width: float, line: str, alpha: float
+    ) -> list[Point]:
+        """Thin lines, or small marks where a curve has but one size; their ends."""
+        shown = [points for points in (self.points(curve) for curve in curves) if points]
+        lines = [points for points in shown if len(points) > 1]
+        self.page.lines(lines, colour, width, line, alpha, "repeats")
+        single = [points[0] for points in shown if len(points) == 1]
+        if single:
+            self.page.marks(single, "stroke", colour, 7)
+        return [points[-1] for points in shown]
+
+    def frame(self, title: str = "") -> None:
+        """The two axes' lines and a title above."""
+        corner, p = (self.place.left, self.place.bottom), self.place
+        self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
+        words = fitting(title, p.width + 0.5, 9)
+        self.page.words(p.left, p.top + 0.11, words, size=9)
+
+    def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
+        """Grid lines from the lower side at values in the axis' unit, with their names below."""
+        p = self.place
+        places = [p.left + self.across.scale(value) * p.width for value, _ in ticks]
+        self.page.lines([[(x, p.bottom), (x, p.top)] for x in places], PALE, 0.6)
+        for x, (_, words) in zip(places, ticks, strict=True):
+            if named:
+                self.page.words(x, p.bottom - 0.06, words, size=_LABEL, align="center", upright="top")
+
+    def up_ticks(self, named: bool = True) -> None:
+        """Grid lines from the left side, with their names beside."""
+        p = self.place
+        values = self.up.scale.ticks()
+        places = [p.bottom + self.up.scale(value) * p.height for value in values]
+        self.page.lines([[(p.left, y), (p.right, y)] for y in places], PALE, 0.6)
+        for y, value in zip(places, values, strict=True):
+            if named:
+                self.page.words(p.left - 0.06, y, plain(value), size=_LABEL, align="right")
+
+    def name_ends(self, ends: Sequence[End], room: float) -> None:
+        """Names at the right of lines, ``room`` inches at most, moved apart where they would overlap."""
+        ordered = sorted(ends, key=lambda end: end.y)
+        heights = spread([end.y for end in ordered], _END_GAP, self.place.top)
+        left = self.place.right + 0.16
+        for end, height in zip(ordered, heights, strict=True):
+            self.page.lines([[(end.x + 0.02, end.y), (left - 0.02, height)]], end.colour, 0.6)
+            words = fitting(end.label, room - 0.18, _LABEL, bold=True)
+            self.page.words(left, height, words, size=_LABEL, colour=end.colour, bold=True)
+
+
+class Grid(NamedTuple):
+    """Where panels of one size lie on a page, ``across`` in a row, and how high the page is."""
+
+    height: float
+    across: int
+    places: tuple[Place, ...]
+
+    def lowest(self, index: int) -> bool:
+        """Whether no panel is below this one."""
+        return index + self.across >= len(self.places)
+
+    def first(self, index: int) -> bool:
+        """Whether the panel is at the left."""
+        return index % self.across == 0
+
+
+def panel_grid(
+    count: int, across: int, panel_height: float, room: float, own_scales: bool = False, below: float = 0.0
+) -> Grid:
+    """Places for so many panels.
+
+    Parameters
+    ----------
+    panel_height : of the panels themselves (inches), without title
+    room : for names at the right of each (inches)
+    own_scales : whether each has its own scale at the left, named there
+    below : what else stands at the foot of the page (inches)
+    """
+    down = -(-count // across)
+    left, gap_up, foot = 0.72, 0.34, 0.5 + below
+    inner = 0.5 if own_scales else 0.06
+    width = (WIDTH - left - 0.05 - (across - 1) * inner) / across - room
+    height = foot + down * (panel_height + gap_up) + (0.16 if count % across else 0.0)
+    places = []
+    for index in range(count):
+        x = left + (index % across) * (width + room + inner)
+        top = height - gap_up - (index // across) * (panel_height + gap_up)
+        places.append(Place(x, top - panel_height, width, panel_height))
+    return Grid(height, across, tuple(places))
+
+
+def size_panels(page: Page, grid: Grid, chart: CurveChart) -> list[Panel]:
+    """The empty panels of a chart over message size, with what both axes are."""
+    panels = []
+    for index, (part, place) in enumerate(zip(chart.panels, grid.places, strict=True)):
+        panel = Panel(page, place, chart.across, part.up)
+        scale, most = chart.across.scale, max(4, int(place.width / 0.55))
+        panel.across_ticks(size_ticks(scale.low, scale.high, most), named=grid.lowest(index))
+        panel.up_ticks(named=chart.own_scales or grid.first(index))
+        panel.frame(part.title)
+        if grid.lowest(index):
+            middle = place.left + place.width / 2
+            page.words(middle, place.bottom - 0.3, chart.across.label, size=8, align="center")
+        panels.append(panel)
+    middle = (grid.places[-1].bottom + grid.places[0].top) / 2
+    page.words(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)
+    return panels
