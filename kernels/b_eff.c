@@ -1,8 +1,8 @@
 /* b_eff: the effective bandwidth, an average over patterns, message lengths and methods.
  *
- * Purpose: one figure for what a machine's network carries when all processes communicate.
+ * Purpose: one number for what a machine's network carries when all processes communicate.
  * Usage:   mpirun -n RANKS b_eff [--lmax 1MiB] [--split-methods] [--budget 80]
- * Figures: rows hold bytes and seconds; b_eff and its parts are computed from them later.
+ * Metrics: rows hold bytes and seconds; b_eff and its parts are computed from them later.
  * Source:  the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach); see docs/kernels.md.
  */
 #include "buffers.h"
@@ -330,7 +330,7 @@ static void follow_plan(const struct effective_cost *cost, double seconds) {
     output_header("repetitions", "%d", plan.repetitions);
 }
 
-/* By rank 0, the figures of a pattern that connects far ranks. False where its data are wrong. */
+/* Rank 0 plans by what a pattern costs that connects far ranks. False where its data are wrong. */
 static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
     struct effective_cost cost = {.methods = suite->method_count,
                                   .fixed_patterns = fixed_patterns()};
@@ -356,10 +356,10 @@ static bool run_all(struct measurement *m, char *why) {
 }
 
 static void report_plan(void) {
-    char words[200];
-    plan_shortened(&plan, words, sizeof words);
+    char text[200];
+    plan_shortened(&plan, text, sizeof text);
     output_header("random_patterns", "%d", plan.random_patterns);
-    output_header("shortened", "%s", words);
+    output_header("shortened", "%s", text);
 }
 
 /* All ranks stop at the first wrong data; those whose own are right say so. */

@@ -3,7 +3,7 @@
  * Purpose: how much worse communication is when all processes communicate, and when neighbours in
  *          the pattern are no neighbours in the machine, than between two processes alone.
  * Usage:   mpirun -n RANKS latency_bandwidth [--budget 60]
- * Figures: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
+ * Metrics: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
  * Source:  Rabenseifner (2005), section 2; numbers of loops, repetitions and rings as in HPC
  *          Challenge 1.5 (bench_lat_bw 1.5.2). Where it differs: docs/kernels.md.
  */
@@ -69,8 +69,7 @@ static bool is_root(const struct measurement *m) { return m->run->topology.rank 
 
 /* --- ping-pong */
 
-/* Over all pairs: one-way seconds. The mean bandwidth is the size divided by their harmonic mean.
- */
+/* One-way seconds over all pairs. The mean bandwidth is the size divided by the harmonic mean. */
 struct pair_summary {
     long pairs;
     double shortest, mean, longest, harmonic_mean;
@@ -245,18 +244,18 @@ static int rings(const struct measurement *m, const struct part *part) {
 
 /* What the budget did not allow: "nothing", or for each size pairs and repetitions left out. */
 static void describe_shortened(const int repetitions[PART_COUNT]) {
-    char words[200] = "";
+    char text[200] = "";
     for (int i = 0; i < PART_COUNT; i++) {
-        size_t end = strlen(words);
+        size_t end = strlen(text);
         if (strides[i] > 1)
-            snprintf(words + end, sizeof words - end, "%sone of %d ranks in ping-pong of %d B",
+            snprintf(text + end, sizeof text - end, "%sone of %d ranks in ping-pong of %d B",
                      end > 0 ? "; " : "", strides[i], PARTS[i].size);
-        end = strlen(words);
+        end = strlen(text);
         if (repetitions[i] < PARTS[i].ring_repetitions)
-            snprintf(words + end, sizeof words - end, "%s%d of %d repetitions of rings of %d B",
+            snprintf(text + end, sizeof text - end, "%s%d of %d repetitions of rings of %d B",
                      end > 0 ? "; " : "", repetitions[i], PARTS[i].ring_repetitions, PARTS[i].size);
     }
-    output_header("shortened", "%s", words[0] != '\0' ? words : "nothing");
+    output_header("shortened", "%s", text[0] != '\0' ? text : "nothing");
 }
 
 static bool everywhere(bool correct) {

@@ -2,7 +2,7 @@
  *
  * Purpose: the bandwidth between two sets of ranks as a function of how many pairs are active.
  * Usage:   mpirun -n RANKS point_to_point --pairs 1,4,22,44 --max-size 4MiB --budget 10
- * Figures: useful = wire = pairs * messages * size bytes, from the earliest start to the latest
+ * Metrics: useful = wire = pairs * messages * size bytes, from the earliest start to the latest
  *          end; the least, median and largest time of each pair.
  * Source:  after Freedman and Valles (2018), phase one: pairs (A_i, B_i), blocking MPI_Send, an
  *          acknowledgement. Rank i sends to rank i + P/2; an odd last rank is idle.

@@ -3,7 +3,7 @@
  * Purpose: the bandwidth of a gather as a function of where the tree's messages go: between nodes
  *          as often as possible (max-inter), as seldom (min-inter), by rank number, at random.
  * Usage:   mpirun -n RANKS tree_gather --tree max-inter,natural --max-size 4MiB --budget 10
- * Figures: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
+ * Metrics: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
  */
 #include "baseline.h"

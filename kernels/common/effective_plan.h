@@ -34,8 +34,8 @@ double plan_seconds(const struct effective_plan *plan, const struct effective_co
  * random patterns. One repetition with one random pattern is the least. */
 struct effective_plan plan_for(const struct effective_cost *cost, double seconds);
 
-/* What the plan lacks of the definition, in words; "nothing" where it lacks nothing. */
-void plan_shortened(const struct effective_plan *plan, char *words, size_t length);
+/* Says what the plan lacks of the definition; "nothing" where it lacks nothing. */
+void plan_shortened(const struct effective_plan *plan, char *text, size_t length);
 
 /* Loops of one measurement when one exchange takes so many seconds. */
 int plan_loops(const struct effective_plan *plan, double exchange);

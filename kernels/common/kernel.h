@@ -29,8 +29,7 @@ struct operation {
     const void *parameters; /* the kernel's own */
     bool idle;              /* this rank takes no part: its times do not count */
 
-    /* Overwrite what the operation is to deliver, so that an old result never passes for a new one.
-     */
+    /* Overwrite what the operation is to deliver: an old result must not pass for a new one. */
     void (*clear)(const struct operation *operation);
     /* Once; nothing but what is to be timed. levels is NULL except while levels are looked at. */
     void (*perform)(const struct operation *operation, struct level *levels);

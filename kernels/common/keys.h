@@ -28,8 +28,7 @@ merge_function *keys_merge(const struct key_type *type, const struct merge_versi
 void keys_sort(const struct key_type *type, merge_function *merge, void *keys, void *scratch,
                size_t n);
 
-/* What a merge must preserve: the number of keys, their sum and the exclusive or of their hashes.
- */
+/* What a merge must preserve: how many keys, their sum, and the exclusive or of their hashes. */
 struct key_digest {
     uint64_t count, sum, mixed;
 };

@@ -182,8 +182,8 @@ void pair_matrix_free(struct pair_matrix *matrix) {
     *matrix = (struct pair_matrix){0};
 }
 
-void pair_timing_words(const struct pair_timing *how, char *words, size_t length) {
-    snprintf(words, length,
+void pair_timing_describe(const struct pair_timing *how, char *text, size_t length) {
+    snprintf(text, length,
              "messages of %zu B; %d round trips %d times, in up to %d passes; the least counts",
              how->bytes, how->round_trips, how->repetitions, how->passes);
 }

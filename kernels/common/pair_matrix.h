@@ -59,6 +59,6 @@ bool pairs_tell_classes(const struct topology *topology, char *why, size_t lengt
 void pair_matrix_free(struct pair_matrix *matrix);
 
 /* How it was timed, for a header line: "20 round trips, ...". */
-void pair_timing_words(const struct pair_timing *how, char *words, size_t length);
+void pair_timing_describe(const struct pair_timing *how, char *text, size_t length);
 
 #endif

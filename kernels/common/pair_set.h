@@ -8,9 +8,7 @@
 /* A prime stride through ranks or pairs does not fall in step with the ranks of a node. */
 bool is_prime(long n);
 
-/* Clients first_client, first_client + stride, ...; servers likewise. A rank is no pair with
- * itself.
- */
+/* Clients first_client, first_client + stride, ...; servers likewise. No rank pairs with itself. */
 struct pair_set {
     int first_client, first_server, count, stride; /* count: of clients, and of servers */
 };

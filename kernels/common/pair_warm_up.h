@@ -7,7 +7,7 @@
  * messages between them. The number of exchanges of each pair. Collective. */
 int pair_warm_up(double seconds);
 
-/* The same in words, for a header line; fraction: of the budget. */
+/* A header line that says so; fraction: of the budget. */
 void pair_warm_up_describe(double fraction);
 
 #endif

@@ -1,5 +1,4 @@
-/* min-inter: which node stands at each place of a binomial tree so that few messages cross. No MPI.
- */
+/* min-inter: which node stands at each place of a tree so that few messages cross. No MPI. */
 #ifndef TREE_FEW_CROSSINGS_H
 #define TREE_FEW_CROSSINGS_H
 
