@@ -372,7 +372,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     return reason[0] == '\0';
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     {"--lmax", "SIZE", "largest message, a power of two (memory of a process / 128, <= 128MiB)",
      "a power of two such as 64KiB or 4MiB", parse_size, &lmax_option},
     {"--split-methods", NULL, "also Irecv with Send, and Isend with Recv", NULL, NULL,

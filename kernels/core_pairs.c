@@ -261,7 +261,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     return findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
 }
 
-static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

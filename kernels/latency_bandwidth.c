@@ -328,7 +328,7 @@ static void describe(const struct run *run) {
     output_header("columns.sizes", "size ring_repetitions complete verified");
 }
 
-static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

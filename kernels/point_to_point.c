@@ -297,7 +297,7 @@ static void describe(const struct run *run) {
                   "operation pairs size from to seconds_min seconds_median seconds_max");
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     {"--pairs", "N[,N]", "numbers of active pairs, or all: 1, 2, 4 ... half of the ranks (all)",
      "a list of numbers", parse_text, &pairs_text},
     {"--messages", "K", "messages of a pair in one call, fewer where above 64 MiB (16)",

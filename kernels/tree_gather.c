@@ -103,7 +103,7 @@ static void describe(const struct run *run) {
     baseline_describe();
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     TREE_OPTION(trees), BASELINE_OPTION, {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {

@@ -209,7 +209,7 @@ static void describe(const struct run *run) {
     output_header("merge", "%s", version->name);
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     TREE_OPTION(trees),
     BASELINE_OPTION,
     {"--key", "TYPE", "uint32 or uint64 (uint32)", "a key type: uint32 or uint64", parse_key_type,

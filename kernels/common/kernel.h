@@ -52,10 +52,10 @@ struct kernel {
     const char *purpose;        /* for --help */
     const char *variant_column; /* what distinguishes operations, such as "tree" */
     int minimum_ranks;
-    double default_budget;        /* seconds */
-    const char *size_option;      /* the one to make smaller when memory is short */
-    const struct option *options; /* further options, ended by one without a name */
-    const char *seconds;          /* what they are; NULL: as the synchronisation says */
+    double default_budget;               /* seconds */
+    const char *size_option;             /* the one to make smaller when memory is short */
+    const struct kernel_option *options; /* further options, ended by one without a name */
+    const char *seconds;                 /* what they are; NULL: as the synchronisation says */
 
     /* Why the options cannot be served, into why; true when they can. Allocates no buffers. */
     bool (*accept)(struct run *run, char why[REASON_LENGTH]);
