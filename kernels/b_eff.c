@@ -7,12 +7,13 @@
  */
 #include "buffers.h"
 #include "clock.h"
+#include "effective.h"
 #include "effective_exchange.h"
-#include "effective_plan.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 

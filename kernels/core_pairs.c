@@ -10,16 +10,14 @@
  */
 #include "buffers.h"
 #include "clock.h"
-#include "contention.h"
 #include "cpu_place.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_classes.h"
-#include "pair_matrix.h"
-#include "pair_warm_up.h"
+#include "pair.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_warm_up.h"
+#include "pair.h"
 #include "ping_pong.h"
 #include "ring_exchange.h"
 

@@ -16,6 +16,7 @@
 #include "sampling.h"
 
 #include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

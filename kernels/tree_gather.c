@@ -11,7 +11,9 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "tree_list.h"
+#include "tree.h"
+
+#include <mpi.h>
 
 enum { TAG = 10 };
 

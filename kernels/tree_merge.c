@@ -13,10 +13,11 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "keys.h"
+#include "merge.h"
 #include "output.h"
-#include "tree_list.h"
+#include "tree.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "effective_exchange.h"
 
 #include "buffers.h"
-#include "zeroed.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef EFFECTIVE_EXCHANGE_H
 #define EFFECTIVE_EXCHANGE_H
 
+#include "effective.h"
 #include "effective_data.h"
-#include "effective_patterns.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
-#include "effective_patterns.h"
+#include "effective.h"
 
+#include "buffers.h"
 #include "random.h"
-#include "shuffle.h"
-#include "zeroed.h"
 
 #include <limits.h>
 #include <stdio.h>

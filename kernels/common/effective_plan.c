@@ -1,6 +1,4 @@
-#include "effective_plan.h"
-
-#include "effective_patterns.h"
+#include "effective.h"
 
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,13 +1,12 @@
-#include "pair_matrix.h"
+#include "pair.h"
 
 #include "buffers.h"
 #include "clock.h"
-#include "pair_classes.h"
-#include "pair_set.h"
 #include "random.h"
 #include "sync.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

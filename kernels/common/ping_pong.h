@@ -2,7 +2,7 @@
 #ifndef PING_PONG_H
 #define PING_PONG_H
 
-#include "pair_set.h"
+#include "pair.h"
 #include "two_way.h"
 
 #include <stdbool.h>

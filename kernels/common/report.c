@@ -3,6 +3,7 @@
 #include "buffers.h"
 #include "output.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "sync.h"
 
+#include <mpi.h>
 #include <sched.h>
 
 enum { CHECKS = 3, TAG = 1 };

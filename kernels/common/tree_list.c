@@ -1,4 +1,4 @@
-#include "tree_list.h"
+#include "tree.h"
 
 #include "output.h"
 

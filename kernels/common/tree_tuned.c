@@ -1,12 +1,11 @@
-#include "tree_tuned.h"
+#include "tree.h"
 
 #include "buffers.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_classes.h"
-#include "pair_matrix.h"
-#include "pair_warm_up.h"
+#include "pair.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *
  * measures instead: memcpy of BYTES and all versions, with as many bytes of output, in turn. */
 #define _POSIX_C_SOURCE 200809L
-#include "keys.h"
+#include "merge.h"
 #include "random.h"
 
 #include <stdio.h>

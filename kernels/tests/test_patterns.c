@@ -12,10 +12,8 @@
  *
  * sound: in every direction each process that takes part is in exactly one ring, closed, and those
  * are the processes that take part in the first direction. */
+#include "effective.h"
 #include "effective_data.h"
-#include "effective_lengths.h"
-#include "effective_patterns.h"
-#include "effective_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,11 @@
-#include "contention.h"
+#include "pair.h"
 
 #include "buffers.h"
 #include "clock.h"
 #include "random.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdlib.h>
 
 enum { TURN = 30, BEGIN, RUNNING, END, ENDED };
