@@ -8,7 +8,6 @@
 #include "buffers.h"
 #include "clock.h"
 #include "effective.h"
-#include "effective_exchange.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
@@ -20,6 +19,7 @@
 enum {
     SMALL = 8,            /* index of the smaller length at which data are checked: 256 B */
     WARM = 16,            /* and of the larger one that each pattern exchanges before timing */
+    METHODS = 3,          /* sendrecv, alltoallv, nonblocking; then the split ones */
     MOST_ATTEMPTS = 5,    /* at a measurement of the planned length */
     OVERHEAD_SAMPLES = 10 /* measurements that tell what one costs beside its exchanges */
 };
@@ -31,7 +31,7 @@ struct suite {
     int method_count;
     size_t lengths[LENGTHS];
     int length_count;
-    double seconds[ALL_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
+    double seconds[MAX_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
 };
 
 static size_t lmax_option;
@@ -63,22 +63,26 @@ static size_t largest_length(void) {
     return lmax > FIRST_APPROACH_LMAX ? lmax : FIRST_APPROACH_LMAX;
 }
 
+static struct exchange_room room(void) {
+    return (struct exchange_room){
+        .largest = largest_length(), .slots = MAX_MESSAGES, .walks = true};
+}
+
 static uint64_t memory(const struct run *run) {
-    return exchange_memory(run->topology.ranks, largest_length());
+    return exchange_memory(room(), run->topology.ranks);
 }
 
 static void set_up(struct run *run) {
-    exchange_set_up(&exchange, run->topology.rank, run->topology.ranks, largest_length(),
-                    run->options.seed);
+    exchange_set_up(&exchange, room(), run->topology.rank, run->topology.ranks, run->options.seed);
 }
 
-static int methods_wanted(void) { return split_methods ? ALL_METHODS : METHODS; }
+static int methods_wanted(void) { return split_methods ? MAX_METHODS : METHODS; }
 
 static void describe_methods(void) {
     char names[128] = "";
     for (int i = 0; i < methods_wanted(); i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? "," : "",
-                 EXCHANGES[i].name);
+                 EXCHANGE[i].name);
     output_header("methods", "%s", names);
 }
 
@@ -151,7 +155,7 @@ static double measured_overhead(struct measurement *m) {
     int64_t start = clock_now();
     exchange_set_length(&exchange, 1);
     for (int i = 0; i < OVERHEAD_SAMPLES; i++)
-        exchanges += timed(m, &EXCHANGES[0], sync_decided(1));
+        exchanges += timed(m, &EXCHANGE[SENDRECV], sync_decided(1));
     return ((double)(clock_now() - start) * 1e-9 - exchanges) / OVERHEAD_SAMPLES;
 }
 
@@ -276,7 +280,7 @@ static bool run_random(struct measurement *m, struct suite *suite, char *why) {
 }
 
 static struct suite ping_pongs(void) {
-    struct suite suite = {.methods = &PING_PONG, .method_count = 1};
+    struct suite suite = {.methods = &EXCHANGE[PING_PONG], .method_count = 1};
     return suite;
 }
 
@@ -350,7 +354,7 @@ static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
 
 static bool run_all(struct measurement *m, char *why) {
     struct suite suite = {
-        .methods = EXCHANGES, .method_count = methods_wanted(), .length_count = LENGTHS};
+        .methods = EXCHANGE, .method_count = methods_wanted(), .length_count = LENGTHS};
     effective_lengths(lmax, suite.lengths);
     return make_plan(m, &suite, why) && run_rings(m, &suite, why) && run_groupings(m, why) &&
            run_pair(m, why) && run_cartesian(m, &suite, why) && run_random(m, &suite, why);

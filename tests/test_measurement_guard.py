@@ -51,7 +51,7 @@ def sources(name: str) -> list[Path]:
             continue
         found.append(path)
         for included in INCLUDE.findall(path.read_text()):
-            for pattern in (f"{included}.[ch]", f"{included}_*.[ch]"):  # a header, and the parts of its family
+            for pattern in (f"{included}.[ch]", f"{included}_*.[ch]"):  # a header, and its family
                 waiting += sorted((KERNELS / "common").glob(pattern))
     return sorted(found)
 

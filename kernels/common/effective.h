@@ -1,6 +1,9 @@
-/* The effective bandwidth (b_eff): lengths, patterns, and what a budget allows. No MPI. */
+/* The effective bandwidth (b_eff): lengths, patterns, and what a budget allows. They call no MPI.
+ */
 #ifndef EFFECTIVE_H
 #define EFFECTIVE_H
+
+#include "exchange.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +79,9 @@ int pattern_sides(const struct pattern *pattern);
 
 /* Processes that take part. */
 int pattern_processes(const struct pattern *pattern);
+
+/* The messages of this rank in the pattern. */
+void exchange_set_pattern(struct exchange *exchange, const struct pattern *pattern);
 
 /* --- what a budget allows */
 

@@ -13,7 +13,6 @@
  * sound: in every direction each process that takes part is in exactly one ring, closed, and those
  * are the processes that take part in the first direction. */
 #include "effective.h"
-#include "effective_data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
