@@ -41,6 +41,20 @@ def test_no_kernel_is_left_out() -> None:
     assert sorted(made.stdout.split()) == sorted(QUICK) == sorted(VERSION_OF_KERNEL)
 
 
+def test_names_do_not_clash_with_what_smpicc_includes() -> None:
+    """SimGrid's compiler puts getopt.h before each file and renames main."""
+    kernels = Path(__file__).parents[1] / "kernels"
+    before = ("-D_GNU_SOURCE=", "-include", "getopt.h", "-Dmain=smpi_main")
+    flags = ("-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{kernels}/common")
+    files = [path for path in kernels.rglob("*.c") if path.parent.name != "tests"]
+    environment = mpi_environment()
+    if not shutil.which("mpicc", path=environment["PATH"]):
+        pytest.skip("mpicc is not installed")
+    command = ["mpicc", *before, *flags, *files]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kernel", QUICK)
 def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:

@@ -74,7 +74,8 @@ struct ping_pongs {
  * they displace the messages from the caches. Collective. */
 void ping_pong_measure(struct ping_pongs *ping_pongs);
 
-/* --- ping-pong of all pairs, one pair at a time */
+/* --- ping-pong of all pairs, one pair at a time; the other side does not know how many round trips
+ * will come */
 
 /* How a pair is timed; the same on all ranks. */
 struct pair_timing {
@@ -96,6 +97,11 @@ void ping_buffers_free(struct ping_buffers *buffers);
 
 /* The sender's side: so many round trips, from and back to the calling rank; seconds of all. */
 double ping(const struct ping_buffers *buffers, int peer, int round_trips);
+
+/* The same as it is to be timed: seconds of one message, one way, the least of the repetitions, of
+ * which no further one begins after the moment. */
+double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
+                  int64_t until);
 
 /* One more round trip into memory cleared at both ends: whether the data come back right. */
 bool ping_verify(const struct ping_buffers *buffers, int peer);

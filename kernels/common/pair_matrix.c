@@ -44,6 +44,15 @@ double ping(const struct ping_buffers *buffers, int peer, int round_trips) {
     return (double)(clock_now() - start) * 1e-9;
 }
 
+double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
+                  int64_t until) {
+    double least = INFINITY;
+    ping(buffers, peer, how->warm_up);
+    for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < until); i++)
+        least = fmin(least, ping(buffers, peer, how->round_trips));
+    return least / (2.0 * how->round_trips);
+}
+
 bool ping_verify(const struct ping_buffers *buffers, int peer) {
     signal_peer(peer, CLEAR);
     clear(buffers);
@@ -78,20 +87,12 @@ struct tour {
     bool correct;
 };
 
-static double least_of(const struct tour *tour, int peer) {
-    const struct pair_timing *how = tour->how;
-    double least = INFINITY;
-    ping(&tour->buffers, peer, how->warm_up);
-    for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < tour->end); i++)
-        least = fmin(least, ping(&tour->buffers, peer, how->round_trips));
-    return least / (2.0 * how->round_trips);
-}
-
 /* The sender's side of one pair; where the time is over the pair stays as it is. */
 static void measure_pair(struct tour *tour, int peer) {
     if (clock_now() < tour->end) {
         bool first = isnan(tour->seconds[peer]);
-        tour->seconds[peer] = fmin(tour->seconds[peer], least_of(tour, peer)); /* passes over NAN */
+        double least = ping_least(&tour->buffers, tour->how, peer, tour->end);
+        tour->seconds[peer] = fmin(tour->seconds[peer], least); /* passes over NAN */
         tour->correct = (!first || ping_verify(&tour->buffers, peer)) && tour->correct;
     }
     ping_stop(peer);
