@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
-from mpicampaign.jobs.declaration import VERSION_OF_KERNEL
 from mpicampaign.parsers import parse
 
 # Short runs of each; a kernel that the Makefile builds and that is not here fails the first test.
@@ -38,7 +37,7 @@ def demand_success(launch: Launch, ranks: int) -> None:
 def test_no_kernel_is_left_out() -> None:
     command = ["make", "-C", "kernels", "--eval", "print:; @echo $(KERNELS)", "--no-print-directory", "print"]
     made = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
-    assert sorted(made.stdout.split()) == sorted(QUICK) == sorted(VERSION_OF_KERNEL)
+    assert sorted(made.stdout.split()) == sorted(QUICK)
 
 
 def test_names_do_not_clash_with_what_smpicc_includes() -> None:
