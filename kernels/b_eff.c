@@ -1,24 +1,25 @@
 /* b_eff: the effective bandwidth, an average over patterns, message lengths and methods.
  *
- * Purpose: one figure for what a machine's network carries when all processes communicate.
+ * Purpose: one number for what a machine's network carries when all processes communicate.
  * Usage:   mpirun -n RANKS b_eff [--lmax 1MiB] [--split-methods] [--budget 80]
- * Figures: rows hold bytes and seconds; b_eff and its parts are computed from them later.
+ * Metrics: rows hold bytes and seconds; b_eff and its parts are computed from them later.
  * Source:  the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach); see docs/kernels.md.
  */
 #include "buffers.h"
 #include "clock.h"
-#include "effective_exchange.h"
-#include "effective_plan.h"
+#include "effective.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     SMALL = 8,            /* index of the smaller length at which data are checked: 256 B */
     WARM = 16,            /* and of the larger one that each pattern exchanges before timing */
+    METHODS = 3,          /* sendrecv, alltoallv, nonblocking; then the split ones */
     MOST_ATTEMPTS = 5,    /* at a measurement of the planned length */
     OVERHEAD_SAMPLES = 10 /* measurements that tell what one costs beside its exchanges */
 };
@@ -30,7 +31,7 @@ struct suite {
     int method_count;
     size_t lengths[LENGTHS];
     int length_count;
-    double seconds[ALL_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
+    double seconds[MAX_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
 };
 
 static size_t lmax_option;
@@ -62,22 +63,26 @@ static size_t largest_length(void) {
     return lmax > FIRST_APPROACH_LMAX ? lmax : FIRST_APPROACH_LMAX;
 }
 
+static struct exchange_room room(void) {
+    return (struct exchange_room){
+        .largest = largest_length(), .slots = MAX_MESSAGES, .walks = true};
+}
+
 static uint64_t memory(const struct run *run) {
-    return exchange_memory(run->topology.ranks, largest_length());
+    return exchange_memory(room(), run->topology.ranks);
 }
 
 static void set_up(struct run *run) {
-    exchange_set_up(&exchange, run->topology.rank, run->topology.ranks, largest_length(),
-                    run->options.seed);
+    exchange_set_up(&exchange, room(), run->topology.rank, run->topology.ranks, run->options.seed);
 }
 
-static int methods_wanted(void) { return split_methods ? ALL_METHODS : METHODS; }
+static int methods_wanted(void) { return split_methods ? MAX_METHODS : METHODS; }
 
 static void describe_methods(void) {
     char names[128] = "";
     for (int i = 0; i < methods_wanted(); i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? "," : "",
-                 EXCHANGES[i].name);
+                 EXCHANGE[i].name);
     output_header("methods", "%s", names);
 }
 
@@ -150,7 +155,7 @@ static double measured_overhead(struct measurement *m) {
     int64_t start = clock_now();
     exchange_set_length(&exchange, 1);
     for (int i = 0; i < OVERHEAD_SAMPLES; i++)
-        exchanges += timed(m, &EXCHANGES[0], sync_decided(1));
+        exchanges += timed(m, &EXCHANGE[SENDRECV], sync_decided(1));
     return ((double)(clock_now() - start) * 1e-9 - exchanges) / OVERHEAD_SAMPLES;
 }
 
@@ -275,7 +280,7 @@ static bool run_random(struct measurement *m, struct suite *suite, char *why) {
 }
 
 static struct suite ping_pongs(void) {
-    struct suite suite = {.methods = &PING_PONG, .method_count = 1};
+    struct suite suite = {.methods = &EXCHANGE[PING_PONG], .method_count = 1};
     return suite;
 }
 
@@ -330,7 +335,7 @@ static void follow_plan(const struct effective_cost *cost, double seconds) {
     output_header("repetitions", "%d", plan.repetitions);
 }
 
-/* By rank 0, the figures of a pattern that connects far ranks. False where its data are wrong. */
+/* Rank 0 plans by what a pattern costs that connects far ranks. False where its data are wrong. */
 static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
     struct effective_cost cost = {.methods = suite->method_count,
                                   .fixed_patterns = fixed_patterns()};
@@ -349,17 +354,17 @@ static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
 
 static bool run_all(struct measurement *m, char *why) {
     struct suite suite = {
-        .methods = EXCHANGES, .method_count = methods_wanted(), .length_count = LENGTHS};
+        .methods = EXCHANGE, .method_count = methods_wanted(), .length_count = LENGTHS};
     effective_lengths(lmax, suite.lengths);
     return make_plan(m, &suite, why) && run_rings(m, &suite, why) && run_groupings(m, why) &&
            run_pair(m, why) && run_cartesian(m, &suite, why) && run_random(m, &suite, why);
 }
 
 static void report_plan(void) {
-    char words[200];
-    plan_shortened(&plan, words, sizeof words);
+    char text[200];
+    plan_shortened(&plan, text, sizeof text);
     output_header("random_patterns", "%d", plan.random_patterns);
-    output_header("shortened", "%s", words);
+    output_header("shortened", "%s", text);
 }
 
 /* All ranks stop at the first wrong data; those whose own are right say so. */
@@ -372,7 +377,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     return reason[0] == '\0';
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     {"--lmax", "SIZE", "largest message, a power of two (memory of a process / 128, <= 128MiB)",
      "a power of two such as 64KiB or 4MiB", parse_size, &lmax_option},
     {"--split-methods", NULL, "also Irecv with Send, and Isend with Recv", NULL, NULL,

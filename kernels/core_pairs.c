@@ -3,23 +3,21 @@
  * Purpose: latency and bandwidth between all ordered pairs of ranks, the classes that the latencies
  *          fall into, and which pairs share a path.
  * Usage:   mpirun -n RANKS core_pairs --budget 20
- * Figures: one-way seconds of 8 B and of 2,000,000 B, half of the least round trip; the time of a
+ * Metrics: one-way seconds of 8 B and of 2,000,000 B, half of the least round trip; the time of a
  *          pair while another one is busy, and alone.
  * Source:  after Freedman and Valles (2018), phase three; one pair at a time as in the HPC
  *          Challenge's ping-pong.
  */
 #include "buffers.h"
 #include "clock.h"
-#include "contention.h"
 #include "cpu_place.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_classes.h"
-#include "pair_matrix.h"
-#include "pair_warm_up.h"
+#include "pair.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +57,9 @@ static uint64_t memory(const struct run *run) {
 static void set_up(struct run *run) { (void)run; }
 
 static void describe_loops(const char *key, const struct pair_timing *how) {
-    char words[160];
-    pair_timing_words(how, words, sizeof words);
-    output_header(key, "%s", words);
+    char text[160];
+    pair_timing_describe(how, text, sizeof text);
+    output_header(key, "%s", text);
 }
 
 static void describe(const struct run *run) {
@@ -152,8 +150,8 @@ static void print_what_classes_say(const struct findings *findings) {
     }
 }
 
-/* A figure or, where it was not measured, "-". */
-static const char *figure(double seconds, char text[32]) {
+/* The number or, where it was not measured, "-". */
+static const char *number(double seconds, char text[32]) {
     if (isnan(seconds))
         return "-";
     snprintf(text, 32, "%.3e", seconds);
@@ -168,8 +166,8 @@ static void print_pair(const struct findings *findings, int from, int to) {
         return;
     if (findings->classes.count > 0 && findings->classes.class_of[i] >= 0)
         snprintf(which, sizeof which, "%d", findings->classes.class_of[i]);
-    output_row("core_pairs %d %d %s %s %s", from, to, figure(latency, first),
-               figure(bandwidth, second), which);
+    output_row("core_pairs %d %d %s %s %s", from, to, number(latency, first),
+               number(bandwidth, second), which);
 }
 
 static void print_shortened(const struct findings *findings) {
@@ -261,7 +259,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     return findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
 }
 
-static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

@@ -1,15 +1,17 @@
 /* evidence.so: what a rank knows about itself right after MPI_Init and right before MPI_Finalize.
  *
  * Loaded by LD_PRELOAD into any MPI program. It needs no MPI headers and no MPI library of its own:
- * of the interposed functions only the argument lists matter, and those hold no handles.
+ * the functions that it replaces take no MPI handles, so that their argument lists are enough.
  *
  *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
- *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE" and "end.KEY"
+ *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE", then
+ *                              "rank R end.KEY=VALUE"
  *   MPICAMPAIGN_SYSFS          instead of /sys, for tests
  *
- * It must do no harm: nothing on stdout or stderr, errno kept, a value that cannot be read is left
- * out. LD_PRELOAD stays set: the program may be started by a script that hands the environment on,
- * and a process that never calls MPI_Init does nothing here. */
+ * It must do no harm: it writes nothing to stdout or stderr, keeps errno, and leaves out a value
+ * that it cannot read. LD_PRELOAD stays set: a script may start the program and hand the
+ * environment on; a process that never calls MPI_Init does nothing here.
+ */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
@@ -103,7 +105,7 @@ static void add_topology(struct lines *lines, const char *key, int cpu, const ch
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
-    /* a kernel without the knowledge says -1 */
+    /* Linux says -1 where it does not know. */
     if (fscanf(file, "%d", &value) == 1 && value >= 0)
         add(lines, key, "%d", value);
     fclose(file);
@@ -224,8 +226,7 @@ static int find_build_id(struct dl_phdr_info *object, size_t size, void *data) {
     return inside;
 }
 
-/* The file of the MPI library, and the build-id of what is mapped: files change under their names.
- */
+/* The file of the MPI library, and the build-id of what is mapped: the file may be replaced. */
 static void add_library(struct lines *lines, const void *function) {
     struct build_id id = {.address = (uintptr_t)function};
     Dl_info info;

@@ -3,18 +3,18 @@
  * Purpose: how much worse communication is when all processes communicate, and when neighbours in
  *          the pattern are no neighbours in the machine, than between two processes alone.
  * Usage:   mpirun -n RANKS latency_bandwidth [--budget 60]
- * Figures: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
+ * Metrics: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
  * Source:  Rabenseifner (2005), section 2; numbers of loops, repetitions and rings as in HPC
  *          Challenge 1.5 (bench_lat_bw 1.5.2). Where it differs: docs/kernels.md.
  */
 #include "buffers.h"
 #include "clock.h"
+#include "exchange.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_warm_up.h"
-#include "ping_pong.h"
-#include "ring_exchange.h"
+#include "pair.h"
+#include "ring_order.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -35,7 +35,14 @@ struct part {
 static const struct part PARTS[PART_COUNT] = {{8, 8, 5, 10, 1.0 / 6, 5, 8, 30},
                                               {LARGEST, 1, 2, 30, 1.0 / 2, 2, 3, 10}};
 
-static struct two_way messages;
+/* Each process exchanges with both neighbours in a ring by either method. */
+enum { TO_RIGHT, TO_LEFT, DIRECTIONS };
+enum { RING_SENDRECV, RING_NONBLOCKING, RING_METHODS };
+static const struct method *const METHODS[RING_METHODS] = {&EXCHANGE[SENDRECV],
+                                                           &EXCHANGE[NONBLOCKING]};
+static const struct exchange_room ROOM = {.largest = LARGEST, .slots = DIRECTIONS};
+
+static struct exchange exchange;
 static struct ping_pong *best; /* [ranks] */
 static int *order;             /* [ranks] */
 static int strides[PART_COUNT];
@@ -55,12 +62,12 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
 
 static uint64_t memory(const struct run *run) {
     uint64_t per_rank = sizeof *best + sizeof *order;
-    return bytes_sum(two_way_memory(LARGEST),
+    return bytes_sum(exchange_memory(ROOM, run->topology.ranks),
                      bytes_product((uint64_t)run->topology.ranks, per_rank));
 }
 
 static void set_up(struct run *run) {
-    two_way_allocate(&messages, LARGEST, run->options.seed);
+    exchange_set_up(&exchange, ROOM, run->topology.rank, run->topology.ranks, run->options.seed);
     best = allocate((size_t)run->topology.ranks * sizeof *best);
     order = allocate((size_t)run->topology.ranks * sizeof *order);
 }
@@ -69,8 +76,7 @@ static bool is_root(const struct measurement *m) { return m->run->topology.rank 
 
 /* --- ping-pong */
 
-/* Over all pairs: one-way seconds. The mean bandwidth is the size divided by their harmonic mean.
- */
+/* One-way seconds over all pairs. The mean bandwidth is the size divided by the harmonic mean. */
 struct pair_summary {
     long pairs;
     double shortest, mean, longest, harmonic_mean;
@@ -150,7 +156,7 @@ static bool ping_pong(const struct measurement *m, const struct part *part, int 
     char why[REASON_LENGTH] = "";
     struct ping_pongs ping_pongs = {.repetitions = part->ping_pong_repetitions,
                                     .loops = part->ping_pong_loops,
-                                    .messages = &messages,
+                                    .exchange = &exchange,
                                     .best = best,
                                     .correct = true,
                                     .why = why};
@@ -170,12 +176,11 @@ struct ring_times {
     double method[RING_METHODS], faster;
 };
 
-static struct ring_times time_ring(const struct measurement *m, const struct neighbours *neighbours,
-                                   int loops) {
+static struct ring_times time_ring(const struct measurement *m, int loops) {
     struct ring_times own, largest;
     for (int method = 0; method < RING_METHODS; method++) {
         m->sync.start(&m->sync); /* on time or not: an exchange that is not timed comes first */
-        own.method[method] = ring_seconds(&messages, neighbours, method, loops);
+        own.method[method] = exchange_seconds(&exchange, METHODS[method], loops);
     }
     own.faster = fmin(own.method[RING_SENDRECV], own.method[RING_NONBLOCKING]);
     MPI_Allreduce(&own, &largest, RING_METHODS + 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -183,12 +188,12 @@ static struct ring_times time_ring(const struct measurement *m, const struct nei
 }
 
 /* The loops stay as long as they had to become: the next ring begins with them. */
-static void measure_ring(const struct measurement *m, const struct neighbours *neighbours, int size,
-                         int number, int repetition, int *loops) {
-    struct ring_times times = time_ring(m, neighbours, *loops);
+static void measure_ring(const struct measurement *m, int size, int number, int repetition,
+                         int *loops) {
+    struct ring_times times = time_ring(m, *loops);
     while (times.faster < BLOCK_SECONDS) {
         *loops += *loops == 1 ? 1 : *loops / 2;
-        times = time_ring(m, neighbours, *loops);
+        times = time_ring(m, *loops);
     }
     if (is_root(m))
         output_row("rings %s %d %d %d %d %.6e %.6e %.6e", number == 0 ? "natural" : "random",
@@ -196,12 +201,12 @@ static void measure_ring(const struct measurement *m, const struct neighbours *n
                    times.method[RING_NONBLOCKING]);
 }
 
-static bool verify_ring(const struct neighbours *neighbours, int size) {
+static bool verify_ring(int size) {
     static const char *const WHERE[RING_METHODS] = {"rings by MPI_Sendrecv", "rings by MPI_Isend"};
     bool correct = true;
     for (int method = 0; method < RING_METHODS; method++) {
         char why[REASON_LENGTH];
-        if (ring_verify(&messages, neighbours, method, why, sizeof why))
+        if (exchange_verify(&exchange, METHODS[method], why, sizeof why))
             continue;
         note_wrong(WHERE[method], size, why);
         correct = false;
@@ -209,21 +214,27 @@ static bool verify_ring(const struct neighbours *neighbours, int size) {
     return correct;
 }
 
-static struct neighbours neighbours_in(const struct run *run, int number) {
+/* What is sent to the right comes from the left neighbour, and the other way round. */
+static void set_ring(const struct run *run, int number) {
     int ranks = run->topology.ranks;
     if (number == 0)
         ring_natural(order, ranks);
     else
         ring_random(order, ranks, run->options.seed, number);
-    return ring_neighbours(order, ranks, run->topology.rank);
+    struct neighbours with = ring_neighbours(order, ranks, run->topology.rank);
+    exchange_begin(&exchange, DIRECTIONS);
+    exchange_add(&exchange, (struct message){with.right, TO_RIGHT},
+                 (struct message){with.left, TO_RIGHT});
+    exchange_add(&exchange, (struct message){with.left, TO_LEFT},
+                 (struct message){with.right, TO_LEFT});
 }
 
 /* After the timed part, not between rings: it would displace the messages from the caches. */
 static bool verify_rings(const struct run *run, const struct part *part) {
     bool correct = true;
     for (int number = 0; number <= part->random_rings; number++) {
-        struct neighbours neighbours = neighbours_in(run, number);
-        correct = verify_ring(&neighbours, part->size) && correct;
+        set_ring(run, number);
+        correct = verify_ring(part->size) && correct;
     }
     return correct;
 }
@@ -233,8 +244,8 @@ static int rings(const struct measurement *m, const struct part *part) {
     int loops = part->ring_loops, repetition = 0;
     do {
         for (int number = 0; number <= part->random_rings; number++) {
-            struct neighbours neighbours = neighbours_in(m->run, number);
-            measure_ring(m, &neighbours, part->size, number, repetition, &loops);
+            set_ring(m->run, number);
+            measure_ring(m, part->size, number, repetition, &loops);
         }
         repetition++;
     } while (repetition < part->ring_repetitions && sync_before(m->deadline));
@@ -245,18 +256,18 @@ static int rings(const struct measurement *m, const struct part *part) {
 
 /* What the budget did not allow: "nothing", or for each size pairs and repetitions left out. */
 static void describe_shortened(const int repetitions[PART_COUNT]) {
-    char words[200] = "";
+    char text[200] = "";
     for (int i = 0; i < PART_COUNT; i++) {
-        size_t end = strlen(words);
+        size_t end = strlen(text);
         if (strides[i] > 1)
-            snprintf(words + end, sizeof words - end, "%sone of %d ranks in ping-pong of %d B",
+            snprintf(text + end, sizeof text - end, "%sone of %d ranks in ping-pong of %d B",
                      end > 0 ? "; " : "", strides[i], PARTS[i].size);
-        end = strlen(words);
+        end = strlen(text);
         if (repetitions[i] < PARTS[i].ring_repetitions)
-            snprintf(words + end, sizeof words - end, "%s%d of %d repetitions of rings of %d B",
+            snprintf(text + end, sizeof text - end, "%s%d of %d repetitions of rings of %d B",
                      end > 0 ? "; " : "", repetitions[i], PARTS[i].ring_repetitions, PARTS[i].size);
     }
-    output_header("shortened", "%s", words[0] != '\0' ? words : "nothing");
+    output_header("shortened", "%s", text[0] != '\0' ? text : "nothing");
 }
 
 static bool everywhere(bool correct) {
@@ -278,14 +289,13 @@ static int measure_rings(const struct measurement *m, const struct part *part, b
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     bool correct[PART_COUNT];
     int repetitions[PART_COUNT];
-    two_way_fill(&messages, (size_t)PARTS[0].size, m->run->topology.rank);
     int exchanges = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
     for (int i = 0; i < PART_COUNT; i++) {
-        two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
+        exchange_set_length(&exchange, (size_t)PARTS[i].size);
         correct[i] = ping_pong(m, &PARTS[i], &strides[i]);
     }
     for (int i = 0; i < PART_COUNT; i++) {
-        two_way_fill(&messages, (size_t)PARTS[i].size, m->run->topology.rank);
+        exchange_set_length(&exchange, (size_t)PARTS[i].size);
         repetitions[i] = measure_rings(m, &PARTS[i], correct[i]);
     }
     if (is_root(m)) {
@@ -329,7 +339,7 @@ static void describe(const struct run *run) {
     output_header("columns.sizes", "size ring_repetitions complete verified");
 }
 
-static const struct option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

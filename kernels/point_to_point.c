@@ -2,7 +2,7 @@
  *
  * Purpose: the bandwidth between two sets of ranks as a function of how many pairs are active.
  * Usage:   mpirun -n RANKS point_to_point --pairs 1,4,22,44 --max-size 4MiB --budget 10
- * Figures: useful = wire = pairs * messages * size bytes, from the earliest start to the latest
+ * Metrics: useful = wire = pairs * messages * size bytes, from the earliest start to the latest
  *          end; the least, median and largest time of each pair.
  * Source:  after Freedman and Valles (2018), phase one: pairs (A_i, B_i), blocking MPI_Send, an
  *          acknowledgement. Rank i sends to rank i + P/2; an odd last rank is idle.
@@ -16,6 +16,7 @@
 #include "sampling.h"
 
 #include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,7 +298,7 @@ static void describe(const struct run *run) {
                   "operation pairs size from to seconds_min seconds_median seconds_max");
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     {"--pairs", "N[,N]", "numbers of active pairs, or all: 1, 2, 4 ... half of the ranks (all)",
      "a list of numbers", parse_text, &pairs_text},
     {"--messages", "K", "messages of a pair in one call, fewer where above 64 MiB (16)",

@@ -3,7 +3,7 @@
  * Purpose: the bandwidth of a gather as a function of where the tree's messages go: between nodes
  *          as often as possible (max-inter), as seldom (min-inter), by rank number, at random.
  * Usage:   mpirun -n RANKS tree_gather --tree max-inter,natural --max-size 4MiB --budget 10
- * Figures: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
+ * Metrics: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
  */
 #include "baseline.h"
@@ -11,7 +11,9 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "tree_list.h"
+#include "tree.h"
+
+#include <mpi.h>
 
 enum { TAG = 10 };
 
@@ -103,7 +105,7 @@ static void describe(const struct run *run) {
     baseline_describe();
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     TREE_OPTION(trees), BASELINE_OPTION, {NULL, NULL, NULL, NULL, NULL, NULL}};
 
 int main(int argc, char **argv) {

@@ -1,9 +1,10 @@
 /* tree_merge: merge sort along binomial trees.
  *
  * Purpose: a gather in which every receiver works on what it received: each rank sorts its block
- *          before timing; along the tree, receive, two-way merge, forward; rank 0 ends with all
- * keys. Usage:   mpirun -n RANKS tree_merge --key uint64 --tree max-inter --max-size 4MiB --budget
- * 10 Figures: useful = (P - 1) m bytes; wire = all message bytes; receive and merge seconds of each
+ *          before timing; along the tree, receive, two-way merge, forward; rank 0 ends with
+ *          all keys.
+ * Usage:   mpirun -n RANKS tree_merge --key uint64 --tree max-inter --max-size 4MiB
+ * Metrics: useful = (P - 1) m bytes; wire = all message bytes; receive and merge seconds of each
  *          level and rank.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
  */
@@ -12,10 +13,11 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "keys.h"
+#include "merge.h"
 #include "output.h"
-#include "tree_list.h"
+#include "tree.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,8 +81,8 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
     return all ? tree_list_make(&trees, run, why) : mine != 0;
 }
 
-/* own, received (the largest child has at most half of the blocks), two to merge between, gathered.
- */
+/* own; received (of the largest child, which has at most half of the blocks); two to merge
+ * between; gathered. */
 static uint64_t memory(const struct run *run) {
     uint64_t held = (uint64_t)trees.blocks;
     return bytes_product(1 + held / 2 + 3 * held, run->options.max_size);
@@ -208,7 +210,7 @@ static void describe(const struct run *run) {
     output_header("merge", "%s", version->name);
 }
 
-static const struct option options[] = {
+static const struct kernel_option options[] = {
     TREE_OPTION(trees),
     BASELINE_OPTION,
     {"--key", "TYPE", "uint32 or uint64 (uint32)", "a key type: uint32 or uint64", parse_key_type,

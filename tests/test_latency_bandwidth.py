@@ -175,7 +175,8 @@ def test_wrong_data_fail_the_run_on_all_ranks(
     shim = {"DAMAGE": damage, "DAMAGE_RANK": f"{victim}", "DAMAGE_CALL": call} | which
     launch = build.launch(2, "latency_bandwidth", *QUICK, preload="damage.so", **shim)
     assert launch.statuses == [1, 1]
-    assert f"latency_bandwidth: wrong data in {where}: the block of rank {1 - victim}" in launch.errors
+    wrong = f"rank {victim} received other bytes than rank {1 - victim} sent"
+    assert f"latency_bandwidth: wrong data in {where}: {wrong}" in launch.errors
     assert "status=failed" in launch.end
 
 

@@ -52,7 +52,8 @@ def sources(name: str) -> list[Path]:
             continue
         found.append(path)
         for included in INCLUDE.findall(path.read_text()):
-            waiting += [KERNELS / "common" / f"{included}.h", KERNELS / "common" / f"{included}.c"]
+            for pattern in (f"{included}.[ch]", f"{included}_*.[ch]"):  # a header, and its family
+                waiting += sorted((KERNELS / "common").glob(pattern))
     return sorted(found)
 
 

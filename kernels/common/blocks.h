@@ -1,5 +1,4 @@
-/* Memory for gathered blocks, one a rank, with a pattern that tells rank and offset of each byte.
- */
+/* Memory for gathered blocks, one a rank, with a pattern that tells each byte's rank and offset. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "cpu_place.h"
 
-#include "pair_classes.h"
+#include "pair.h"
 
 #include <dirent.h>
 #include <sched.h>

@@ -10,7 +10,7 @@ struct cpu_place {
 /* Of the calling process now. MPICAMPAIGN_SYSFS stands for /sys, as in the evidence library. */
 void cpu_place_find(struct cpu_place *place, int node);
 
-/* enum pair_level of pair_classes.h; -1 where it is not known. */
+/* enum pair_level of pair.h; -1 where it is not known. */
 int cpu_place_level(const struct cpu_place *a, const struct cpu_place *b);
 
 #endif

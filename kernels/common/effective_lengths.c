@@ -1,4 +1,4 @@
-#include "effective_lengths.h"
+#include "effective.h"
 
 #include <math.h>
 

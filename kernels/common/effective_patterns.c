@@ -1,8 +1,7 @@
-#include "effective_patterns.h"
+#include "effective.h"
 
-#include "random.h"
-#include "shuffle.h"
-#include "zeroed.h"
+#include "buffers.h"
+#include "ring_order.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -72,11 +71,8 @@ void pattern_ring(struct pattern *pattern, int ranks, int index) {
 }
 
 void pattern_random(struct pattern *pattern, int ranks, int index, uint64_t seed) {
-    uint64_t state = mix64(seed ^ mix64((uint64_t)index));
     int *order = zeroed((size_t)ranks, sizeof(int));
-    for (int i = 0; i < ranks; i++)
-        order[i] = i;
-    shuffle(order, ranks, &state);
+    ring_random(order, ranks, seed, index);
     begin(pattern, "random", ranks);
     snprintf(pattern->name, sizeof pattern->name, "random-%d", index + 1);
     add_direction(pattern);

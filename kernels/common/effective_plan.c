@@ -1,6 +1,4 @@
-#include "effective_plan.h"
-
-#include "effective_patterns.h"
+#include "effective.h"
 
 #include <stdio.h>
 
@@ -38,22 +36,22 @@ struct effective_plan plan_for(const struct effective_cost *cost, double seconds
     return plan;
 }
 
-void plan_shortened(const struct effective_plan *plan, char *words, size_t length) {
+void plan_shortened(const struct effective_plan *plan, char *text, size_t length) {
     size_t used = 0;
-    words[0] = '\0';
+    text[0] = '\0';
     if (plan->loop_seconds < LEAST_DEFINED_LOOP_SECONDS)
-        used += (size_t)snprintf(words, length, "loops of %g s, not %g s; ", plan->loop_seconds,
+        used += (size_t)snprintf(text, length, "loops of %g s, not %g s; ", plan->loop_seconds,
                                  LEAST_DEFINED_LOOP_SECONDS);
     if (plan->repetitions < REPETITIONS)
-        used += (size_t)snprintf(words + used, length - used, "%d of %d repetitions; ",
+        used += (size_t)snprintf(text + used, length - used, "%d of %d repetitions; ",
                                  plan->repetitions, REPETITIONS);
     if (plan->random_patterns < RANDOM_PATTERNS)
-        used += (size_t)snprintf(words + used, length - used, "%d of %d random patterns; ",
+        used += (size_t)snprintf(text + used, length - used, "%d of %d random patterns; ",
                                  plan->random_patterns, RANDOM_PATTERNS);
     if (used == 0)
-        snprintf(words, length, "nothing");
+        snprintf(text, length, "nothing");
     else
-        words[used - 2] = '\0'; /* without the last "; " */
+        text[used - 2] = '\0'; /* without the last "; " */
 }
 
 int plan_loops(const struct effective_plan *plan, double exchange) {

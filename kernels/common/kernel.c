@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,8 +87,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     return false;
 }
 
-/* After the timed part, one more call into cleared memory: an old result cannot pass for a new one.
- */
+/* After the timed part, one more call into cleared memory: an old result passes for no new one. */
 static bool verify_operation(const struct kernel *kernel, const struct operation *operation) {
     char why[REASON_LENGTH] = "";
     operation->clear(operation);

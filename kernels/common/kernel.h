@@ -29,8 +29,7 @@ struct operation {
     const void *parameters; /* the kernel's own */
     bool idle;              /* this rank takes no part: its times do not count */
 
-    /* Overwrite what the operation is to deliver, so that an old result never passes for a new one.
-     */
+    /* Overwrite what the operation is to deliver: an old result must not pass for a new one. */
     void (*clear)(const struct operation *operation);
     /* Once; nothing but what is to be timed. levels is NULL except while levels are looked at. */
     void (*perform)(const struct operation *operation, struct level *levels);
@@ -53,10 +52,10 @@ struct kernel {
     const char *purpose;        /* for --help */
     const char *variant_column; /* what distinguishes operations, such as "tree" */
     int minimum_ranks;
-    double default_budget;        /* seconds */
-    const char *size_option;      /* the one to make smaller when memory is short */
-    const struct option *options; /* further options, ended by one without a name */
-    const char *seconds;          /* what they are; NULL: as the synchronisation says */
+    double default_budget;               /* seconds */
+    const char *size_option;             /* the one to make smaller when memory is short */
+    const struct kernel_option *options; /* further options, ended by one without a name */
+    const char *seconds;                 /* what they are; NULL: as the synchronisation says */
 
     /* Why the options cannot be served, into why; true when they can. Allocates no buffers. */
     bool (*accept)(struct run *run, char why[REASON_LENGTH]);

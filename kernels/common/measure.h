@@ -16,8 +16,7 @@ enum {
 #define WARMUP_FRACTION 0.1   /* of the budget, at most */
 #define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
 
-/* The samples of one operation at one size. Figures are rank 0's; other ranks hold the decisions.
- */
+/* The samples of one operation at one size. Rank 0 has the numbers, all ranks the decisions. */
 struct series {
     const struct operation *operation;
     int block;          /* calls in one timed block */

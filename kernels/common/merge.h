@@ -1,4 +1,4 @@
-/* Two-way merge of sorted keys, in several versions. */
+/* Two-way merges of sorted keys in several versions, and the keys. No MPI. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -27,5 +27,34 @@ const struct merge_version *merge_version_find(const char *name);
 
 /* The fastest that this processor supports. */
 const struct merge_version *merge_version_best(void);
+
+/* --- keys: made, sorted, summed up; their type is chosen at run time */
+
+struct key_type {
+    const char *name;
+    size_t size;
+    void (*make)(void *keys, size_t n, uint64_t seed); /* random, uniform over all values */
+    bool (*is_sorted)(const void *keys, size_t n);
+    uint64_t (*value)(const void *keys, size_t i);
+};
+
+extern const struct key_type KEY_TYPES[];
+
+/* NULL when there is no such type. */
+const struct key_type *key_type_find(const char *name);
+
+/* The merge of keys of this type in one version. */
+merge_function *keys_merge(const struct key_type *type, const struct merge_version *version);
+
+/* Sorts n keys by that merge of them; scratch holds as many. */
+void keys_sort(const struct key_type *type, merge_function *merge, void *keys, void *scratch,
+               size_t n);
+
+/* What a merge must preserve: how many keys, their sum, and the exclusive or of their hashes. */
+struct key_digest {
+    uint64_t count, sum, mixed;
+};
+
+struct key_digest keys_digest(const struct key_type *type, const void *keys, size_t n);
 
 #endif

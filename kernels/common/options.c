@@ -10,9 +10,10 @@
 enum { SWEEP_COUNT = 2, COMMON_COUNT = 3 };
 
 /* Those of a sweep first, so that other kernels' table begins after them. */
-static const struct option *common_table(const struct command_line *line, struct common_options *to,
-                                         struct option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
-    const struct option all[SWEEP_COUNT + COMMON_COUNT + 1] = {
+static const struct kernel_option *
+common_table(const struct command_line *line, struct common_options *to,
+             struct kernel_option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
+    const struct kernel_option all[SWEEP_COUNT + COMMON_COUNT + 1] = {
         {"--min-size", "SIZE", "smallest block per rank, a power of two such as 64KiB (8)",
          "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->min_size},
         {"--max-size", "SIZE", "largest block per rank, a power of two (4MiB)",
@@ -82,7 +83,8 @@ bool parse_text(const char *text, void *target) {
     return *text != '\0';
 }
 
-static const struct option *find_option(const struct option *table, const char *name) {
+static const struct kernel_option *find_option(const struct kernel_option *table,
+                                               const char *name) {
     for (; table != NULL && table->name != NULL; table++)
         if (strcmp(table->name, name) == 0)
             return table;
@@ -91,11 +93,11 @@ static const struct option *find_option(const struct option *table, const char *
 
 bool parse_options(int argc, char **argv, const struct command_line *line,
                    struct common_options *common, char *why, size_t why_length) {
-    struct option room[SWEEP_COUNT + COMMON_COUNT + 1];
+    struct kernel_option room[SWEEP_COUNT + COMMON_COUNT + 1];
     *common = (struct common_options){8, (size_t)4 << 20, line->default_budget, 1, false};
-    const struct option *table = common_table(line, common, room);
+    const struct kernel_option *table = common_table(line, common, room);
     for (int i = 1; i < argc; i++) {
-        const struct option *option = find_option(table, argv[i]);
+        const struct kernel_option *option = find_option(table, argv[i]);
         if (option == NULL)
             option = find_option(line->further, argv[i]);
         if (option == NULL) {
@@ -119,7 +121,7 @@ bool parse_options(int argc, char **argv, const struct command_line *line,
     return common->min_size <= common->max_size;
 }
 
-static void print_table(const struct option *table) {
+static void print_table(const struct kernel_option *table) {
     for (; table != NULL && table->name != NULL; table++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", table->name, table->argument ? table->argument : "");
@@ -129,8 +131,8 @@ static void print_table(const struct option *table) {
 
 void print_help(const struct command_line *line) {
     struct common_options unused;
-    struct option room[SWEEP_COUNT + COMMON_COUNT + 1];
-    const struct option *table = common_table(line, &unused, room);
+    struct kernel_option room[SWEEP_COUNT + COMMON_COUNT + 1];
+    const struct kernel_option *table = common_table(line, &unused, room);
     printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", line->kernel,
            line->purpose);
     print_table(line->further);

@@ -9,7 +9,8 @@
 /* Converts text into *target; false when it is no such value. */
 typedef bool option_parser(const char *text, void *target);
 
-struct option {
+/* Not "option", which getopt.h defines; SimGrid's smpicc includes that everywhere. */
+struct kernel_option {
     const char *name;     /* "--min-size" */
     const char *argument; /* "SIZE"; NULL for a flag, which sets the bool at target */
     const char *help;
@@ -35,7 +36,7 @@ struct command_line {
     const char *kernel, *purpose;
     bool sweeps; /* --min-size and --max-size are offered, too */
     double default_budget;
-    const struct option *further;
+    const struct kernel_option *further;
 };
 
 /* Parses the command line; false and a reason when it is wrong. */

@@ -1,6 +1,6 @@
-#include "pair_classes.h"
+#include "pair.h"
 
-#include "zeroed.h"
+#include "buffers.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,13 +1,12 @@
-#include "pair_matrix.h"
+#include "pair.h"
 
 #include "buffers.h"
 #include "clock.h"
-#include "pair_classes.h"
-#include "pair_set.h"
 #include "random.h"
 #include "sync.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +44,15 @@ double ping(const struct ping_buffers *buffers, int peer, int round_trips) {
     return (double)(clock_now() - start) * 1e-9;
 }
 
+double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
+                  int64_t until) {
+    double least = INFINITY;
+    ping(buffers, peer, how->warm_up);
+    for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < until); i++)
+        least = fmin(least, ping(buffers, peer, how->round_trips));
+    return least / (2.0 * how->round_trips);
+}
+
 bool ping_verify(const struct ping_buffers *buffers, int peer) {
     signal_peer(peer, CLEAR);
     clear(buffers);
@@ -69,7 +77,7 @@ void pong(const struct ping_buffers *buffers, int peer) {
 }
 
 /* One rank's way through all pairs. */
-struct walk {
+struct tour {
     const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank, ranks;
@@ -79,35 +87,27 @@ struct walk {
     bool correct;
 };
 
-static double least_of(const struct walk *walk, int peer) {
-    const struct pair_timing *how = walk->how;
-    double least = INFINITY;
-    ping(&walk->buffers, peer, how->warm_up);
-    for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < walk->end); i++)
-        least = fmin(least, ping(&walk->buffers, peer, how->round_trips));
-    return least / (2.0 * how->round_trips);
-}
-
 /* The sender's side of one pair; where the time is over the pair stays as it is. */
-static void measure_pair(struct walk *walk, int peer) {
-    if (clock_now() < walk->end) {
-        bool first = isnan(walk->seconds[peer]);
-        walk->seconds[peer] = fmin(walk->seconds[peer], least_of(walk, peer)); /* passes over NAN */
-        walk->correct = (!first || ping_verify(&walk->buffers, peer)) && walk->correct;
+static void measure_pair(struct tour *tour, int peer) {
+    if (clock_now() < tour->end) {
+        bool first = isnan(tour->seconds[peer]);
+        double least = ping_least(&tour->buffers, tour->how, peer, tour->end);
+        tour->seconds[peer] = fmin(tour->seconds[peer], least); /* passes over NAN */
+        tour->correct = (!first || ping_verify(&tour->buffers, peer)) && tour->correct;
     }
     ping_stop(peer);
 }
 
 /* The turn goes from sender to sender; -1: nobody before. */
-static void take_turn(struct walk *walk, int before, int from, int to) {
-    if (walk->rank == before && before != from)
+static void take_turn(struct tour *tour, int before, int from, int to) {
+    if (tour->rank == before && before != from)
         signal_peer(from, TURN);
-    if (walk->rank == from) {
+    if (tour->rank == from) {
         if (before >= 0 && before != from)
             MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        measure_pair(walk, to);
-    } else if (walk->rank == to) {
-        pong(&walk->buffers, from);
+        measure_pair(tour, to);
+    } else if (tour->rank == to) {
+        pong(&tour->buffers, from);
     }
 }
 
@@ -120,52 +120,52 @@ static long prime_stride(long pairs) {
     return stride;
 }
 
-static void walk_pairs(struct walk *walk, long stride, int *before) {
-    long ranks = walk->ranks, pairs = ranks * (ranks - 1), place = 0;
+static void visit_pairs(struct tour *tour, long stride, int *before) {
+    long ranks = tour->ranks, pairs = ranks * (ranks - 1), place = 0;
     for (long i = 0; i < pairs; i++, place = (place + stride) % pairs) {
         int from = (int)(place / (ranks - 1)), to = (int)(place % (ranks - 1));
         to += to >= from;
-        if (!walk->both_ways && from > to)
+        if (!tour->both_ways && from > to)
             continue;
-        take_turn(walk, *before, from, to);
+        take_turn(tour, *before, from, to);
         *before = from;
     }
 }
 
-static void gather(struct pair_matrix *matrix, const struct walk *walk) {
-    size_t ranks = (size_t)walk->ranks;
-    matrix->seconds = walk->rank == 0 ? allocate(ranks * ranks * sizeof(double)) : NULL;
-    MPI_Gather(walk->seconds, walk->ranks, MPI_DOUBLE, matrix->seconds, walk->ranks, MPI_DOUBLE, 0,
+static void gather(struct pair_matrix *matrix, const struct tour *tour) {
+    size_t ranks = (size_t)tour->ranks;
+    matrix->seconds = tour->rank == 0 ? allocate(ranks * ranks * sizeof(double)) : NULL;
+    MPI_Gather(tour->seconds, tour->ranks, MPI_DOUBLE, matrix->seconds, tour->ranks, MPI_DOUBLE, 0,
                MPI_COMM_WORLD);
-    for (size_t i = 0; walk->rank == 0 && i < ranks * ranks; i++)
+    for (size_t i = 0; tour->rank == 0 && i < ranks * ranks; i++)
         matrix->measured += !isnan(matrix->seconds[i]);
 }
 
 /* A further pass begins only where the first two thirds of the time were not needed: rank 0. */
-static bool another_pass(const struct walk *walk, double budget) {
-    return sync_before(walk->end - (int64_t)(budget * 1e9 / 3));
+static bool another_pass(const struct tour *tour, double budget) {
+    return sync_before(tour->end - (int64_t)(budget * 1e9 / 3));
 }
 
 void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed) {
-    struct walk walk = {.how = how, .both_ways = both_ways, .correct = true};
+    struct tour tour = {.how = how, .both_ways = both_ways, .correct = true};
     int before = -1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &walk.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &walk.ranks);
-    ping_buffers_make(&walk.buffers, how->bytes, seed);
-    walk.seconds = allocate((size_t)walk.ranks * sizeof(double));
-    for (int rank = 0; rank < walk.ranks; rank++)
-        walk.seconds[rank] = NAN;
-    long pairs = (long)walk.ranks * (walk.ranks - 1), stride = prime_stride(pairs);
+    MPI_Comm_rank(MPI_COMM_WORLD, &tour.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &tour.ranks);
+    ping_buffers_make(&tour.buffers, how->bytes, seed);
+    tour.seconds = allocate((size_t)tour.ranks * sizeof(double));
+    for (int rank = 0; rank < tour.ranks; rank++)
+        tour.seconds[rank] = NAN;
+    long pairs = (long)tour.ranks * (tour.ranks - 1), stride = prime_stride(pairs);
     MPI_Barrier(MPI_COMM_WORLD);
-    walk.end = clock_now() + (int64_t)(budget * 1e9);
-    for (int pass = 0; pass < how->passes && (pass == 0 || another_pass(&walk, budget)); pass++)
-        walk_pairs(&walk, stride, &before);
+    tour.end = clock_now() + (int64_t)(budget * 1e9);
+    for (int pass = 0; pass < how->passes && (pass == 0 || another_pass(&tour, budget)); pass++)
+        visit_pairs(&tour, stride, &before);
     *matrix = (struct pair_matrix){
-        .ranks = walk.ranks, .pairs = both_ways ? pairs : pairs / 2, .correct = walk.correct};
-    gather(matrix, &walk);
-    free(walk.seconds);
-    ping_buffers_free(&walk.buffers);
+        .ranks = tour.ranks, .pairs = both_ways ? pairs : pairs / 2, .correct = tour.correct};
+    gather(matrix, &tour);
+    free(tour.seconds);
+    ping_buffers_free(&tour.buffers);
 }
 
 bool pairs_tell_classes(const struct topology *topology, char *why, size_t length) {
@@ -182,8 +182,8 @@ void pair_matrix_free(struct pair_matrix *matrix) {
     *matrix = (struct pair_matrix){0};
 }
 
-void pair_timing_words(const struct pair_timing *how, char *words, size_t length) {
-    snprintf(words, length,
+void pair_timing_describe(const struct pair_timing *how, char *text, size_t length) {
+    snprintf(text, length,
              "messages of %zu B; %d round trips %d times, in up to %d passes; the least counts",
              how->bytes, how->round_trips, how->repetitions, how->passes);
 }

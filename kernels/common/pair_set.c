@@ -1,4 +1,4 @@
-#include "pair_set.h"
+#include "pair.h"
 
 #include <math.h>
 

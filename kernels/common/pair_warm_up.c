@@ -1,8 +1,7 @@
-#include "pair_warm_up.h"
+#include "pair.h"
 
 #include "clock.h"
 #include "output.h"
-#include "pair_set.h"
 #include "sync.h"
 
 #include <mpi.h>

@@ -1,8 +1,10 @@
-/* Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood 2014). */
+/* Random numbers and orders that are the same on every machine. No MPI. */
 #ifndef RANDOM_H
 #define RANDOM_H
 
 #include <stdint.h>
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
 
 static inline uint64_t mix64(uint64_t x) {
     x += 0x9E3779B97F4A7C15u;
@@ -16,5 +18,8 @@ static inline uint64_t random_next(uint64_t *state) {
     *state += 0x9E3779B97F4A7C15u;
     return value;
 }
+
+/* Shuffles the numbers, all orders being equally likely (Fisher and Yates); advances the state. */
+void shuffle(int *numbers, int count, uint64_t *state);
 
 #endif

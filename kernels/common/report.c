@@ -3,6 +3,7 @@
 #include "buffers.h"
 #include "output.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static void report_hosts(const struct topology *topology) {
     free(hosts);
 }
 
-/* The first lines of the library's own words; MPICH goes on with how it was configured. */
+/* The first lines of what the library says of itself; MPICH goes on with how it was configured. */
 static void report_library(void) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, lines = 0;

@@ -1,7 +1,6 @@
 #include "ring_order.h"
 
 #include "random.h"
-#include "shuffle.h"
 
 void ring_natural(int *order, int ranks) {
     for (int i = 0; i < ranks; i++)

@@ -1,7 +1,8 @@
-#define _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #include "clock.h"
 #include "sync.h"
 
+#include <mpi.h>
 #include <sched.h>
 
 enum { CHECKS = 3, TAG = 1 };

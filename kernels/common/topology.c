@@ -2,6 +2,7 @@
 
 #include "buffers.h"
 
+#include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 #ifndef TOPOLOGY_H
 #define TOPOLOGY_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,9 +1,7 @@
 #include "tree.h"
 
-#include "shuffle.h"
-#include "tree_few_crossings.h"
-#include "tree_matching.h"
-#include "zeroed.h"
+#include "buffers.h"
+#include "random.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-#include "tree_few_crossings.h"
-
 #include "tree.h"
-#include "zeroed.h"
+
+#include "buffers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "tree_list.h"
+#include "tree.h"
 
 #include "output.h"
 
@@ -91,8 +91,7 @@ uint64_t tree_wire_bytes(const struct tree *tree, size_t size) {
     return blocks * size;
 }
 
-/* The largest message holds the largest power of two of blocks below the number of ranks, or less.
- */
+/* The largest message holds at most so many blocks: the largest power of two below the ranks. */
 bool tree_list_countable(const struct run *run, char why[REASON_LENGTH]) {
     uint64_t blocks = 1;
     while (2 * blocks < (uint64_t)run->topology.ranks)

@@ -1,6 +1,6 @@
-#include "tree_matching.h"
+#include "tree.h"
 
-#include "zeroed.h"
+#include "buffers.h"
 
 #include <stdlib.h>
 #include <string.h>

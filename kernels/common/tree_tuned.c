@@ -1,12 +1,11 @@
-#include "tree_tuned.h"
+#include "tree.h"
 
 #include "buffers.h"
 #include "measure.h"
 #include "output.h"
-#include "pair_classes.h"
-#include "pair_matrix.h"
-#include "pair_warm_up.h"
+#include "pair.h"
 
+#include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,37 +62,37 @@ bool tree_tuned_make(struct tree *tree, struct tuning *tuning, const struct run 
 }
 
 /* Writes the ranks of a group as spans: "0-21,44-65". */
-static void group_words(const struct tuning *tuning, int ranks, int group, char *words,
-                        size_t length) {
+static void group_text(const struct tuning *tuning, int ranks, int group, char *text,
+                       size_t length) {
     size_t end = 0;
-    words[0] = '\0';
+    text[0] = '\0';
     for (int rank = 0; rank < ranks && end < length; rank++) {
         int first = rank;
         while (rank < ranks && tuning->group_of[rank] == group)
             rank++;
         if (rank == first)
             continue;
-        end += (size_t)snprintf(words + end, length - end, "%s%d", end > 0 ? "," : "", first);
+        end += (size_t)snprintf(text + end, length - end, "%s%d", end > 0 ? "," : "", first);
         if (rank - 1 > first && end < length)
-            end += (size_t)snprintf(words + end, length - end, "-%d", rank - 1);
+            end += (size_t)snprintf(text + end, length - end, "-%d", rank - 1);
     }
 }
 
 /* Cut like all header lines where the groups are very many. */
 static void describe_groups(const struct tuning *tuning, int ranks) {
-    static char words[4000], all[4000];
+    static char text[4000], all[4000];
     size_t end = 0;
     for (int group = 0; group < tuning->groups && end < sizeof all; group++) {
-        group_words(tuning, ranks, group, words, sizeof words);
-        end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", group > 0 ? " " : "", words);
+        group_text(tuning, ranks, group, text, sizeof text);
+        end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", group > 0 ? " " : "", text);
     }
     output_header("tuned_groups", "%s", all);
 }
 
 void tree_tuned_describe(const struct tuning *tuning, const struct tree *tree) {
-    char words[160];
-    pair_timing_words(&HOW, words, sizeof words);
-    output_header("tuned_measured", "%ld of %ld pairs; %s", tuning->measured, tuning->pairs, words);
+    char text[160];
+    pair_timing_describe(&HOW, text, sizeof text);
+    output_header("tuned_measured", "%ld of %ld pairs; %s", tuning->measured, tuning->pairs, text);
     output_header("tuned_classes", "%d", tuning->classes);
     describe_groups(tuning, tree->ranks);
     output_header("tuned_messages_between_groups", "%d/%d", tuning->between_groups,

@@ -5,7 +5,7 @@
  *
  * measures instead: memcpy of BYTES and all versions, with as many bytes of output, in turn. */
 #define _POSIX_C_SOURCE 200809L
-#include "keys.h"
+#include "merge.h"
 #include "random.h"
 
 #include <stdio.h>
@@ -192,8 +192,7 @@ static void report(const struct key_type *type, const char *what, double start) 
     printf("%s %s %.9f\n", type->name, what, now() - start);
 }
 
-/* One line each: key type, what was done, seconds. Random keys in two inputs of the same length.
- */
+/* One line each: key type, what was done, seconds. Two inputs of random keys, of one length. */
 static void speed(const struct key_type *type, size_t bytes, long rounds) {
     size_t n = bytes / 2 / type->size;
     char *in = malloc(bytes), *out = malloc(bytes), *a = in, *b = in + n * type->size;

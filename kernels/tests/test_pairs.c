@@ -4,7 +4,7 @@
  *                             "nan" where not measured
  *   test_pairs levels FILE    the same, then a matrix of levels (-1: not known)
  *   test_pairs tree NAME NODE ...   crossing messages of the tree; the node of each rank */
-#include "pair_classes.h"
+#include "pair.h"
 #include "tree.h"
 
 #include <stdio.h>

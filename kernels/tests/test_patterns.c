@@ -12,10 +12,7 @@
  *
  * sound: in every direction each process that takes part is in exactly one ring, closed, and those
  * are the processes that take part in the first direction. */
-#include "effective_data.h"
-#include "effective_lengths.h"
-#include "effective_patterns.h"
-#include "effective_plan.h"
+#include "effective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,15 +126,15 @@ static void show_lengths(uint64_t memory) {
 /* Three methods, fourteen patterns that are always measured, every exchange of the same cost. */
 static void show_plan(double seconds, double exchange, double verification) {
     struct effective_cost cost = {.methods = 3, .fixed_patterns = 14, .overhead = 1e-5};
-    char words[200];
+    char text[200];
     for (int method = 0; method < MAX_METHODS; method++)
         for (int i = 0; i < LENGTHS; i++)
             cost.exchange[method][i] = exchange;
     cost.verification = verification;
     struct effective_plan plan = plan_for(&cost, seconds);
-    plan_shortened(&plan, words, sizeof words);
+    plan_shortened(&plan, text, sizeof text);
     printf("%g %d %d %.3f %s\n", plan.loop_seconds, plan.repetitions, plan.random_patterns,
-           plan_seconds(&plan, &cost), words);
+           plan_seconds(&plan, &cost), text);
 }
 
 /* Every single damaged byte is found, at every length; other ranks and positions differ. */

@@ -4,7 +4,7 @@
  *   stride RANKS PAIRS          the stride for so many affordable pairs
  *   pairs RANKS STRIDE          "client server" of each pair, a line each
  *   tournament RANKS 0          the partners of all ranks, a round each line */
-#include "pair_set.h"
+#include "pair.h"
 #include "ring_order.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "effective_data.h"
+#include "exchange.h"
 
 #include "random.h"
 
@@ -6,10 +6,12 @@
 
 #define ODD 0x9E3779B97F4A7C15u /* so that all positions have different words */
 
-size_t walk_step(size_t length) { return (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+size_t walk_step(const struct walk *walk, size_t length) {
+    return walk->apart > 0 ? walk->apart : (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
 
 size_t walk_forward(struct walk *walk, size_t length, int messages) {
-    size_t bytes = walk_step(length) * (size_t)messages;
+    size_t bytes = walk_step(walk, length) * (size_t)messages;
     size_t first = walk->next + bytes <= walk->capacity ? walk->next : 0;
     walk->next = first + bytes;
     return first;

@@ -1,5 +1,3 @@
-#include "shuffle.h"
-
 #include "random.h"
 
 /* Below the bound with equal chances: the few values that would favour some are drawn again. */

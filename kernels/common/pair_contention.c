@@ -1,10 +1,11 @@
-#include "contention.h"
+#include "pair.h"
 
 #include "buffers.h"
 #include "clock.h"
 #include "random.h"
 
 #include <math.h>
+#include <mpi.h>
 #include <stdlib.h>
 
 enum { TURN = 30, BEGIN, RUNNING, END, ENDED };
@@ -27,11 +28,7 @@ static int hear(int peer, int tag) {
 }
 
 static double least_of(const struct part *part, int peer) {
-    double least = INFINITY;
-    ping(&part->buffers, peer, part->how->warm_up);
-    for (int i = 0; i < part->how->repetitions; i++)
-        least = fmin(least, ping(&part->buffers, peer, part->how->round_trips));
-    return least / (2.0 * part->how->round_trips);
+    return ping_least(&part->buffers, part->how, peer, INT64_MAX);
 }
 
 /* The sender of the pair that is timed leads. */

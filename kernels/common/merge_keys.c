@@ -1,4 +1,4 @@
-#include "keys.h"
+#include "merge.h"
 
 #include "random.h"
 

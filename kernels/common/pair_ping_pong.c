@@ -1,28 +1,12 @@
-#include "ping_pong.h"
-
 #include "clock.h"
+#include "exchange.h"
 #include "kernel.h"
 #include "measure.h"
+#include "pair.h"
 
 #include <mpi.h>
 
-enum { PING = 20, PONG, LOOPS, TURN };
-
-static void send(const struct two_way *messages, int to, int tag) {
-    const struct blocks *block = &messages->out[TO_RIGHT];
-    MPI_Send(block->bytes, (int)block->size, MPI_BYTE, to, tag, MPI_COMM_WORLD);
-}
-
-static void receive(const struct two_way *messages, int from, int tag) {
-    const struct blocks *block = &messages->in[TO_RIGHT];
-    MPI_Recv(block->bytes, (int)block->size, MPI_BYTE, from, tag, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-}
-
-static void check(struct ping_pongs *p, int sender) {
-    if (p->correct)
-        p->correct = two_way_check(p->messages, TO_RIGHT, sender, p->why, REASON_LENGTH);
-}
+enum { LOOPS = 22, TURN };
 
 /* The receives are blocking, so that a waiting rank waits in the way of the benchmark. */
 static void tell(int to, int tag, int value) {
@@ -35,21 +19,10 @@ static int hear(int from, int tag) {
     return value;
 }
 
-static double round_trips(const struct two_way *messages, int server, int loops) {
-    int64_t start = 0;
-    for (int i = -1; i < loops; i++) {
-        if (i == 0)
-            start = clock_now();
-        send(messages, server, PING);
-        receive(messages, server, PONG);
-    }
-    return (double)(clock_now() - start) * 1e-9;
-}
-
 static double long_enough(struct ping_pongs *p, int server) {
     for (;;) {
         tell(server, LOOPS, p->loops);
-        double seconds = round_trips(p->messages, server, p->loops);
+        double seconds = exchange_seconds(p->exchange, &EXCHANGE[PING_PONG], p->loops);
         if (seconds >= BLOCK_SECONDS)
             return seconds;
         p->loops += p->loops == 1 ? 1 : p->loops / 2;
@@ -63,28 +36,28 @@ static void ask(struct ping_pongs *p, int server, struct ping_pong *best) {
         *best = (struct ping_pong){seconds, p->loops};
 }
 
-static void ask_checked(struct ping_pongs *p, int server, struct ping_pong *best) {
-    (void)best;
-    two_way_clear(p->messages);
-    send(p->messages, server, PING);
-    receive(p->messages, server, PONG);
-    check(p, server);
-}
-
 static void answer(struct ping_pongs *p, int client) {
     int loops;
     while ((loops = hear(client, LOOPS)) > 0)
-        for (int i = -1; i < loops; i++) {
-            receive(p->messages, client, PING);
-            send(p->messages, client, PONG);
-        }
+        exchange_perform(p->exchange, &EXCHANGE[PING_PONG], loops + 1);
+}
+
+/* The first reason stays. */
+static void check(struct ping_pongs *p) {
+    char later[REASON_LENGTH], *why = p->correct ? p->why : later;
+    if (!exchange_verify(p->exchange, &EXCHANGE[PING_PONG], why, REASON_LENGTH))
+        p->correct = false;
+}
+
+static void ask_checked(struct ping_pongs *p, int server, struct ping_pong *best) {
+    (void)server;
+    (void)best;
+    check(p);
 }
 
 static void answer_checked(struct ping_pongs *p, int client) {
-    two_way_clear(p->messages);
-    receive(p->messages, client, PING);
-    send(p->messages, client, PONG);
-    check(p, client);
+    (void)client;
+    check(p);
 }
 
 /* What client and server of a pair do. */
@@ -98,9 +71,13 @@ static const struct roles MEASURE = {ask, answer}, CHECK = {ask_checked, answer_
 /* Seconds that this rank took as the client of all its pairs. */
 static double take_turn(struct ping_pongs *p, const struct roles *roles, int rank) {
     int64_t start = clock_now();
-    for (int i = 0; i < p->pairs.count; i++)
-        if (pair_set_server(&p->pairs, i) != rank)
-            roles->client(p, pair_set_server(&p->pairs, i), &p->best[i]);
+    for (int i = 0; i < p->pairs.count; i++) {
+        int server = pair_set_server(&p->pairs, i);
+        if (server == rank)
+            continue;
+        exchange_set_pair(p->exchange, server, false);
+        roles->client(p, server, &p->best[i]);
+    }
     return (double)(clock_now() - start) * 1e-9;
 }
 
@@ -130,6 +107,7 @@ static double all_pairs(struct ping_pongs *p, const struct roles *roles) {
             if (i + 1 < p->pairs.count)
                 tell(pair_set_client(&p->pairs, i + 1), TURN, 0);
         } else if (pair_set_has_server(&p->pairs, rank)) {
+            exchange_set_pair(p->exchange, client, true);
             roles->server(p, client);
         }
     }
