@@ -1,0 +1,135 @@
+"""A suite, a scheduler and an MPI library that another package brings, from check to table.
+
+The scheduler is PBS Professional, as its guides have it, over a stand-in for its commands; the MPI library
+and the benchmark are real.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy, succeeded
+
+from mpicampaign.records import OK, VERIFIED, read_records
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS / "toy_package"
+CAMPAIGN = """\
+campaign: toy
+systems:
+  site: {{scheduler: pbs, mpi: toympi, prefix: wheel, programs: {{toy_ring: {program}}}}}
+host_groups:
+  nodes: {{system: site, queue: workq, account: proj, exclusive: true, requeue: false}}
+placements:
+  SHM: {{nodes: 1, ranks_per_node: 2, transport: shm, binding: none}}
+matrix:
+  - {{host_groups: nodes, placements: SHM, benchmarks: toy_ring, repeats: 2, time_limit: 1 min}}
+"""
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+
+class Site:
+    """A machine with PBS, and the toy package installed beside the project."""
+
+    def __init__(self, project: ProjectCopy) -> None:
+        self.project = project
+        self.state = project.folder / "pbs"
+        self.state.mkdir()
+        self.results = project.folder / "results" / "toy"
+        self.program = project.folder / "toy_ring"
+        self.write(CAMPAIGN.format(program=self.program))
+
+    def write(self, text: str) -> None:
+        (self.project.folder / "toy.yaml").write_text(text)
+
+    def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        paths = {
+            "PYTHONPATH": f"{self.project.folder / 'src'}{os.pathsep}{PACKAGE}",
+            "PATH": f"{TESTS / 'pbs_standin'}{os.pathsep}{self.project.environment['PATH']}",
+            "PBS_STANDIN": str(self.state),
+        }
+        return self.project.call(*arguments, variables=paths)
+
+    def campaign(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.call(command, "--campaign", "toy.yaml", *arguments)
+
+    def jobs(self) -> list[dict[str, str]]:
+        return [json.loads(path.read_text()) for path in (self.state / "jobs").iterdir()]
+
+
+@pytest.fixture
+def site(project: ProjectCopy) -> Site:
+    found = Site(project)
+    compiler = Path(sys.prefix) / "bin" / "mpicc"
+    if not compiler.is_file():
+        pytest.skip("the environment holds no Intel MPI")
+    environment = {**os.environ, "I_MPI_ROOT": sys.prefix}
+    source = PACKAGE / "toy_ring.c"
+    subprocess.run([compiler, "-O2", "-o", found.program, source], env=environment, check=True)
+    return found
+
+
+def test_from_check_to_table(site: Site) -> None:
+    checked = site.campaign("check")
+    assert succeeded(checked) and "this machine: site" in checked.stdout
+    planned = site.campaign("plan")
+    assert succeeded(planned) and "toy_ring" in planned.stdout
+
+    rendered = site.campaign("render")
+    assert succeeded(rendered)
+    script = Path(rendered.stdout.splitlines()[0]).read_text()
+    directives = re.findall(r"^#PBS (.*)$", script, re.MULTILINE)
+    assert directives[1:7] == [
+        "-l select=1:ncpus=2:mpiprocs=2",
+        "-l place=scatter:excl",
+        "-q workq",
+        "-A proj",
+        "-r n",
+        "-l walltime=0:06:00",
+    ]
+    assert script.rstrip().endswith('measure mpiexec.hydra -np 2 "$rank" "$program"')
+    assert f"program={site.program}" in script
+
+    assert succeeded(site.campaign("run"))
+    assert [job["job_state"] for job in site.jobs()] == ["F", "F"]
+    records = read_records(site.results / "records.jsonl")[1]
+    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2, records
+    assert {record.suite for record in records} == {"ring"}
+    assert {record.job_id for record in records} == {"1.pbs-server", "2.pbs-server"}
+    table = (site.results / "tables" / "comparison.txt").read_text()
+    assert "Toy Ring, time at 32 KiB" in table and "2/2" in table
+
+    again = site.campaign("run")
+    assert succeeded(again) and len(site.jobs()) == 2  # nothing is submitted again
+
+
+def test_errors_name_what_the_package_brings(site: Site) -> None:
+    text = CAMPAIGN.format(program=site.program)
+    site.write(text.replace("queue: workq", "constraint: skylake").replace("mpi: toympi", "mpi: toimpi"))
+    done = site.campaign("check")
+    assert done.returncode == 2
+    assert "scheduler pbs of system 'site' has no constraint" in done.stderr
+    assert "did you mean 'toympi'?" in done.stderr
+
+
+def test_a_job_in_a_state_that_pbs_does_not_document_is_no_success(site: Site) -> None:
+    site.write(CAMPAIGN.format(program=site.program).replace("repeats: 2", "repeats: 1"))
+    (site.state / "config.json").write_text(json.dumps({"states": {"1": "Z"}}))
+    status = site.campaign("status")
+    assert succeeded(status)
+    assert succeeded(site.campaign("run"))  # its own files say that it has ended
+    assert len(site.jobs()) == 1
+
+
+def test_the_doctor_reads_its_site(site: Site) -> None:
+    done = site.call("doctor", "--scheduler", "pbs", "--output", "site.yaml", "--time-limit", "20 s")
+    assert succeeded(done)
+    text = (site.project.folder / "site.yaml").read_text()
+    assert "scheduler: pbs" in text and "queue: workq" in text
+    assert all(job["job_state"] == "F" for job in site.jobs()), "no probe job is left behind"
