@@ -14,7 +14,7 @@ import pytest
 from bundles import campaign_folder, case
 
 from mpicampaign.bundle import merge as merging
-from mpicampaign.bundle.merge import Outcome, Wishes, merge
+from mpicampaign.bundle.merge import MergeWishes, Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
@@ -39,7 +39,7 @@ def records(results: Path) -> list[Record]:
 
 
 def merged(results: Path, *bundles: Path, **wishes: Any) -> Outcome:
-    return merge(bundles, results, Wishes(**wishes))
+    return merge(bundles, results, MergeWishes(**wishes))
 
 
 def said(outcome: Outcome) -> str:
@@ -334,7 +334,7 @@ def slow(path, manifest, part, unpack=merge._unpack):
     print("unpacked", flush=True)
     time.sleep(60)
 merge._unpack = slow
-merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), merge.Wishes())
+merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), merge.MergeWishes())
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
-from mpicampaign.reference import COLUMNS, REFERENCE, Figure, load_reference, reference_names
+from mpicampaign.reference import COLUMNS, REFERENCE, PublishedValue, load_reference, reference_names
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not beside the project")
@@ -39,7 +39,7 @@ def table(path: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def figure_of(name: str, **wanted: Any) -> Figure:
+def figure_of(name: str, **wanted: Any) -> PublishedValue:
     """The one figure with these properties."""
     figures = load_reference(name).figures
     (found,) = (f for f in figures if all(getattr(f, key) == value for key, value in wanted.items()))

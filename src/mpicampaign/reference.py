@@ -49,7 +49,7 @@ _OPTIONAL = ("address",)
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PublishedValue:
     """One published figure. ``size`` (B) is None for maxima over sizes and where there are none."""
 
     system: str
@@ -80,7 +80,7 @@ class Reference:
     licence: str
     note: str
     address: str
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedValue, ...]
 
 
 def reference_names(folder: Path = REFERENCE) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _key_problems(document: Document) -> list[Problem]:
     return found
 
 
-def _figures(path: Path, problems: list[Problem]) -> tuple[Figure, ...]:
+def _figures(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -187,9 +187,9 @@ def _positive(text: str) -> bool:
         return False
 
 
-def _figure(cells: list[str]) -> Figure:
+def _figure(cells: list[str]) -> PublishedValue:
     system, host_group, placement, ranks, benchmark, quantity, size, statistic, n, value, unit = cells
-    return Figure(
+    return PublishedValue(
         system,
         host_group,
         placement,

@@ -202,7 +202,7 @@ def read_yaml(path: Path, name: str = "") -> Document:
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         raise UserError(_syntax_problem(name, error)) from error
-    reader = _Reader(name, tags)
+    reader = _YamlReader(name, tags)
     reader.document.data = reader.value(node, (), 1) if node is not None else None
     return reader.document
 
@@ -278,7 +278,7 @@ def _syntax_problem(name: str, error: Any) -> Problem:
     return Problem(f"not valid YAML: {reason}", name, mark.line + 1 if mark else None, hint=hint)
 
 
-class _Reader:
+class _YamlReader:
     """Turns composed nodes into plain data."""
 
     def __init__(self, name: str, problems: list[Problem]) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class MergeWishes:
     """``renamed``: systems of the bundles, old to new; ``same``: those that the user says are one system."""
 
     renamed: dict[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Outcome:
     refused: list[Problem] = field(default_factory=list)
 
 
-def merge(bundles: Sequence[Path], results: Path, wishes: Wishes) -> Outcome:
+def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcome:
     """Merge the good ones of the bundles below a folder of results.
 
     Raises
@@ -92,7 +92,7 @@ def merge(bundles: Sequence[Path], results: Path, wishes: Wishes) -> Outcome:
     return outcome
 
 
-def _check_wishes(bundles: Sequence[Path], wishes: Wishes) -> None:
+def _check_wishes(bundles: Sequence[Path], wishes: MergeWishes) -> None:
     """A name is another system in each bundle: what is said of one may be wrong of the next."""
     if len(bundles) > 1 and (wishes.renamed or wishes.same):
         message = f"--rename and --same are about the systems of one bundle, and {len(bundles)} are given"
@@ -109,7 +109,7 @@ def _alone(results: Path) -> Iterator[None]:
         yield
 
 
-def _merge_one(path: Path, results: Path, wishes: Wishes) -> tuple[Path, str]:
+def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, str]:
     """The folder of the merged bundle, and what became of it in words."""
     manifest = verify(path)
     folder = results / manifest.campaign
@@ -142,7 +142,7 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
     return lines, results - count
 
 
-def _there_already(target: Path, manifest: Manifest, wishes: Wishes) -> str:
+def _there_already(target: Path, manifest: Manifest, wishes: MergeWishes) -> str:
     """Say so; nothing is overwritten.
 
     Raises

@@ -30,13 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.bundle.merge import Wishes, merge
+    from mpicampaign.bundle.merge import MergeWishes, merge
     from mpicampaign.places import results_folder
 
     outcome = merge(
         options.bundles,
         options.results or results_folder(),
-        Wishes(_renames(options.rename), tuple(options.same)),
+        MergeWishes(_renames(options.rename), tuple(options.same)),
     )
     for line in outcome.lines:
         print(line)

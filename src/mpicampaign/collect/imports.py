@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.imports.ledger import Entry
+    from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.imports.map_file import ImportMap
 
 _MANY = 1000  # outputs from which on starting processes costs less than it saves
@@ -100,7 +100,7 @@ def _order(chosen: ImportMap) -> Callable[[Record], Any]:
     return key
 
 
-def _read_all(files: Path, outputs: Sequence[Entry], beside: Companions) -> list[_Read]:
+def _read_all(files: Path, outputs: Sequence[LedgerEntry], beside: Companions) -> list[_Read]:
     """All outputs, in their order; many of them by several processes, since parsing takes the time."""
     scripts = [beside.of(entry.path, SCRIPT) for entry in outputs]
     stderrs = [beside.of(entry.path, STDERR) for entry in outputs]
@@ -112,7 +112,7 @@ def _read_all(files: Path, outputs: Sequence[Entry], beside: Companions) -> list
         return list(pool.map(read, outputs, scripts, stderrs, chunksize=100))
 
 
-def _read(files: Path, entry: Entry, script: str | None, stderr: str | None) -> _Read:
+def _read(files: Path, entry: LedgerEntry, script: str | None, stderr: str | None) -> _Read:
     beside = {"output": entry.path, "script": script, "stderr": stderr}
     found = {name: path for name, path in beside.items() if path is not None}
     contents = {name: _content(files / path) for name, path in found.items()}
@@ -143,7 +143,7 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _understood(entry: Entry, texts: dict[str, str]) -> tuple[Mapping[str, str], ParsedOutput | str]:
+def _understood(entry: LedgerEntry, texts: dict[str, str]) -> tuple[Mapping[str, str], ParsedOutput | str]:
     """The facts of an output and its figures, or why there are none."""
     try:
         facts = read_facts(entry.path, texts["output"], texts.get("script", ""), texts.get("stderr", ""))

@@ -67,7 +67,7 @@ class Segment:
         return self.residual > POOR_FIT
 
 
-class _Line(NamedTuple):
+class _FittedLine(NamedTuple):
     latency: float
     slope: float
     squares: float
@@ -117,7 +117,7 @@ def fit(sizes: Sequence[int], times: Sequence[float], resolution: float = 0.0) -
     return tuple(_segment(points, start, end, lines[start, end]) for start, end in borders)
 
 
-def _all_lines(points: Sequence[tuple[int, float]]) -> dict[tuple[int, int], _Line]:
+def _all_lines(points: Sequence[tuple[int, float]]) -> dict[tuple[int, int], _FittedLine]:
     """The best line for every range of points, from running sums of the weighted moments."""
     found = {}
     for start in range(len(points) - LEAST_SIZES + 1):
@@ -129,7 +129,7 @@ def _all_lines(points: Sequence[tuple[int, float]]) -> dict[tuple[int, int], _Li
             if end - start >= LEAST_SIZES:
                 a, b, doubt = _line(w, x, y, xx, xy)
                 squares = w * a * a + 2 * a * b * x + b * b * xx - 2 * (a * y + b * xy) + end - start
-                found[start, end] = _Line(a, b, max(squares, 0.0), doubt)
+                found[start, end] = _FittedLine(a, b, max(squares, 0.0), doubt)
     return found
 
 
@@ -150,7 +150,7 @@ def _squares(points: Sequence[tuple[int, float]], latency: float, slope: float) 
 
 
 def _best_borders(
-    lines: dict[tuple[int, int], _Line], n: int
+    lines: dict[tuple[int, int], _FittedLine], n: int
 ) -> dict[int, tuple[float, list[tuple[int, int]]]]:
     """For each number of segments the smallest sum of squares, and the ranges that give it."""
     best: dict[tuple[int, int], tuple[float, list[tuple[int, int]]]] = {(0, 0): (0.0, [])}
@@ -167,7 +167,7 @@ def _best_borders(
     return {count: found for (count, end), found in best.items() if end == n and count > 0}
 
 
-def _segment(points: Sequence[tuple[int, float]], start: int, end: int, line: _Line) -> Segment:
+def _segment(points: Sequence[tuple[int, float]], start: int, end: int, line: _FittedLine) -> Segment:
     own = points[start:end]
     first, last = own[0][0], own[-1][0]
     residual = math.sqrt(_squares(own, line.latency, line.slope) / len(own))

@@ -97,13 +97,6 @@ def matrix(comparison: Comparison, table: Table, metric: Metric, ranks: int | No
     return Matrix(table, metric, ranks, host_groups, placements, named)
 
 
-def matrices(comparison: Comparison, table: Table) -> tuple[Matrix, ...]:
-    """One for each number of ranks and each headline metric or table size, in the table's order."""
-    shown = [metric for metric in table.metrics if metric.headline or metric.size is not None]
-    ranks = ranks_of(table.rows)
-    return tuple(matrix(comparison, table, metric, count) for metric in shown for count in ranks)
-
-
 def ranks_of(rows: Sequence[Row]) -> tuple[int | None, ...]:
     """The numbers of ranks of the rows, ascending; one unknown number where no run tells any."""
     return tuple(sorted({row.ranks for row in rows if row.ranks is not None})) or (None,)

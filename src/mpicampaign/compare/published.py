@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.presentation import ReferenceChoice
-    from mpicampaign.reference import Figure
+    from mpicampaign.reference import PublishedValue
 
 # The published benchmark's name, and the suites and series that measure the same by the same definition.
 # The kernel latency_bandwidth has HPCC's rings and pairs (docs/method.md). Another HPL is another N.
@@ -59,7 +59,9 @@ def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     return sorted(found, key=lambda row: order[_row_place(row)])
 
 
-def _row(first: Figure, source: str, choice: ReferenceChoice, values: Mapping[Metric, float]) -> PublishedRow:
+def _row(
+    first: PublishedValue, source: str, choice: ReferenceChoice, values: Mapping[Metric, float]
+) -> PublishedRow:
     return PublishedRow(
         first.system,
         first.host_group,
@@ -74,7 +76,7 @@ def _row(first: Figure, source: str, choice: ReferenceChoice, values: Mapping[Me
     )
 
 
-def _place(figure: Figure) -> tuple[str, str, str, int, str, int]:
+def _place(figure: PublishedValue) -> tuple[str, str, str, int, str, int]:
     return (
         figure.system,
         figure.host_group,
@@ -89,20 +91,22 @@ def _row_place(row: PublishedRow) -> tuple[str, str, str, int, str, int]:
     return row.system, row.host_group, row.placement, row.ranks or 0, row.statistic, row.n
 
 
-def _same_benchmark(table: Table, figure: Figure) -> bool:
+def _same_benchmark(table: Table, figure: PublishedValue) -> bool:
     """HPL is the same only with the same problem, blocks and grid, which its label has."""
     if figure.benchmark.startswith("HPL "):
         return table.suite == "hpl" and table.label == figure.benchmark
     return (table.suite, table.label) in _SAME.get(figure.benchmark, set())
 
 
-def _of_placements(table: Table, choice: ReferenceChoice, figures: list[Figure]) -> list[Figure]:
+def _of_placements(
+    table: Table, choice: ReferenceChoice, figures: list[PublishedValue]
+) -> list[PublishedValue]:
     wanted = set(choice.placements) or {row.case.placement for row in table.rows}
     found = [figure for figure in figures if figure.placement in wanted]
     return found if found or choice.placements else figures
 
 
-def _values(metrics: Iterable[Metric], figures: Iterable[Figure]) -> dict[Metric, float]:
+def _values(metrics: Iterable[Metric], figures: Iterable[PublishedValue]) -> dict[Metric, float]:
     known = {(figure.quantity, figure.size): figure.value for figure in figures}
     plain = (metric for metric in metrics if not metric.bound and not metric.baseline)
     return {m: known[m.column, m.size] for m in plain if (m.column, m.size) in known}

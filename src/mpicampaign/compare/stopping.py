@@ -28,7 +28,7 @@ STOPPED_COVERAGE = 0.96
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class InterimLook:
     """What the repeats so far say. ``reach``: the further end of the interval from the median, relative."""
 
     n: int
@@ -45,7 +45,7 @@ class Look:
         return min(self.interval.coverage, STOPPED_COVERAGE)
 
 
-def look(values: Sequence[float]) -> Look:
+def look(values: Sequence[float]) -> InterimLook:
     """Whether to stop with these repeats, one value each.
 
     Raises
@@ -60,4 +60,4 @@ def look(values: Sequence[float]) -> Look:
     if interval is not None and middle > 0:
         reach = max(interval.high - middle, middle - interval.low) / middle
     enough = n >= LOOKS[0] and reach is not None and reach <= ENOUGH
-    return Look(n, interval, reach, enough, next((count for count in LOOKS if count > n), None))
+    return InterimLook(n, interval, reach, enough, next((count for count in LOOKS if count > n), None))

@@ -18,7 +18,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandOutput:
     """What a command printed; ``failure`` says in words why it is of no use, and is empty where it is."""
 
     output: str
@@ -26,7 +26,7 @@ class Answer:
     status: int | None = 0
 
 
-def call(command: Sequence[str], seconds: float = SECONDS) -> Answer:
+def call(command: Sequence[str], seconds: float = SECONDS) -> CommandOutput:
     """A command's answer; with all that it started it is ended after so many seconds."""
     try:
         process = subprocess.Popen(
@@ -39,17 +39,19 @@ def call(command: Sequence[str], seconds: float = SECONDS) -> Answer:
             start_new_session=True,
         )
     except OSError as error:
-        return Answer("", f"{command[0]}: {error.strerror}", None)
+        return CommandOutput("", f"{command[0]}: {error.strerror}", None)
     try:
         output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        return Answer("", f"{command[0]} did not answer within {seconds:g} s", None)
+        return CommandOutput("", f"{command[0]} did not answer within {seconds:g} s", None)
     finally:
         if process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return Answer(output, _failure(command[0], process.returncode, f"{errors}\n{output}"), process.returncode)
+    return CommandOutput(
+        output, _failure(command[0], process.returncode, f"{errors}\n{output}"), process.returncode
+    )
 
 
 def _failure(name: str, status: int, words: str) -> str:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.runs import exit_status
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.execute import Answer, call
+from mpicampaign.execution.execute import CommandResult, call
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -69,7 +69,7 @@ ADVICE = {
 
 
 @dataclass(slots=True)
-class Job:
+class ClusterJob:
     """A run that is under way. ``since``: when its ended job, or its absence, was first seen.
 
     ``held``: the id of the job that was told to be held.
@@ -102,10 +102,10 @@ class ClusterJobs:
         lock: Path,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
-        run: Callable[..., Answer] = call,
+        run: Callable[..., CommandResult] = call,
     ) -> None:
         self._scheduler, self._lock, self._say, self._clock, self._run = scheduler, lock, say, clock, run
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, ClusterJob] = {}
         self._next_query = 0.0
         self._wait = FIRST_WAIT
         self._silent = False  # the scheduler did not answer the last time
@@ -115,7 +115,7 @@ class ClusterJobs:
 
     def take(self, script: Script) -> None:
         """Take on a run; it is submitted by the next `step`, unless its job is in the queue already."""
-        self._jobs[script.job_name] = Job(script)
+        self._jobs[script.job_name] = ClusterJob(script)
         self._next_query = 0.0
 
     @property
@@ -140,7 +140,7 @@ class ClusterJobs:
             self._jobs.pop(found.script.job_name, None)
         return ended
 
-    def _finished(self, job: Job) -> Ended | None:
+    def _finished(self, job: ClusterJob) -> Ended | None:
         """Success is seen from the files alone; a failure must wait for the queue: it may be requeued."""
         if job.script.output.exists():
             return Ended(job.script, 0)
@@ -188,7 +188,7 @@ class ClusterJobs:
             self._next_query = 0.0
         return ended
 
-    def _judge(self, job: Job, queued: QueuedJob | None) -> Ended | bool:
+    def _judge(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
         """How the run ended; or whether it is to be submitted."""
         if done := self._finished(job):
             return done
@@ -205,7 +205,7 @@ class ClusterJobs:
             queued = None
         return self._after_end(job, queued)
 
-    def _may_have_just_ended(self, job: Job, queued: QueuedJob) -> bool:
+    def _may_have_just_ended(self, job: ClusterJob, queued: QueuedJob) -> bool:
         """Whether a job of this folder has ended well, so that its files must come into sight.
 
         Others belong to an earlier call that ended without a result, or to a folder that was removed since.
@@ -215,7 +215,7 @@ class ClusterJobs:
         noted = read_submissions(self._log).get(job.script.run.identity, [])
         return any(words.endswith(f" {queued.id}") for words in noted) or noted[-1:] == [SUBMITTING]
 
-    def _adopt(self, job: Job, queued: QueuedJob) -> None:
+    def _adopt(self, job: ClusterJob, queued: QueuedJob) -> None:
         """Take the job in the queue for the run's: submitted before a kill, by hand, or requeued."""
         if not job.id:
             self._note(job, f"adopted {queued.id}")
@@ -226,13 +226,13 @@ class ClusterJobs:
             job.held = queued.id
         job.id, job.since = queued.id, None
 
-    def _cancelled(self, job: Job, queued: QueuedJob) -> bool:
+    def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
         answer = self._run([self._scheduler.cancel, queued.id], COMMAND_SECONDS)
         if answer.status != 0:
             self._say(f"{job.script.label}: job {queued.id} is not cancelled ({answer.words}), trying again")
         return answer.status == 0
 
-    def _after_end(self, job: Job, queued: QueuedJob | None) -> Ended | bool:
+    def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
         """The job has ended, or is gone, without a result: why, and whether to try again."""
         state = queued.state if queued else VANISHED
         said = queued.said if queued else VANISHED
@@ -256,7 +256,7 @@ class ClusterJobs:
 
     # Submission
 
-    def _submit(self, job: Job) -> str:
+    def _submit(self, job: ClusterJob) -> str:
         """Submit a job; why it was not accepted, or nothing."""
         job.left_exit_status = False
         # noted before it is done: a call that is killed in between leaves a job that the next one must know
@@ -272,7 +272,7 @@ class ClusterJobs:
         self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * job.refusals)
         return answer.words
 
-    def _gives_up(self, job: Job, problem: str) -> bool:
+    def _gives_up(self, job: ClusterJob, problem: str) -> bool:
         """Whether to try no more: a limit on jobs is waited for as long as other jobs of ours go on."""
         patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
         others = any(other.id for other in self._jobs.values())
@@ -281,7 +281,7 @@ class ClusterJobs:
             return False
         return True
 
-    def _note(self, job: Job, words: str) -> None:
+    def _note(self, job: ClusterJob, words: str) -> None:
         """What was done for the run: its record counts the submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
@@ -291,7 +291,7 @@ class ClusterJobs:
             self._say(f"{job.script.label}: {words}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
 
-def query(scheduler: BatchScheduler, run: Callable[..., Answer] = call) -> tuple[list[QueuedJob], str]:
+def query(scheduler: BatchScheduler, run: Callable[..., CommandResult] = call) -> tuple[list[QueuedJob], str]:
     """All jobs of this user, from one query; or why they are not known."""
     answer = run(scheduler.query(getpass.getuser()), COMMAND_SECONDS)
     if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
@@ -319,8 +319,8 @@ def _number(job: QueuedJob) -> int:
 
 
 def submit(
-    scheduler: BatchScheduler, script: Script, lock: Path, run: Callable[..., Answer] = call
-) -> Answer:
+    scheduler: BatchScheduler, script: Script, lock: Path, run: Callable[..., CommandResult] = call
+) -> CommandResult:
     """Hand a job script to the scheduler; the lock lives as long as its command, even if we are killed."""
     with submitting(lock) as number:
         if scheduler.script_on_stdin:

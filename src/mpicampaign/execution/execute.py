@@ -52,7 +52,7 @@ class LocalJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandResult:
     """What a command said; ``status`` is None where it could not be started or did not end in time."""
 
     status: int | None
@@ -68,7 +68,7 @@ class Answer:
 
 def call(
     command: list[str], timeout: float, script: Path | None = None, keep_open: Sequence[int] = ()
-) -> Answer:
+) -> CommandResult:
     """Run a short command of the scheduler; ``script`` becomes its standard input.
 
     ``keep_open``: file descriptors that it inherits, so that a lock lives as long as it does.
@@ -84,10 +84,12 @@ def call(
             start_new_session=True,  # Ctrl-C is for us: a submission in progress is finished
         )
     except subprocess.TimeoutExpired:
-        return Answer(None, "", f"{command[0]} did not answer within {timeout:.0f} s")
+        return CommandResult(None, "", f"{command[0]} did not answer within {timeout:.0f} s")
     except OSError as error:
-        return Answer(None, "", f"{command[0]}: {error.strerror}")
-    return Answer(done.returncode, *(part.decode(errors="replace") for part in (done.stdout, done.stderr)))
+        return CommandResult(None, "", f"{command[0]}: {error.strerror}")
+    return CommandResult(
+        done.returncode, *(part.decode(errors="replace") for part in (done.stdout, done.stderr))
+    )
 
 
 def wait_for_measurement(

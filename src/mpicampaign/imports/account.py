@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from mpicampaign.imports.ledger import Entry
+    from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
 _TOLD = 5  # files of one reason that people are told by name
@@ -38,7 +38,7 @@ class Account:
     """What became of every file, for people."""
 
     folder: Path
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     new: int
     looked_at: frozenset[str] | None = None  # paths of this very call; None: it labelled anew
     unclaimed: tuple[str, ...] = ()  # placements of runs of which the map says nothing, though of others
@@ -55,7 +55,7 @@ class Account:
             if entry.role == OUTPUT
         )
 
-    def of_role(self, role: str) -> list[Entry]:
+    def of_role(self, role: str) -> list[LedgerEntry]:
         """The entries of a role."""
         return [entry for entry in self.entries if entry.role == role]
 
@@ -66,7 +66,7 @@ class Account:
         return self.looked_at is not None and not runs & self.looked_at
 
     @property
-    def disagreements(self) -> list[Entry]:
+    def disagreements(self) -> list[LedgerEntry]:
         """Runs whose hosts are not of the host group that was asked for."""
         return [entry for entry in self.of_role(OUTPUT) if entry.label["requested"]]
 
@@ -98,7 +98,7 @@ def account_text(account: Account) -> str:
     return "\n".join(lines)
 
 
-def _refused_lines(refused: Iterable[Entry]) -> list[str]:
+def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
     """The files that are refused; their kind is the reason without the facts of the single file."""
     told = [_Told(entry.path, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
     return _in_short("refused", told, LEDGER)

@@ -34,7 +34,7 @@ from mpicampaign.imports.ledger import (
     LEDGER,
     MAP,
     REFUSED,
-    Entry,
+    LedgerEntry,
     ledger_text,
     read_ledger,
     runs_elsewhere,
@@ -100,7 +100,7 @@ class _Import:
     def __init__(self, folder: Path, chosen: ImportMap) -> None:
         self.folder = folder
         self.chosen = chosen
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, LedgerEntry] = {}
         self.new: list[Path] = []  # copies that this call made
         self.beside: dict[str, Source] = {}
 
@@ -232,12 +232,12 @@ class _Import:
             folder.rmdir()
             folder = folder.parent
 
-    def _write_ledger(self, entries: Sequence[Entry]) -> None:
+    def _write_ledger(self, entries: Sequence[LedgerEntry]) -> None:
         for name, text in ((MAP, self.chosen.text), (LEDGER, ledger_text(entries))):
             if not same_text(self.folder / name, text):
                 write_whole(self.folder / name, text)
 
 
-def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = False) -> Entry:
+def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = False) -> LedgerEntry:
     digest = hashlib.sha256(content).hexdigest() if content or kept else ""
-    return Entry(source.path, role, str(source.file), digest, len(content), reason, kept)
+    return LedgerEntry(source.path, role, str(source.file), digest, len(content), reason, kept)

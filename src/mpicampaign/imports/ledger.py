@@ -20,7 +20,7 @@ REFUSED = "refused"
 
 
 @dataclass(slots=True)
-class Entry:
+class LedgerEntry:
     """One file. ``role``: output, job script, standard error, or refused; ``path``: below files/.
 
     ``label`` and ``facts`` are those at the time of the import, for people; the analysis finds them anew.
@@ -37,7 +37,7 @@ class Entry:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_ledger(folder: Path) -> list[Entry]:
+def read_ledger(folder: Path) -> list[LedgerEntry]:
     """The entries of an import's folder.
 
     Raises
@@ -57,7 +57,7 @@ def read_ledger(folder: Path) -> list[Entry]:
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
         raise UserError(f"{path} is no import of version {VERSION} of this program")
     try:
-        entries = [Entry(**entry) for entry in data["files"]]
+        entries = [LedgerEntry(**entry) for entry in data["files"]]
     except (KeyError, TypeError) as error:
         raise UserError(f"{path} is damaged: {error}") from error
     outside = [entry.path for entry in entries if entry.kept and _leads_out(entry.path)]
@@ -80,7 +80,7 @@ def runs_elsewhere(folder: Path) -> dict[str, str]:
     return found
 
 
-def _runs(folder: Path) -> list[Entry]:
+def _runs(folder: Path) -> list[LedgerEntry]:
     entries = read_ledger(folder) if (folder / LEDGER).exists() else []
     return [entry for entry in entries if entry.kept and entry.role == OUTPUT]
 
@@ -89,11 +89,11 @@ def _leads_out(path: str) -> bool:
     return path.startswith("/") or ".." in path.split("/") or "\0" in path
 
 
-def ledger_text(entries: Iterable[Entry]) -> str:
+def ledger_text(entries: Iterable[LedgerEntry]) -> str:
     """What is written; names of files may hold anything, JSON's escapes hold it."""
     data = {"format": FORMAT, "version": VERSION, "files": [_plain(entry) for entry in entries]}
     return json.dumps(data) + "\n"
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
+def _plain(entry: LedgerEntry) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in entry.__dataclass_fields__}

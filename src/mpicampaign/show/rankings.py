@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
-    from mpicampaign.compare.stopping import Look
+    from mpicampaign.compare.stopping import InterimLook
 
 _NAMED = 3  # host groups without one of the two that are named one by one
 _MIXED = "its repeats fall into several modes at some sizes"
@@ -177,7 +177,7 @@ def change_verdict(change: Change) -> str:
     return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
 
 
-def look_words(found: Look) -> str:
+def look_words(found: InterimLook) -> str:
     """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
     if found.coverage is None or found.reach is None:
         known = "nothing is known of the median's precision"
@@ -187,6 +187,6 @@ def look_words(found: Look) -> str:
     return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
 
 
-def _further(found: Look) -> str:
+def _further(found: InterimLook) -> str:
     more = found.next_look
     return f"make it {more} and look again" if more else "more repeats are not planned"

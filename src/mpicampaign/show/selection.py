@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
 
-_NO_RUN = "no run of it counts"
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:

@@ -27,7 +27,7 @@ _PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
 _PING_PONG = "-iter 1000 -time 1 -msglog 0:22 PingPong"
 
 
-class _Line(dict[str, Any]):
+class _FlowMapping(dict[str, Any]):
     """A mapping that is written in one line."""
 
 
@@ -40,7 +40,7 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def _line(dumper: _Dumper, line: _Line) -> yaml.MappingNode:
+def _line(dumper: _Dumper, line: _FlowMapping) -> yaml.MappingNode:
     return dumper.represent_mapping("tag:yaml.org,2002:map", line, flow_style=True)
 
 
@@ -50,7 +50,7 @@ def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_representer(_Line, _line)
+_Dumper.add_representer(_FlowMapping, _line)
 _Dumper.add_representer(list, _list)
 
 
@@ -137,7 +137,7 @@ def _other_library(library: Library) -> str:
         name = library.module or library.words
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
     words = f"  ({library.words})" if library.words else ""
-    flow = dumped(_Line(_library_keys(library))).strip().removeprefix("{").removesuffix("}")
+    flow = dumped(_FlowMapping(_library_keys(library))).strip().removeprefix("{").removesuffix("}")
     return comment(f"{flow}{words}", 4)
 
 
@@ -190,12 +190,12 @@ def _fabrics(site: Site, group: Group) -> dict[str, Any]:
             and len(interface.name) <= 40
             and interface.name.lower() not in known
         ):
-            fabrics[interface.name] = _Line(transport="tcp", interface=interface.name)
+            fabrics[interface.name] = _FlowMapping(transport="tcp", interface=interface.name)
             if interface.hardware and interface.megabits:
                 fabrics[interface.name]["rate"] = _rate(interface.megabits / 1000)
     for port in group.probe.active_ports[:1]:
         if usable("device", port.device):
-            fabrics["ib"] = _Line(transport="ibv", device=port.device)
+            fabrics["ib"] = _FlowMapping(transport="ibv", device=port.device)
             if port.gigabits:
                 fabrics["ib"]["rate"] = _rate(port.gigabits)
     return {"fabrics": fabrics} if fabrics else {}

@@ -58,7 +58,7 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FacetChoice:
     """A curve, and the number of its value in each facet."""
 
     curve: Curve
@@ -74,7 +74,7 @@ class SelectionChart:
     across: Axis
     up: Axis
     facets: tuple[Facet, ...]
-    lines: tuple[Choice, ...]
+    lines: tuple[FacetChoice, ...]
     note: str
 
     @property
@@ -152,14 +152,14 @@ def _value(look: Look, name: str, number: int, ticked: bool, place: int, facets:
     return Value(name, ticked, line=LINES[number % len(LINES)] if place == 1 else "")
 
 
-def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row, column: str) -> Choice:
+def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row, column: str) -> FacetChoice:
     chosen = tuple([value.name for value in facet.values].index(named[facet.name]) for facet in facets)
     values = [facet.values[index] for facet, index in zip(facets, chosen, strict=True)]
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
     told = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
     name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets)))
-    return Choice(curve_of(row, column, replace(look, line=told), name), chosen)
+    return FacetChoice(curve_of(row, column, replace(look, line=told), name), chosen)
 
 
 def _others(facets: Iterable[Facet]) -> list[str]:

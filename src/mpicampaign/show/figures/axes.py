@@ -101,7 +101,7 @@ class Panel:
             self.page.words(left, height, words, size=_LABEL, colour=end.colour, bold=True)
 
 
-class Grid(NamedTuple):
+class PanelGrid(NamedTuple):
     """Where panels of one size lie on a page, ``across`` in a row, and how high the page is."""
 
     height: float
@@ -119,7 +119,7 @@ class Grid(NamedTuple):
 
 def panel_grid(
     count: int, across: int, panel_height: float, room: float, own_scales: bool = False, below: float = 0.0
-) -> Grid:
+) -> PanelGrid:
     """Places for so many panels.
 
     Parameters
@@ -139,10 +139,10 @@ def panel_grid(
         x = left + (index % across) * (width + room + inner)
         top = height - gap_up - (index // across) * (panel_height + gap_up)
         places.append(Place(x, top - panel_height, width, panel_height))
-    return Grid(height, across, tuple(places))
+    return PanelGrid(height, across, tuple(places))
 
 
-def size_panels(page: Page, grid: Grid, chart: CurveChart) -> list[Panel]:
+def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
     """The empty panels of a chart over message size, with what both axes are."""
     panels = []
     for index, (part, place) in enumerate(zip(chart.panels, grid.places, strict=True)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.figures.axes import End, Grid, Panel, panel_grid, size_panels
+from mpicampaign.show.figures.axes import End, Panel, PanelGrid, panel_grid, size_panels
 from mpicampaign.show.figures.page import WIDTH, Page, fitting, widest, width_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _room(chart: CurveChart) -> float:
     return 0.22 + widest(labels, limit, 7.5, bold=True)
 
 
-def _grid(chart: CurveChart, across: int, room: float, below: float) -> Grid:
+def _grid(chart: CurveChart, across: int, room: float, below: float) -> PanelGrid:
     """High enough for the names of all curves at the ends of their lines."""
     height = (3.4 if chart.keyed else 3.6, 2.1 if chart.keyed else 2.0, 1.6)[across - 1]
     if chart.each_repeat and across > 1:

@@ -83,7 +83,7 @@ _DIGITS = 6  # significant digits of C's %g
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HpccReader:
     """The state while the lines go by."""
 
     started: bool = False
@@ -136,7 +136,7 @@ def parse_hpcc(text: str) -> ParsedOutput:
     OutputError
         when the output is incomplete, when HPCC reports no success, or when figures contradict each other.
     """
-    reader = _Reader()
+    reader = _HpccReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     _check_complete(reader)
@@ -155,7 +155,7 @@ def is_summary(text: str) -> bool:
     return _BEGIN in text or re.search(r"^HPL_Tflops=", text, re.MULTILINE) is not None
 
 
-def _check_complete(reader: _Reader) -> None:
+def _check_complete(reader: _HpccReader) -> None:
     if not reader.started and reader.values:
         raise OutputError(SUMMARY_ALONE)
     if not reader.started:

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
-from mpicampaign.suites.hpl.rows import GIGA, Row, is_heading, read_row
+from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -41,7 +41,7 @@ _NO_HEADER = "the header of HPL is missing: empty, cut or another program's"
 
 
 @dataclass(slots=True)
-class _Reader:
+class _HplReader:
     """The state while the lines go by."""
 
     version: str = ""
@@ -50,7 +50,7 @@ class _Reader:
     in_parameters: bool = False
     last_list: str = ""
     heading: str = ""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[HplRow] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     finished: int | None = None
     counts: Counter[str] = field(default_factory=Counter)
@@ -144,7 +144,7 @@ def parse_hpl(text: str) -> ParsedOutput:
         when it is incomplete, when a solution was wrong or was not checked, or when figures contradict each
         other.
     """
-    reader = _Reader()
+    reader = _HplReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     _check_complete(reader)
@@ -153,7 +153,7 @@ def parse_hpl(text: str) -> ParsedOutput:
     return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(_series(reader.rows)))
 
 
-def _check_complete(reader: _Reader) -> None:
+def _check_complete(reader: _HplReader) -> None:
     if not reader.version:
         raise OutputError("; ".join(reader.errors) or _NO_HEADER)
     if not reader.ended:
@@ -168,7 +168,7 @@ def _check_complete(reader: _Reader) -> None:
     _check_counts(reader)
 
 
-def _check_counts(reader: _Reader) -> None:
+def _check_counts(reader: _HplReader) -> None:
     passed, skipped = reader.counts["completed and passed"], reader.counts["skipped"]
     if reader.finished is None:
         raise OutputError("the count of the tests is missing")
@@ -179,7 +179,7 @@ def _check_counts(reader: _Reader) -> None:
         )
 
 
-def _check_listed(row: Row, listed: dict[str, list[int]]) -> None:
+def _check_listed(row: HplRow, listed: dict[str, list[int]]) -> None:
     for name, value in zip(_LISTED, (row.order, row.block, row.grid[0], row.grid[1]), strict=True):
         asked = listed.get(name, [])
         if row.rounds and name == "N":
@@ -188,7 +188,7 @@ def _check_listed(row: Row, listed: dict[str, list[int]]) -> None:
             raise OutputError(f"line {row.line}: {name} = {value} is not among the parameters to run")
 
 
-def _metadata(reader: _Reader) -> dict[str, str]:
+def _metadata(reader: _HplReader) -> dict[str, str]:
     metadata = dict(reader.metadata)
     if skipped := reader.counts["skipped"]:
         why = f": {'; '.join(reader.errors)}" if reader.errors else ""
@@ -196,7 +196,7 @@ def _metadata(reader: _Reader) -> dict[str, str]:
     return metadata
 
 
-def _series(rows: list[Row]) -> list[Series]:
+def _series(rows: list[HplRow]) -> list[Series]:
     plain = Counter(str(row.qualifiers) for row in rows)
     with_variant = [
         row.qualifiers | ({"variant": row.variant} if plain[str(row.qualifiers)] > 1 else {}) for row in rows
@@ -205,7 +205,7 @@ def _series(rows: list[Row]) -> list[Series]:
     return [_one(row, named, seen) for row, named in zip(rows, with_variant, strict=True)]
 
 
-def _one(row: Row, qualifiers: dict[str, str], seen: Counter[str]) -> Series:
+def _one(row: HplRow, qualifiers: dict[str, str], seen: Counter[str]) -> Series:
     """A combination that HPL.dat names twice is run twice: the second one says so."""
     seen[str(qualifiers)] += 1
     again = seen[str(qualifiers)]

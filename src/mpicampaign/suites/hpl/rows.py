@@ -43,7 +43,7 @@ _HEADING = re.compile(r"T/V(?P<swap>\s+SWP)?\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?P
 
 
 @dataclass(slots=True)
-class Row:
+class HplRow:
     """Matrix order, block size, process grid, time (s) and rate (Gflop/s = 10^9 flop/s)."""
 
     line: int
@@ -73,7 +73,7 @@ def is_heading(line: str) -> bool:
     return _HEADING.match(line) is not None
 
 
-def read_row(number: int, line: str, heading: str) -> Row:
+def read_row(number: int, line: str, heading: str) -> HplRow:
     """The row, checked against its heading and in itself.
 
     Raises
@@ -96,7 +96,7 @@ def read_row(number: int, line: str, heading: str) -> Row:
     if per_gpu:
         _check_per_gpu(number, per_gpu.strip(" ()"), figures["Gflops"], rows * columns)
     time, gflops = float(figures["Time"]), float(figures["Gflops"])
-    return Row(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
+    return HplRow(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
 
 
 def _build(heading: str) -> _Build:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mpicampaign.suites.imb.reader import NO_HEADER, Reader, read_lines
-from mpicampaign.suites.imb.tables import Lengths, Table, check_sizes, series_of
+from mpicampaign.suites.imb.tables import ImbTable, Lengths, check_sizes, series_of
 from mpicampaign.suites.imb.units import choose_unit
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 
@@ -66,7 +66,7 @@ def _check_last_table_closed(reader: Reader) -> None:
         raise OutputError("ends inside a table; the blank line after it is missing")
 
 
-def _check_table_present(table: Table) -> None:
+def _check_table_present(table: ImbTable) -> None:
     if table.ranks is None:
         raise OutputError(f"line {table.line}: no number of processes for {table.benchmark}")
     if not table.headings or not (table.rows or table.stopped):

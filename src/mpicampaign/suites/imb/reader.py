@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mpicampaign.suites.imb.tables import Table
+from mpicampaign.suites.imb.tables import ImbTable
 from mpicampaign.suites.reading import (
     OutputError,
     check_column_count,
@@ -77,8 +77,8 @@ class Reader:
     calling: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
     invalid: dict[str, str] = field(default_factory=dict)
-    tables: list[Table] = field(default_factory=list)
-    table: Table | None = None  # the one whose rows may follow
+    tables: list[ImbTable] = field(default_factory=list)
+    table: ImbTable | None = None  # the one whose rows may follow
     ended: bool = False
     row_above: int = 0  # the line of a row above the header
 
@@ -137,7 +137,7 @@ class Reader:
         else:
             self.table.foreign = self.table.foreign or number
 
-    def _row(self, table: Table, number: int, line: str) -> None:
+    def _row(self, table: ImbTable, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
         table.closed = False
         check_row_count(table.rows, number)
@@ -192,11 +192,11 @@ class Reader:
         if self.ended:
             raise OutputError(f"line {number}: a table after the closing line: two outputs in one file")
         self.section = ""
-        self.table = Table(line=number, benchmark=found[1])
+        self.table = ImbTable(line=number, benchmark=found[1])
         self.tables.append(self.table)
         return True
 
-    def _describe_table(self, table: Table, line: str) -> None:
+    def _describe_table(self, table: ImbTable, line: str) -> None:
         if found := _PROCESSES.match(line):
             table.ranks = int(found[1])
             if found[2]:

@@ -47,7 +47,7 @@ _LARGEST_ELEMENT = 16  # bytes of the largest data type
 
 
 @dataclass(slots=True)
-class Table:
+class ImbTable:
     """One table as printed. ``stopped``: line -> (row's first words, why there are no figures)."""
 
     line: int
@@ -98,7 +98,7 @@ class Lengths:
     reduced_element: int | None
 
 
-def check_sizes(table: Table, lengths: Lengths) -> None:
+def check_sizes(table: ImbTable, lengths: Lengths) -> None:
     """Refuse a table with rows missing.
 
     Raises
@@ -122,7 +122,7 @@ def check_sizes(table: Table, lengths: Lengths) -> None:
             _check_last(table, lines, sizes, lengths)
 
 
-def series_of(table: Table, unit: float | None) -> list[Series]:
+def series_of(table: ImbTable, unit: float | None) -> list[Series]:
     """The table in SI units, one series for each process group.
 
     Raises
@@ -138,7 +138,7 @@ def series_of(table: Table, unit: float | None) -> list[Series]:
     return [_series(table, group, figures, unit) for group in _groups(table)]
 
 
-def _series(table: Table, group: str, figures: dict[str, list[float]], unit: float | None) -> Series:
+def _series(table: ImbTable, group: str, figures: dict[str, list[float]], unit: float | None) -> Series:
     chosen = [not group or tokens[0] == group for _, tokens in table.rows]
     columns: dict[str, list[float | None]] = {}
     for heading in table.headings:
@@ -155,7 +155,7 @@ def _series(table: Table, group: str, figures: dict[str, list[float]], unit: flo
     return Series(table.benchmark, table.ranks, columns, qualifiers)
 
 
-def _groups(table: Table) -> list[str]:
+def _groups(table: ImbTable) -> list[str]:
     """The process groups of a -multi 1 table; a single "" where there are none."""
     if "Group" not in table.headings:
         return [""]
@@ -163,7 +163,7 @@ def _groups(table: Table) -> list[str]:
     return list(dict.fromkeys(tokens[0] for tokens in words))
 
 
-def _stopped_sizes(table: Table, group: str) -> list[int]:
+def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
     return [
         integer(where[-1], number, "size")
         for number, (where, _) in table.stopped.items()
@@ -171,7 +171,7 @@ def _stopped_sizes(table: Table, group: str) -> list[int]:
     ]
 
 
-def _sizes_of(table: Table, group: str) -> tuple[list[int], list[int]]:
+def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
     """Lines and sizes of a group's rows, those that say why there are no figures among them."""
     chosen = [not group or tokens[0] == group for _, tokens in table.rows]
     lines = [number for number, _ in compress(table.rows, chosen)]
@@ -182,7 +182,7 @@ def _sizes_of(table: Table, group: str) -> tuple[list[int], list[int]]:
     return lines + stops, sizes + _stopped_sizes(table, group)
 
 
-def _check_requested(table: Table, sizes: list[int], requested: tuple[int, ...]) -> None:
+def _check_requested(table: ImbTable, sizes: list[int], requested: tuple[int, ...]) -> None:
     if len(sizes) != len(requested) and not table.stopped:
         raise OutputError(f"line {table.line}: {len(sizes)} rows for {table.benchmark}, not {len(requested)}")
 
@@ -194,7 +194,7 @@ def _check_doubling(lines: list[int], sizes: list[int]) -> None:
             raise out_of_step(size, before, number)
 
 
-def _check_first(table: Table, sizes: list[int], lengths: Lengths) -> None:
+def _check_first(table: ImbTable, sizes: list[int], lengths: Lengths) -> None:
     if lengths.minimum == 0 and sizes[:1] != [0]:
         raise OutputError(f"line {table.line}: the row of 0 B of {table.benchmark} is missing")
     positive = [size for size in sizes if size]
@@ -204,7 +204,7 @@ def _check_first(table: Table, sizes: list[int], lengths: Lengths) -> None:
         raise OutputError(f"line {table.line}: {table.benchmark} starts at {positive[0]} B, not {earliest} B")
 
 
-def _check_last(table: Table, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
+def _check_last(table: ImbTable, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
     if table.stopped or (sizes and sizes[-1] == lengths.maximum):
         return
     element = _element(table, lengths) or _LARGEST_ELEMENT
@@ -215,12 +215,12 @@ def _check_last(table: Table, lines: list[int], sizes: list[int], lengths: Lengt
     raise OutputError(f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B")
 
 
-def _element(table: Table, lengths: Lengths) -> int | None:
+def _element(table: ImbTable, lengths: Lengths) -> int | None:
     reduces = any(word in table.base_name.lower() for word in _REDUCTIONS)
     return lengths.reduced_element if reduces else lengths.element
 
 
-def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
+def _check_rows(table: ImbTable, figures: dict[str, list[float]]) -> None:
     lines = [number for number, _ in table.rows]
     if {"t_min[usec]", "t_avg[usec]", "t_max[usec]"} <= figures.keys():
         ordered = zip(*(figures[f"t_{name}[usec]"] for name in ("min", "avg", "max")), lines, strict=True)

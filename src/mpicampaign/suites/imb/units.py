@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.suites.reading import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, shown
 
 if TYPE_CHECKING:
-    from mpicampaign.suites.imb.tables import Table
+    from mpicampaign.suites.imb.tables import ImbTable
 
 # Messages that each process sends and receives in the printed time: bandwidth = factor * size / time
 # (IMB user guide, "Throughput calculation"). The others have one factor for each table.
@@ -22,7 +22,7 @@ _ROUNDING = 1e-9  # of the arithmetic here, relative
 _FIRST_DECIMAL_YEAR = 2018  # from then on a printed megabyte is 10^6 bytes, before 2^20
 
 
-def choose_unit(version: str, tables: list[Table]) -> float | None:
+def choose_unit(version: str, tables: list[ImbTable]) -> float | None:
     """What a printed megabyte is, in bytes; ``None`` where no bandwidth is printed.
 
     The version decides, unless its unit contradicts the rows and the other one fits them all.
@@ -54,11 +54,11 @@ def _unit_of_version(version: str) -> float | None:
     return MEGABYTE if found[1] and int(found[1]) >= _FIRST_DECIMAL_YEAR else MEBIBYTE
 
 
-def _first_contradiction(tables: list[Table], unit: float) -> str:
+def _first_contradiction(tables: list[ImbTable], unit: float) -> str:
     return next(filter(None, (_contradiction(table, unit) for table in tables)), "")
 
 
-def _contradiction(table: Table, unit: float) -> str:
+def _contradiction(table: ImbTable, unit: float) -> str:
     """Which row cannot have its bandwidth in this unit; "" where all can."""
     if table.base_name in _UNRELATED or not table.sized:
         return ""
@@ -70,7 +70,7 @@ def _contradiction(table: Table, unit: float) -> str:
     return ""
 
 
-def _rate_contradiction(table: Table, unit: float) -> str:
+def _rate_contradiction(table: ImbTable, unit: float) -> str:
     rows = zip(table.rows, *map(table.column, ("#bytes", "Mbytes/sec", "Msg/sec")), strict=True)
     for (number, _), size, bandwidth, rate in rows:
         expected = rate * size / unit
@@ -80,7 +80,7 @@ def _rate_contradiction(table: Table, unit: float) -> str:
     return ""
 
 
-def _time_contradiction(table: Table, heading: str, unit: float) -> str:
+def _time_contradiction(table: ImbTable, heading: str, unit: float) -> str:
     """Each row bounds the factor by its print rounding; the bounds of all rows must leave one."""
     low, high = 0.0, float("inf")
     if table.base_name in _FACTORS:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
-from mpicampaign.suites.osu.tables import Table, read_headings, series_of
+from mpicampaign.suites.osu.tables import OsuTable, read_headings, series_of
 from mpicampaign.suites.osu.windows import WindowProfile
 from mpicampaign.suites.reading import (
     OutputError,
@@ -42,7 +42,7 @@ _INVALID_DATA = "DATA VALIDATION ERROR"
 
 
 @dataclass(slots=True)
-class _Reader:
+class _OsuReader:
     """The state while the lines go by."""
 
     title: str = ""
@@ -50,7 +50,7 @@ class _Reader:
     metadata: dict[str, str] = field(default_factory=dict)
     datatype: str = ""
     pairs: int | None = None
-    tables: list[Table] = field(default_factory=list)
+    tables: list[OsuTable] = field(default_factory=list)
     start_up: Series | None = None
     windows: WindowProfile | None = None
     last: int = 0  # number of the last line that was a row
@@ -111,7 +111,7 @@ class _Reader:
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
             raise OutputError(f"line {number}: a second header of one table: two outputs in one file")
-        self.tables.append(Table(number, headings, self.datatype, fixed_width="  " in line.strip()))
+        self.tables.append(OsuTable(number, headings, self.datatype, fixed_width="  " in line.strip()))
 
     def _row_or_other(self, number: int, line: str) -> None:
         if found := _START_UP.match(line):
@@ -135,7 +135,7 @@ class _Reader:
         self.start_up = Series(self.title, ranks, columns)
         self.last = number
 
-    def _row(self, table: Table, number: int, line: str) -> None:
+    def _row(self, table: OsuTable, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
         check_column_count(tokens, table.headings, number)
         ends = word_ends(line)[1:] if table.sized else []
@@ -155,7 +155,7 @@ def parse_osu(text: str) -> ParsedOutput:
     OutputError
         when rows are missing, validation failed, figures contradict each other, or it is none of OSU.
     """
-    reader = _Reader()
+    reader = _OsuReader()
     number = 0
     for number, line in numbered_lines(text):
         reader.read(number, line)
@@ -166,7 +166,7 @@ def parse_osu(text: str) -> ParsedOutput:
     return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(_series(reader)))
 
 
-def _series(reader: _Reader) -> list[Series]:
+def _series(reader: _OsuReader) -> list[Series]:
     if reader.start_up is not None:
         return [reader.start_up]
     if reader.windows is not None:
@@ -178,7 +178,7 @@ def _series(reader: _Reader) -> list[Series]:
     return [series_of(table, reader.title, ranks, with_datatype=several) for table in reader.tables]
 
 
-def _metadata(reader: _Reader) -> dict[str, str]:
+def _metadata(reader: _OsuReader) -> dict[str, str]:
     metadata = dict(reader.metadata)
     if len(reader.tables) == 1 and reader.datatype:
         metadata["datatype"] = reader.datatype

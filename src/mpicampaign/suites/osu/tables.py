@@ -55,7 +55,7 @@ _ROUNDING = 0.011  # two figures printed with two decimals
 
 
 @dataclass(slots=True)
-class Table:
+class OsuTable:
     """One table as printed; ``ends``: where the columns of the row before end."""
 
     line: int
@@ -87,7 +87,7 @@ def read_headings(line: str, number: int) -> tuple[str, ...]:
     return headings
 
 
-def series_of(table: Table, title: str, ranks: int | None, *, with_datatype: bool) -> Series:
+def series_of(table: OsuTable, title: str, ranks: int | None, *, with_datatype: bool) -> Series:
     """The table in SI units.
 
     Raises
@@ -121,13 +121,13 @@ def _meaning(heading: str) -> tuple[str, float]:
     return f"bandwidth_p{found[1]}", MEGABYTE
 
 
-def _column(table: Table, position: int) -> list[float]:
+def _column(table: OsuTable, position: int) -> list[float]:
     heading = table.headings[position]
     read = integer if heading in _COUNTS else decimal
     return [read(tokens[position], number, heading) for number, tokens in table.rows]
 
 
-def _check_validation(table: Table) -> None:
+def _check_validation(table: OsuTable) -> None:
     if _VALIDATION not in table.headings:
         return
     position = table.headings.index(_VALIDATION)
@@ -136,14 +136,14 @@ def _check_validation(table: Table) -> None:
             raise OutputError(f"line {number}: validation of {tokens[0]} B: {shown(tokens[position])}")
 
 
-def _check_doubling(table: Table, figures: dict[str, list[float]]) -> None:
+def _check_doubling(table: OsuTable, figures: dict[str, list[float]]) -> None:
     sizes = figures.get("Size", [])
     for (number, _), before, size in zip(table.rows[1:], sizes, sizes[1:], strict=False):
         if size != (2 * before or 1):
             raise out_of_step(size, before, number)
 
 
-def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
+def _check_rows(table: OsuTable, figures: dict[str, list[float]]) -> None:
     for kind, average in (("Latency", "Avg Latency(us)"), ("Comm.", "Pure Comm.(us)")):
         names = (f"Min {kind}(us)", average, f"Max {kind}(us)")
         if all(name in figures for name in names):
@@ -156,13 +156,13 @@ def _check_rows(table: Table, figures: dict[str, list[float]]) -> None:
         _check_rates(table, figures)
 
 
-def _check_time(table: Table, sizes: list[float], times: list[float]) -> None:
+def _check_time(table: OsuTable, sizes: list[float], times: list[float]) -> None:
     for (number, _), size, time in zip(table.rows, sizes, times, strict=True):
         if size and not time:
             raise OutputError(f"line {number}: {size} B in 0.00 us")
 
 
-def _check_rates(table: Table, figures: dict[str, list[float]]) -> None:
+def _check_rates(table: OsuTable, figures: dict[str, list[float]]) -> None:
     rows = zip(table.rows, figures["Size"], figures["MB/s"], figures["Messages/s"], strict=True)
     for (number, _), size, bandwidth, rate in rows:
         expected = rate * size / MEGABYTE
