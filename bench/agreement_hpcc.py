@@ -2,7 +2,7 @@
 
 HPCC does not write its send buffers of 2 MB before it sends them. Linux then reads one page of zeros, which
 stays in the nearest cache, in place of 2 MB. So HPCC runs twice: as it is, and with MALLOC_PERTURB_, by which
-the C library writes what it allocates. Bandwidth is held against the latter; latency, to which every
+the C library writes what it allocates. Bandwidth is compared with the latter; latency, to which every
 allocation matters, against the former.
 """
 

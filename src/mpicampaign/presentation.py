@@ -32,7 +32,7 @@ class ReferenceChoice:
     host_groups: tuple[str, ...] = key(
         _NAMES,
         "Published host groups to show",
-        "Each is held against own means in words. Default: all.",
+        "Each is compared with own means in words. Default: all.",
         ["scarf15", "scarf16"],
     )
     placements: tuple[str, ...] = key(

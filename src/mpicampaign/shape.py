@@ -1,4 +1,4 @@
-"""The shape of a YAML file, held against a JSON Schema; errors are told in words of people.
+"""The shape of a YAML file, compared with a JSON Schema; errors are told in words of people.
 
 Of JSON Schema, what `mpicampaign.keys` makes is known, with the meaning that the standard gives it. A library
 for all of it takes longer to load than the rest of a call takes.

@@ -92,7 +92,7 @@ class Fabric:
     bytes_per_second: float | None = key(
         RATE,
         "Line rate of one direction",
-        "The physical bound that results are held against.",
+        "The physical bound that results are compared with.",
         "1 Gbit/s",
         name="rate",
     )

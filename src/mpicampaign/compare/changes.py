@@ -1,6 +1,6 @@
 """What changed since an earlier series: the same campaign on another date.
 
-Values are matched by case, series label, number of ranks and metric; nothing else is held against
+Values are matched by case, series label, number of ranks and metric; nothing else is compared with
 each other. Whether a change is real is asked of `mpicampaign.statistics.medians.difference`, which says so
 where the repeats are too few to tell.
 """

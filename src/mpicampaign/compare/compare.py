@@ -79,7 +79,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
 
 
 def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
-    """Whether the figures of any run can be held against a line rate."""
+    """Whether the figures of any run can be compared with a line rate."""
     pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
     return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
 

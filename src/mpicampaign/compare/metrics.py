@@ -41,7 +41,7 @@ _DIMENSIONS = {
 }
 
 
-# From this message size (B) on, bandwidth is held against the line rate: below it, latency and buffers
+# From this message size (B) on, bandwidth is compared with the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
 

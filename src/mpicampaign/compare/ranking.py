@@ -139,7 +139,7 @@ def _rank(
 def _rankings_of(
     kind: str, scope: str, metric: Metric, rows: Sequence[Row], name: Callable[[Row], str]
 ) -> list[Ranking]:
-    """One ranking for each number of ranks: figures of 2 and of 44 ranks are not held against each other."""
+    """One ranking for each number of ranks: figures of 2 and of 44 ranks are not compared with each other."""
     absent = tuple(Absent(visible(name(row)), row.absence) for row in rows if row.absence)
     counts = dict.fromkeys(row.ranks for row in rows if row.cell(metric).summary)
     rankings = []

@@ -1,7 +1,7 @@
 """Repeats that are not like each other: other options, versions, libraries, sizes or numbers of nodes.
 
 Such runs are still summarised together, and counted; the note says which are which. What a run does not tell
-is held against nothing. What may differ is not looked at: dates, hosts, job numbers, folders, time limits of
+is compared with nothing. What may differ is not looked at: dates, hosts, job numbers, folders, time limits of
 jobs, seeds.
 """
 

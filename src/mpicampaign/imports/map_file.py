@@ -179,7 +179,7 @@ class MapKeys:
     placements: dict[str, Claim] = key(
         table(entry(Claim, "placement", "", ""), NAME),
         "What placements claim",
-        "Evidence in the files is held against it; a placement that is not named here stays unverified.",
+        "Evidence in the files is compared with it; a placement that is not named here stays unverified.",
         {"TCP": {"nodes": 2, "transport": "tcp"}},
     )
     rules: tuple[RuleKeys, ...] = key(

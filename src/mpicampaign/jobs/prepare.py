@@ -215,7 +215,7 @@ def evidence_library(system: System) -> str:
 
 
 def host_names() -> list[str]:
-    """This machine's names, as login_hosts patterns are held against them."""
+    """This machine's names, as login_hosts patterns are compared with them."""
     return list(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
 
 

@@ -85,6 +85,6 @@ def _text(benchmark: str, place: str) -> tuple[str, str]:
         return title, caption + " Thin lines: each repeat."
     caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
     caption += "that it crosses (the same for two ranks); "
-    caption += f"only useful bandwidth can be held against {BASELINE}. "
+    caption += f"only useful bandwidth can be compared with {BASELINE}. "
     caption += "Thick lines: the median over repeats; thin lines: each repeat."
     return f"{benchmark}: useful and wire bandwidth beside {BASELINE}, {place}", caption

@@ -99,7 +99,7 @@ def write_report(
     provenance : further facts to show, such as the version of this program
     beside : lines on results that are there and have no part in the report
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
-    changes : the earlier series that figures are held against
+    changes : the earlier series that figures are compared with
     """
     found = selections(Scene(comparison, unit))
     every = answers(comparison, unit)
