@@ -1,12 +1,13 @@
-"""Tables as grids of text with footnotes, before any format: for terminal, Markdown and LaTeX."""
+"""Tables as grids of text with footnotes, which stand alone: those of the command ``tables``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
 from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.names import placement_words
 from mpicampaign.show.notes import footnote_texts, row_texts
 from mpicampaign.show.numbers import size_range
@@ -26,24 +27,6 @@ if TYPE_CHECKING:
 
 NO_FIGURE = "–"
 NO_EARLIER = "no earlier figure"
-
-
-class Box(NamedTuple):
-    """The text of one cell, and the marks of its footnotes."""
-
-    text: str
-    marks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """One table: ``names`` columns of words at its left, then figures; ``footnotes`` by their marks."""
-
-    title: str
-    names: int
-    header: tuple[str, ...]
-    lines: tuple[tuple[Box, ...], ...]
-    footnotes: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)

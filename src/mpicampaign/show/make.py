@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.comparison_markdown import to_markdown
-from mpicampaign.show.comparison_text import to_terminal
+from mpicampaign.show.comparison_document import comparison_document
 from mpicampaign.show.data import COLUMNS, long_data, matrix_data
+from mpicampaign.show.document import Paragraph
 from mpicampaign.show.form import LONG, MATRIX, Form, View
 from mpicampaign.show.grids import absent_grid, chosen_matrices, long_grid, matrix_grids
 from mpicampaign.show.names import long_legend
 from mpicampaign.show.writer import DataWriter, writer
+from mpicampaign.show.writers.markdown import markdown
+from mpicampaign.show.writers.terminal import WIDTH, terminal_text
 
 if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.data import Data
-    from mpicampaign.show.grids import Grid
-
-__all__ = ["CSV_COLUMNS", "to_csv", "to_markdown", "to_terminal"]
+    from mpicampaign.show.document import Grid
 
 CSV_COLUMNS = tuple(column.name for column in COLUMNS)
 
@@ -35,8 +35,8 @@ def tables(comparison: Comparison, form: Form, campaign: str = "", changes: Chan
     chosen = writer(form.format)
     if isinstance(chosen, DataWriter):
         return chosen.write(_data(comparison, form, changes), campaign)
-    legend = long_legend(comparison, form.view.unit) if form.layout == LONG else ""
-    return chosen.write(_grids(comparison, form, changes), legend).encode("utf-8")
+    legend = [Paragraph(long_legend(comparison, form.view.unit))] if form.layout == LONG else []
+    return chosen.write([*_grids(comparison, form, changes), *legend]).encode("utf-8")
 
 
 def _data(comparison: Comparison, form: Form, changes: Changes | None) -> Data:
@@ -64,3 +64,13 @@ def _grids(comparison: Comparison, form: Form, changes: Changes | None) -> list[
 def to_csv(comparison: Comparison, unit: str = "MB/s") -> str:
     """One line for each row and metric, in SI units; ``unit``: of bandwidths in notes."""
     return tables(comparison, Form("csv", view=View(unit))).decode("utf-8")
+
+
+def to_terminal(comparison: Comparison, width: int = WIDTH, unit: str = "MB/s") -> str:
+    """The comparison in brief as aligned text of at most ``width`` columns; ``unit``: of bandwidths."""
+    return terminal_text(comparison_document(comparison, unit, brief=True), width)
+
+
+def to_markdown(comparison: Comparison, unit: str = "MB/s") -> str:
+    """The comparison in full as Markdown; ``unit``: of bandwidths."""
+    return markdown(comparison_document(comparison, unit, brief=False))

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mpicampaign.show.data import Data
-    from mpicampaign.show.grids import Grid
+    from mpicampaign.show.document import Node
 
 
 @dataclass(frozen=True, slots=True)
 class TextWriter:
-    """A format for people; ``write``: makes text of grids and a legend below them, which may be empty.
+    """A format for people; ``write``: makes the text of a document.
 
     ``ending``: how names of files end that hold it.
     """
 
     ending: str
-    write: Callable[[Sequence[Grid], str], str]
+    write: Callable[[Sequence[Node]], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.document import Grid
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.show.grids import Box, Grid
+    from mpicampaign.show.document import Box, Node
 
 _LINES = 45  # of table and footnotes that a page of LaTeX's own classes holds beside the caption
 _NOTE_LINE = 80  # letters of a footnote in a line
@@ -91,9 +92,9 @@ def _plain(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-def to_latex(grids: Iterable[Grid]) -> str:
-    """One table for each grid, after a line that says what the document has to load."""
-    found = list(grids)
+def to_latex(document: Iterable[Node]) -> str:
+    """One table for each grid, after a line that says what has to be loaded; the text is the author's own."""
+    found = [node for node in document if isinstance(node, Grid)]
     if any(_lines(grid) > _LINES for grid in found):  # floats would drift between the parts of the others
         return "\n".join([r"% needs \usepackage{booktabs,longtable}", *map(_longtable, found)])
     barrier = "\\clearpage\n"
@@ -229,4 +230,4 @@ def _footnotes(grid: Grid) -> list[str]:
     return [r"  \par\smallskip\raggedright", r"  \footnotesize", *(f"{note}\\par" for note in notes)]
 
 
-WRITER = TextWriter(".tex", lambda grids, _: to_latex(grids))
+WRITER = TextWriter(".tex", to_latex)

@@ -1,4 +1,4 @@
-"""Grids as Markdown for documents."""
+"""Documents as Markdown."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from mpicampaign.show.grids import Box, Grid
+    from mpicampaign.show.document import Box, Node
 
 
 def markdown_text(text: str) -> str:
@@ -21,18 +22,40 @@ def markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_|~#$\[\]])", r"\\\1", text)
 
 
-def grids_to_markdown(grids: Iterable[Grid]) -> str:
-    """Each grid under its title, its footnotes below."""
-    return "\n\n".join(_grid(grid) for grid in grids) + "\n"
+def markdown(document: Iterable[Node]) -> str:
+    """The document, a blank line between its parts."""
+    return "\n\n".join(map(_part, document)) + "\n"
+
+
+def _part(node: Node) -> str:
+    match node:
+        case Heading(words):
+            return f"## {markdown_text(words)}"
+        case Caption(words):
+            return words
+        case Paragraph(words):
+            return markdown_text(words)
+        case Items(items):
+            return "\n".join(f"- {markdown_text(item)}" for item in items)
+        case Statement(words, details):
+            return "- " + "\n  - ".join(map(markdown_text, (words, *details)))
+        case Grid():
+            return _grid(node)
 
 
 def _grid(grid: Grid) -> str:
-    rule = "|" + "---|" * grid.names + "---:|" * (len(grid.header) - grid.names)
-    lines = ["| " + " | ".join(_box(box) for box in line) + " |" for line in grid.lines]
-    header = "| " + " | ".join(markdown_text(head) for head in grid.header) + " |"
+    """Under its title where it has one, its footnotes below."""
+    title = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
+    figures = len(grid.header) - grid.names - grid.remarks
+    rule = "|" + "---|" * grid.names + "---:|" * figures + "---|" * grid.remarks
+    lines = [_line([*map(_box, line), *[""] * (len(grid.header) - len(line))]) for line in grid.lines]
     notes = [f"<sup>{mark}</sup> {markdown_text(words)}  " for mark, words in grid.footnotes]
-    table = "\n".join([f"### {markdown_text(grid.title)}", "", header, rule, *lines])
-    return "\n".join([table, "", *notes]) if notes else table
+    table = [*title, _line(map(markdown_text, grid.header)), rule, *lines]
+    return "\n".join([*table, "", *notes] if notes else table)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _box(box: Box) -> str:
@@ -40,8 +63,4 @@ def _box(box: Box) -> str:
     return markdown_text(box.text) + marks
 
 
-def _whole(grids: Sequence[Grid], legend: str) -> str:
-    return grids_to_markdown(grids) + (f"\n{markdown_text(legend)}\n" if legend else "")
-
-
-WRITER = TextWriter(".md", _whole)
+WRITER = TextWriter(".md", markdown)

@@ -1,39 +1,88 @@
-"""Grids as aligned text for a terminal: names to the left, figures to the right, marks behind them."""
+"""Documents as aligned text for a terminal: names to the left, figures to the right, marks behind them."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.comparison_text import WIDTH, heading_lines, wrap
-from mpicampaign.show.grids import Box
+from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import clip, display_width, pad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.show.grids import Grid
+    from mpicampaign.show.document import Node
 
+WIDTH = 100
 _NAME_WIDTH = 10  # what a name keeps of its width when the table is too wide
 _GAP = "  "
 
 
-def grids_to_terminal(grids: Iterable[Grid], width: int = WIDTH) -> str:
-    """Every grid under its title, at most ``width`` columns wide; wide ones in parts, names repeated."""
-    return "\n\n".join("\n".join(_grid(grid, width)) for grid in grids) + "\n"
+def terminal_text(document: Sequence[Node], width: int = WIDTH) -> str:
+    """The document in lines of at most ``width`` columns, a blank one between most of its parts."""
+    lines = [line for node in document[:1] for line in _lines(node, width)]
+    for above, node in pairwise(document):
+        joined = isinstance(above, Heading | Caption) and isinstance(node, Items | Grid)
+        lines += _lines(node, width) if joined else ["", *_lines(node, width)]
+    return "\n".join(lines) + "\n"
 
 
-def _grid(grid: Grid, width: int) -> list[str]:
+def _lines(node: Node, width: int) -> list[str]:
+    match node:
+        case Heading(words):
+            return [clip(words, width), "─" * display_width(clip(words, width))]
+        case Caption(words):
+            return [clip(_GAP + words, width)]
+        case Paragraph(words):
+            return _wrap(words, width)
+        case Items(items):
+            return [line for words in items for line in _wrap(words, width, _GAP)]
+        case Statement(words, details):
+            below = [line for detail in details for line in _wrap(detail, width, 2 * _GAP)]
+            return [*_wrap(words, width, _GAP), *below]
+        case Grid():
+            return _titled(node, width) if node.title else _aligned(node, width)
+
+
+def _aligned(grid: Grid, width: int) -> list[str]:
+    """A grid without title, indented: columns without any text are left out, long lines are cut."""
+    header = [grid.header] if any(grid.header) else []
+    lines = [*header, *([box.text for box in line] for line in grid.lines)]
+    count = len(grid.header)
+    parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
+    columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
+    widths = [max(map(display_width, column), default=0) for column in columns]
+    _narrow(widths, grid.names, width)
+    texts = []
+    for cells, rest in parts:
+        used = zip(cells, widths, strict=False)
+        right = range(grid.names, count - grid.remarks)
+        padded = [pad(cell, wide, right=i in right) for i, (cell, wide) in enumerate(used) if wide]
+        texts.append(clip((_GAP + _GAP.join([*padded, rest])).rstrip(), width))
+    return texts
+
+
+def _narrow(widths: list[int], names: int, width: int) -> None:
+    """Where a line is too long, host groups are cut first, then placements; figures never."""
+    for column in range(min(2, names)):
+        excess = sum(wide + len(_GAP) for wide in widths if wide) - width
+        if excess > 0:
+            widths[column] = max(min(_NAME_WIDTH, widths[column]), widths[column] - excess)
+
+
+def _titled(grid: Grid, width: int) -> list[str]:
+    """At most ``width`` columns wide; a wide one in parts, names repeated."""
     columns = [_column(grid, index, width) for index in range(len(grid.header))]
     if sum(map(_width, columns)) - len(_GAP) > width:  # then figures have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
         columns[: grid.names] = [_column(grid, index, most) for index in range(grid.names)]
     names, figures = columns[: grid.names], columns[grid.names :]
-    lines = heading_lines(clip(grid.title, width))
+    lines = _lines(Heading(grid.title), width)
     for part in _parts(names, figures, width):
         lines += [clip(_GAP.join(texts).rstrip(), width) for texts in zip(*part, strict=True)]
         lines.append("")
-    notes = [line for mark, words in grid.footnotes for line in wrap(f"{mark}  {words}", width)]
+    notes = [line for mark, words in grid.footnotes for line in _wrap(f"{mark}  {words}", width)]
     return [*lines[:-1], *([""] if notes else []), *notes]
 
 
@@ -69,8 +118,16 @@ def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int)
     yield [*names, *part]
 
 
-def _whole(grids: Sequence[Grid], legend: str) -> str:
-    return grids_to_terminal(grids) + ("\n" + "\n".join(wrap(legend, WIDTH)) + "\n" if legend else "")
+def _wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Lines of at most ``width`` columns; words longer than a line are cut."""
+    lines, line = [], indent
+    for word in text.split():
+        word = clip(word, width - len(indent) - 2)
+        if line.strip() and display_width(line) + 1 + display_width(word) > width:
+            lines.append(line)
+            line = indent + "  "
+        line += word if not line.strip() else " " + word
+    return [*lines, line]
 
 
-WRITER = TextWriter(".txt", _whole)
+WRITER = TextWriter(".txt", terminal_text)
