@@ -33,6 +33,11 @@ DECLARED = "verified against the declared topology"  # a folder stood for the no
 CONTRADICTED = "contradicted"
 UNVERIFIED = "unverified"
 
+# condition
+QUIET = "quiet"
+DISTURBED = "disturbed"
+NOT_JUDGED = "not judged"
+
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),

@@ -1,0 +1,146 @@
+"""Quiet and disturbed launches: how often the rule of `mpicampaign.verdict.condition` errs.
+
+    python bench/condition.py [QUIET [BESIDE]]
+
+QUIET launches (default 630) with nothing beside, BESIDE (default 300) beside one busy loop pinned to the CPU
+of a rank, and as many beside one unpinned busy loop per CPU. A launch with nothing beside it met an intruder
+when processes outside it used more than 5 % of a CPU; the rule does not read that.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from common import PROJECT, title, wheel_mpi
+
+from mpicampaign.records import DISTURBED, QUIET
+from mpicampaign.verdict.condition import condition
+from mpicampaign.verdict.evidence import HEADER, read_evidence
+
+INTRUDER = 0.05  # CPUs outside the launch
+FAR = 0.25  # relative distance of a latency from the quiet median
+LOOP = "while :; do :; done"
+RANK = """
+export MPICAMPAIGN_RANK=$PMI_RANK MPICAMPAIGN_EVIDENCE_FILE=$1/$PMI_RANK LD_PRELOAD=$2
+shift 2
+exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
+"""
+# About 0.3 s between MPI_Init and MPI_Finalize.
+PROGRAM = ("IMB-MPI1", "-iter", "50000", "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch: what the rule says of it, its latency (us) at 8 B, and the CPUs used outside it."""
+
+    condition: str
+    reason: str
+    latency: float
+    outside: float
+
+
+def main(quiet: int = 630, beside: int = 300) -> None:
+    title(
+        f"Condition of a run: {quiet} launches with nothing beside, {beside} of each kind beside busy loops"
+    )
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        library = build(folder)
+        kinds: dict[str, Callable[[], Iterator[None]]] = {
+            "nothing": lambda: loops(),
+            "one loop pinned to the CPU of rank 0": lambda: loops(0),
+            "one unpinned loop per CPU": lambda: loops(*[None] * (os.cpu_count() or 1)),
+        }
+        counts = dict(zip(kinds, (quiet, beside, beside), strict=True))
+        order = [kind for kind, count in counts.items() for _ in range(count)]
+        random.Random(1).shuffle(order)  # a drift of the machine meets all kinds alike
+        found: dict[str, list[Launch]] = {kind: [] for kind in kinds}
+        for number, kind in enumerate(order):
+            with contextmanager(kinds[kind])():
+                found[kind].append(launch(folder / str(number), library))
+    for kind, launches in found.items():
+        show(kind, launches, median(each.latency for each in found["nothing"]))
+
+
+def build(folder: Path) -> Path:
+    """The evidence library."""
+    library = folder / "evidence.so"
+    subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
+    return library
+
+
+def loops(*cpus: int | None) -> Iterator[None]:
+    """Busy loops beside what is done meanwhile, each on its CPU or on any."""
+    pins = [[] if cpu is None else ["taskset", "-c", str(cpu)] for cpu in cpus]
+    running = [subprocess.Popen([*pin, "bash", "-c", LOOP]) for pin in pins]
+    try:
+        yield
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+def launch(folder: Path, library: Path) -> Launch:
+    """Two ranks on one CPU each."""
+    folder.mkdir()
+    command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, *PROGRAM]
+    busy, own = busy_seconds(), own_seconds()
+    done = subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True)
+    outside = busy_seconds() - busy - (own_seconds() - own)
+    lines = [file.read_text() for file in sorted(folder.iterdir())]
+    evidence = read_evidence("\n".join([HEADER, *lines]))
+    wall = (int(evidence.ranks[0]["end.clock_ns"]) - int(evidence.ranks[0]["start.clock_ns"])) / 1e9
+    row = re.search(r"^ +8 +\d+ +(\S+)", done.stdout, re.MULTILINE)
+    if row is None:
+        sys.exit(f"IMB-MPI1 printed no row of 8 B:\n{done.stdout[-1000:]}")
+    return Launch(*condition(evidence), float(row[1]), outside / wall)
+
+
+def busy_seconds() -> float:
+    """CPU time of all processes of this machine, s."""
+    fields = Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+    user, nice, system, _, _, irq, softirq = map(int, fields[:7])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds() -> float:
+    """CPU time of this process and of its children that have ended, s."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def show(kind: str, launches: Sequence[Launch], quiet: float) -> None:
+    counts = Counter(each.condition for each in launches)
+    called = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
+    print(f"  beside {kind}: {called}")
+    kept = sorted(abs(each.latency / quiet - 1) for each in launches if each.condition == QUIET)
+    if kept:
+        far = sum(distance > FAR for distance in kept)
+        print(
+            f"    8 B of those called quiet, off the median of {quiet:.2f} us: median {median(kept):.1%}, ",
+            end="",
+        )
+        print(f"largest {kept[-1]:.1%}; {far} of {len(kept)} more than {FAR:.0%}")
+    if kind == "nothing":
+        met = [each for each in launches if each.condition == DISTURBED and each.outside > INTRUDER]
+        print(f"    of those called disturbed {len(met)} met an intruder (more than {INTRUDER:.0%} of a CPU)")
+        for each in launches:
+            if each.condition == DISTURBED:
+                print(f"      {each.reason}; {each.outside:.2f} CPUs outside; {each.latency:.2f} us")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

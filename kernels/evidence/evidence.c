@@ -1,0 +1,174 @@
+/* evidence.so: what a rank knows about itself right after MPI_Init and right before MPI_Finalize.
+ *
+ * Loaded by LD_PRELOAD into any MPI program. It needs no MPI headers and no MPI library of its own:
+ * the functions that it replaces take no MPI handles, so that their argument lists are enough.
+ *
+ *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
+ *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE", then
+ *                              "rank R end.KEY=VALUE"
+ *   MPICAMPAIGN_SYSFS          instead of /sys, for tests
+ *
+ * It must do no harm: it writes nothing to stdout or stderr, keeps errno, and leaves out a value
+ * that it cannot read. LD_PRELOAD stays set: a script may start the program and hand the
+ * environment on; a process that never calls MPI_Init does nothing here.
+ */
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void add_time(struct lines *lines) {
+    struct timespec now;
+    struct tm utc;
+    char text[32];
+    if (clock_gettime(CLOCK_REALTIME, &now) != 0 || gmtime_r(&now.tv_sec, &utc) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc) == 0)
+        return;
+    add(lines, "time", "%s.%03ldZ", text, now.tv_nsec / 1000000);
+}
+
+static void add_host(struct lines *lines) {
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) == 0)
+        add(lines, "host", "%s", host);
+}
+
+static int is_number(const char *text) {
+    return text != NULL && *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Looks in every loaded library: one that a program opened privately is not in the global order. */
+static int search_object(struct dl_phdr_info *object, size_t size, void *search) {
+    void **found = ((void **)search) + 1;
+    (void)size;
+    if (object->dlpi_name == NULL || strstr(object->dlpi_name, "libmpi") == NULL)
+        return 0;
+    void *library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
+        return 0;
+    *found = dlsym(library, *(char **)search);
+    dlclose(library);
+    return *found != NULL;
+}
+
+/* The next library's function of this name, so that other tools that interpose still take part. */
+static void *next(const char *name) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (function != NULL)
+        return function;
+    void *search[2] = {(void *)(size_t)name, NULL};
+    dl_iterate_phdr(search_object, search);
+    return search[1];
+}
+
+/* PMPI functions are interposed by nobody: they are in the MPI library itself. */
+static struct mpi library(const void *fallback) {
+    struct mpi mpi = {next("PMPI_Init"), next("PMPI_Get_library_version")};
+    if (mpi.init == NULL)
+        mpi.init = fallback;
+    return mpi;
+}
+
+static bool recording; /* between MPI_Init and MPI_Finalize */
+static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
+
+/* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init. */
+static int begin(const char *moment) {
+    const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
+    if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)
+        return 0;
+    if (!is_number(rank) || strlen(rank) > 9 || path == NULL || *path == '\0')
+        return 0;
+    lines.rank = rank;
+    lines.moment = moment;
+    lines.length = 0;
+    return 1;
+}
+
+static void add_moment(const struct mpi *mpi) {
+    add_place(&lines);
+    add_time(&lines);
+    add_host(&lines);
+    add(&lines, "pid", "%ld", (long)getpid());
+    add_program(&lines, mpi);
+}
+
+/* The use of CPU time is read last at the start and first at the end: what is read beside it is no
+ * part of the run. */
+static void record_start(const void *init) {
+    int saved = errno;
+    if (begin("start")) {
+        struct mpi mpi = library(init);
+        add_moment(&mpi);
+        add_usage(&lines);
+        append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
+        recording = true;
+    }
+    errno = saved;
+}
+
+static void record_end(const void *init) {
+    int saved = errno;
+    if (begin("end")) {
+        struct mpi mpi = library(init);
+        add_usage(&lines);
+        recording = false;
+        add_sockets(&lines);
+        add_moment(&mpi);
+        add_checksums(&lines, &mpi);
+        append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
+    }
+    errno = saved;
+}
+
+enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS */
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int MPI_Init(int *argc, char ***argv) {
+    int (*function)(int *, char ***);
+    *(void **)&function = next("MPI_Init");
+    int status = function != NULL ? function(argc, argv) : FAILED;
+    if (status == 0)
+        record_start(*(void **)&function);
+    return status;
+}
+
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int (*function)(int *, char ***, int, int *);
+    *(void **)&function = next("MPI_Init_thread");
+    int status = function != NULL ? function(argc, argv, required, provided) : FAILED;
+    if (status == 0)
+        record_start(*(void **)&function);
+    return status;
+}
+
+EXPORT int MPI_Finalize(void) {
+    int (*function)(void);
+    *(void **)&function = next("MPI_Finalize");
+    if (function == NULL)
+        return FAILED;
+    record_end(*(void **)&function);
+    return function();
+}
+
+/* What a connection has carried is known only until it is closed. */
+EXPORT int close(int descriptor) {
+    static int (*function)(int);
+    if (function == NULL)
+        *(void **)&function = dlsym(RTLD_NEXT, "close");
+    if (recording) {
+        int saved = errno;
+        before_close(descriptor);
+        errno = saved;
+    }
+    return function(descriptor);
+}

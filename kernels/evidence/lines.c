@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void add(struct lines *lines, const char *key, const char *format, ...) {
+    char value[PATH_LENGTH];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(value, sizeof value, format, arguments);
+    va_end(arguments);
+    if (length <= 0 || length >= (int)sizeof value)
+        return;
+    for (char *c = value; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?'; /* a value never starts a line of its own */
+    size_t room = sizeof lines->text - lines->length;
+    int written = snprintf(lines->text + lines->length, room, "rank %s %s.%s=%s\n", lines->rank,
+                           lines->moment, key, value);
+    if (written > 0 && (size_t)written < room)
+        lines->length += (size_t)written;
+}
+
+void append(const char *path, const struct lines *lines) {
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0)
+        return;
+    for (size_t done = 0; done < lines->length;) {
+        ssize_t n = write(file, lines->text + done, lines->length - done);
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    close(file);
+}

@@ -1,0 +1,37 @@
+/* The lines that a rank leaves in its evidence file: "rank R MOMENT.KEY=VALUE". */
+#ifndef LINES_H
+#define LINES_H
+
+#include <stddef.h>
+
+enum { PATH_LENGTH = 4096, TEXT_LENGTH = 65536 };
+
+/* The lines of one moment, written at once so that ranks sharing a file do not mix. */
+struct lines {
+    const char *rank, *moment;
+    size_t length;
+    char text[TEXT_LENGTH];
+};
+
+/* Adds one line; a value that does not fit is left out whole. */
+__attribute__((format(printf, 3, 4))) void add(struct lines *lines, const char *key, const char *format,
+                                               ...);
+/* Appends the lines to a file in one write. */
+void append(const char *path, const struct lines *lines);
+
+/* Functions of the MPI library; NULL where it has none. */
+struct mpi {
+    const void *init, *version;
+};
+
+/* What each file of this folder adds. */
+void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
+void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
+void add_sockets(struct lines *lines); /* bytes over each TCP connection */
+void add_program(struct lines *lines, const struct mpi *mpi);
+void add_checksums(struct lines *lines, const struct mpi *mpi);
+
+/* Keeps the account of a TCP connection that is about to be closed. */
+void before_close(int descriptor);
+
+#endif

@@ -1,0 +1,114 @@
+/* Where a rank runs, and where it has its memory. */
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_NODES = 256 };
+
+static void add_allowed(struct lines *lines) {
+    static const char field[] = "Cpus_allowed_list:";
+    char line[PATH_LENGTH];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, field, sizeof field - 1) == 0) {
+            char *value = line + sizeof field - 1;
+            value += strspn(value, " \t");
+            value[strcspn(value, "\n")] = '\0';
+            add(lines, "allowed", "%s", value);
+        }
+    fclose(file);
+}
+
+static int cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
+    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
+    int length = snprintf(path, PATH_LENGTH, "%s/devices/system/cpu/cpu%d/%s",
+                          sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
+    return length > 0 && length < PATH_LENGTH;
+}
+
+static void add_topology(struct lines *lines, const char *key, int cpu, const char *inside) {
+    char path[PATH_LENGTH];
+    int value;
+    if (!cpu_path(path, cpu, inside))
+        return;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    /* Linux says -1 where it does not know. */
+    if (fscanf(file, "%d", &value) == 1 && value >= 0)
+        add(lines, key, "%d", value);
+    fclose(file);
+}
+
+static void add_numa(struct lines *lines, int cpu) {
+    char path[PATH_LENGTH];
+    int node, end;
+    DIR *folder = cpu_path(path, cpu, "") ? opendir(path) : NULL;
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (sscanf(entry->d_name, "node%d%n", &node, &end) == 1 && entry->d_name[end] == '\0')
+            add(lines, "numa", "%d", node);
+    closedir(folder);
+}
+
+static void add_cpu(struct lines *lines) {
+    int cpu = sched_getcpu();
+    if (cpu < 0)
+        return;
+    add(lines, "cpu", "%d", cpu);
+    add_topology(lines, "socket", cpu, "topology/physical_package_id");
+    add_topology(lines, "core", cpu, "topology/core_id");
+    add_numa(lines, cpu);
+}
+
+/* Adds the N0=12 parts of one line; counts are in pages of kernelpagesize_kB. */
+static void count_pages(char *line, unsigned long long kilobytes[MAX_NODES], int *nodes) {
+    unsigned long long pages[MAX_NODES] = {0}, count, page_size = 4;
+    unsigned node;
+    for (char *rest, *word = strtok_r(line, " \n", &rest); word;
+         word = strtok_r(NULL, " \n", &rest))
+        if (sscanf(word, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
+            pages[node] += count;
+            *nodes = (int)node >= *nodes ? (int)node + 1 : *nodes;
+        } else {
+            sscanf(word, "kernelpagesize_kB=%llu", &page_size);
+        }
+    for (int i = 0; i < *nodes; i++)
+        kilobytes[i] += pages[i] * page_size;
+}
+
+/* Resident pages (of the base size) on each NUMA node. */
+static void add_memory(struct lines *lines) {
+    unsigned long long kilobytes[MAX_NODES] = {0};
+    unsigned long long page = (unsigned long long)sysconf(_SC_PAGESIZE) / 1024;
+    int nodes = 0;
+    char *line = NULL, text[PATH_LENGTH] = "";
+    size_t capacity = 0, length = 0;
+    FILE *file = fopen("/proc/self/numa_maps", "re");
+    if (file == NULL)
+        return;
+    while (getline(&line, &capacity, file) > 0)
+        count_pages(line, kilobytes, &nodes);
+    free(line);
+    fclose(file);
+    for (int i = 0; i < nodes && length < sizeof text - 32; i++)
+        length +=
+            (size_t)sprintf(text + length, "%sN%d=%llu", i ? "," : "", i, kilobytes[i] / page);
+    if (nodes > 0)
+        add(lines, "memory", "%s", text);
+}
+
+void add_place(struct lines *lines) {
+    add_cpu(lines);
+    add_allowed(lines);
+    add_memory(lines);
+}

@@ -1,0 +1,199 @@
+/* What a rank sent and received over each of its TCP connections, by the kernel's account (TCP_INFO).
+ *
+ * Connections that were closed before MPI_Finalize are kept by `before_close`; not seen are closes that
+ * bypass close(2): a raw system call, dup2 over a socket, close_range, fclose.
+ */
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* An address as text with its port apart; IPv4 within IPv6 as IPv4, so that both ends name it alike. */
+struct end {
+    char address[INET6_ADDRSTRLEN];
+    unsigned port;
+};
+
+struct connection {
+    struct end local, peer;
+    unsigned long long sent, received;
+};
+
+/* Beyond MAX_LINES connections are summed up per interface: a rank of a large job has thousands. */
+enum { MAX_LINES = 256, MAX_CONNECTIONS = 4096, MAX_INTERFACES = 16, MAX_TRIES = 1 << 20 };
+
+static struct {
+    struct connection list[MAX_CONNECTIONS];
+    int count, lost;
+    atomic_flag busy;
+} seen = {.busy = ATOMIC_FLAG_INIT};
+
+static bool read_end(const struct sockaddr_storage *from, struct end *end) {
+    if (from->ss_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)from;
+        end->port = ntohs(four->sin_port);
+        return inet_ntop(AF_INET, &four->sin_addr, end->address, sizeof end->address) != NULL;
+    }
+    if (from->ss_family != AF_INET6)
+        return false;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+    end->port = ntohs(six->sin6_port);
+    if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
+        return inet_ntop(AF_INET, &six->sin6_addr.s6_addr[12], end->address, sizeof end->address) != NULL;
+    return inet_ntop(AF_INET6, &six->sin6_addr, end->address, sizeof end->address) != NULL;
+}
+
+/* Fields of the kernel's struct tcp_info by their offset: older headers lack them. */
+enum { BYTES_ACKED = 120, BYTES_RECEIVED = 128, BYTES_SENT = 200, BYTES_RETRANSMITTED = 208 };
+
+static unsigned long long field(const char *info, size_t offset) {
+    unsigned long long value;
+    memcpy(&value, info + offset, sizeof value);
+    return value;
+}
+
+/* False where the descriptor is no TCP connection, or the kernel (before 4.2) keeps no such account. */
+static bool read_connection(int descriptor, struct connection *found) {
+    char info[512];
+    socklen_t length = sizeof info;
+    struct sockaddr_storage local, peer;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < BYTES_RECEIVED + 8)
+        return false;
+    socklen_t local_length = sizeof local, peer_length = sizeof peer;
+    memset(found, 0, sizeof *found);
+    if (getsockname(descriptor, (struct sockaddr *)&local, &local_length) != 0 ||
+        getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) != 0 ||
+        !read_end(&local, &found->local) || !read_end(&peer, &found->peer))
+        return false;
+    found->received = field(info, BYTES_RECEIVED);
+    found->sent = length < BYTES_RETRANSMITTED + 8
+                      ? field(info, BYTES_ACKED)
+                      : field(info, BYTES_SENT) - field(info, BYTES_RETRANSMITTED);
+    return true;
+}
+
+static bool same(const struct end *one, const struct end *other) {
+    return one->port == other->port && strcmp(one->address, other->address) == 0;
+}
+
+/* Two descriptors may be one connection (dup): the later account replaces the earlier one. */
+static void keep(const struct connection *found) {
+    int at = 0;
+    while (at < seen.count &&
+           !(same(&seen.list[at].local, &found->local) && same(&seen.list[at].peer, &found->peer)))
+        at++;
+    if (at == MAX_CONNECTIONS) {
+        seen.lost++;
+        return;
+    }
+    seen.list[at] = *found;
+    seen.count += at == seen.count;
+}
+
+void before_close(int descriptor) {
+    struct connection found;
+    if (!read_connection(descriptor, &found))
+        return;
+    /* Never for ever: a signal handler that closes a socket may have interrupted the one that holds it. */
+    for (int tries = 0; atomic_flag_test_and_set(&seen.busy); tries++)
+        if (tries == MAX_TRIES) {
+            seen.lost++;
+            return;
+        }
+    keep(&found);
+    atomic_flag_clear(&seen.busy);
+}
+
+static void keep_open_ones(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.')
+            before_close(atoi(entry->d_name));
+    closedir(folder);
+}
+
+/* The interface that has an address; NULL where none has it. */
+static const char *owner(struct ifaddrs *interfaces, const struct end *wanted) {
+    for (struct ifaddrs *each = interfaces; each != NULL; each = each->ifa_next) {
+        struct sockaddr_storage from = {0};
+        struct end end;
+        int family = each->ifa_addr != NULL ? each->ifa_addr->sa_family : AF_UNSPEC;
+        if (family != AF_INET && family != AF_INET6)
+            continue;
+        memcpy(&from, each->ifa_addr,
+               family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+        if (read_end(&from, &end) && strcmp(end.address, wanted->address) == 0)
+            return each->ifa_name;
+    }
+    return NULL;
+}
+
+/* Traffic between addresses of one host is on lo, whatever interface they belong to. */
+static const char *interface_of(struct ifaddrs *interfaces, const struct connection *one) {
+    const char *name = owner(interfaces, &one->local);
+    return owner(interfaces, &one->peer) != NULL ? "lo" : name != NULL ? name : "?";
+}
+
+struct sum {
+    const char *interface;
+    unsigned long long count, sent, received;
+};
+
+static void add_to(struct sum *sums, const char *interface, const struct connection *one) {
+    int at = 0;
+    while (at < MAX_INTERFACES - 1 && sums[at].interface != NULL &&
+           strcmp(sums[at].interface, interface) != 0)
+        at++;
+    sums[at].interface = sums[at].interface == NULL ? interface : sums[at].interface;
+    sums[at].count++;
+    sums[at].sent += one->sent;
+    sums[at].received += one->received;
+}
+
+static void add_connection(struct lines *lines, int number, const char *interface,
+                           const struct connection *one) {
+    char key[32];
+    snprintf(key, sizeof key, "tcp.%d", number);
+    add(lines, key, "%s %s %u %s %u %llu %llu", interface, one->local.address, one->local.port,
+        one->peer.address, one->peer.port, one->sent, one->received);
+}
+
+static void add_sums(struct lines *lines, const struct sum *sums) {
+    for (int i = 0; i < MAX_INTERFACES && sums[i].interface != NULL; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "tcp_sum.%.32s", sums[i].interface);
+        add(lines, key, "%llu %llu %llu", sums[i].count, sums[i].sent, sums[i].received);
+    }
+}
+
+void add_sockets(struct lines *lines) {
+    struct ifaddrs *interfaces = NULL;
+    struct sum sums[MAX_INTERFACES] = {{0}};
+    if (getifaddrs(&interfaces) != 0)
+        return;
+    keep_open_ones();
+    add(lines, "tcp", "%d", seen.count);
+    if (seen.lost > 0)
+        add(lines, "tcp_lost", "%d", seen.lost);
+    for (int i = 0; i < seen.count; i++) {
+        const char *interface = interface_of(interfaces, &seen.list[i]);
+        if (i < MAX_LINES)
+            add_connection(lines, i, interface, &seen.list[i]);
+        else
+            add_to(sums, interface, &seen.list[i]);
+    }
+    add_sums(lines, sums);
+    freeifaddrs(interfaces);
+}

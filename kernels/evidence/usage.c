@@ -1,0 +1,78 @@
+/* The CPU time of a rank, and how long it waited for a CPU: by that a disturbed run is known. */
+#define _GNU_SOURCE
+#include "lines.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long nanoseconds(clockid_t clock) {
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0)
+        return -1;
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+/* The time (ns) that a thread was ready to run and had no CPU: the second number of its schedstat. */
+static int read_wait(const char *thread, unsigned long long *wait) {
+    char path[PATH_LENGTH];
+    snprintf(path, sizeof path, "/proc/self/task/%.32s/schedstat", thread);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return 0;
+    int found = fscanf(file, "%*u %llu", wait);
+    fclose(file);
+    return found == 1;
+}
+
+/* Over the threads that there are now; the kernel keeps no account of those that have ended. */
+static void add_wait(struct lines *lines) {
+    unsigned long long sum = 0, wait;
+    int threads = 0;
+    DIR *folder = opendir("/proc/self/task");
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.' && read_wait(entry->d_name, &wait)) {
+            sum += wait;
+            threads++;
+        }
+    closedir(folder);
+    if (threads > 0) {
+        add(lines, "wait_ns", "%llu", sum);
+        add(lines, "threads", "%d", threads);
+    }
+}
+
+/* How often the first thread changed its CPU, where the kernel counts that. */
+static void add_migrations(struct lines *lines) {
+    static const char field[] = "se.nr_migrations";
+    char path[64], line[256];
+    unsigned long long count;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/sched", (long)getpid());
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, field, sizeof field - 1) == 0 && sscanf(line, "%*[^:]:%llu", &count) == 1) {
+            add(lines, "migrations", "%llu", count);
+            break;
+        }
+    fclose(file);
+}
+
+void add_usage(struct lines *lines) {
+    struct rusage usage;
+    add_migrations(lines);
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        add(lines, "voluntary_switches", "%ld", usage.ru_nvcsw);
+        add(lines, "involuntary_switches", "%ld", usage.ru_nivcsw);
+    }
+    add_wait(lines);
+    /* CLOCK_PROCESS_CPUTIME_ID includes the threads that have ended. */
+    add(lines, "cpu_ns", "%lld", nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
+    add(lines, "clock_ns", "%lld", nanoseconds(CLOCK_MONOTONIC));
+}

@@ -1,0 +1,108 @@
+"""Whether a run was disturbed by others: judged from the time that its ranks waited for a CPU.
+
+Between MPI_Init and MPI_Finalize each rank records its CPU time, the time that its threads were ready to
+run and had no CPU (schedstat), and the wall time. The thresholds were measured: ``bench/condition.py`` prints
+both error rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
+from mpicampaign.verdict.evidence import cpu_list
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.verdict.evidence import Evidence
+
+SHORTEST = 0.1  # s; in less time a share means nothing
+WAITING = 0.10  # of the time that a rank ran or waited
+LEAST_WAIT = 0.004  # s; about one time slice of the kernel
+# A progress thread waits, too, but its process keeps this share of a CPU.
+FULLY_RUNNING = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one rank recorded between MPI_Init and MPI_Finalize, in s."""
+
+    wall: float
+    cpu: float
+    wait: float
+
+    @property
+    def waiting(self) -> float:
+        """The share of its time that the rank waited for a CPU."""
+        return self.wait / (self.cpu + self.wait) if self.wait else 0.0
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether the rank waited so long that its results cannot be trusted."""
+        running = self.cpu < FULLY_RUNNING * self.wall
+        return running and self.waiting > WAITING and self.wait > LEAST_WAIT
+
+
+def condition(evidence: Evidence) -> tuple[str, str]:
+    """The condition of a run and the reason for it; of a quiet run the largest share of waiting."""
+    usages = {rank: usage(seen) for rank, seen in sorted(evidence.ranks.items())}
+    known = {rank: found for rank, found in usages.items() if found is not None}
+    if not known or len(known) < len(usages):
+        return NOT_JUDGED, "no time of waiting for a CPU was recorded"
+    if shared := _oversubscribed(evidence):
+        return NOT_JUDGED, shared
+    if (shortest := min(found.wall for found in known.values())) < SHORTEST:
+        return NOT_JUDGED, f"{shortest:.3f} s between MPI_Init and MPI_Finalize, less than {SHORTEST:g} s"
+    worst = max(known, key=lambda rank: (known[rank].disturbed, known[rank].waiting))
+    found = known[worst]
+    waited = f"rank {worst} waited {found.waiting:.0%} of its time for a CPU"
+    if not found.disturbed:
+        return QUIET, waited
+    return DISTURBED, f"{waited}{_others(evidence, evidence.host_of(worst))}"
+
+
+def usage(seen: Mapping[str, str]) -> Usage | None:
+    """A rank's use of its time; None where a part of it was not recorded."""
+    try:
+        wall, cpu, wait = (
+            int(seen[f"end.{key}"]) - int(seen[f"start.{key}"]) for key in ("clock_ns", "cpu_ns", "wait_ns")
+        )
+    except (KeyError, ValueError):
+        return None
+    return Usage(wall / 1e9, cpu / 1e9, max(wait, 0) / 1e9)  # threads that ended took their waits with them
+
+
+def _oversubscribed(evidence: Evidence) -> str:
+    """A host with more ranks than CPUs for them: they wait for each other."""
+    cpus: dict[str, set[int]] = {}
+    ranks: dict[str, int] = {}
+    for rank, seen in evidence.ranks.items():
+        host = evidence.host_of(rank)
+        ranks[host] = ranks.get(host, 0) + 1
+        try:
+            cpus.setdefault(host, set()).update(cpu_list(seen.get("start.allowed", "")))
+        except ValueError:
+            return ""
+    for host, count in ranks.items():
+        if count > len(cpus[host]):
+            return f"{count} ranks of {host} share {len(cpus[host])} CPUs"
+    return ""
+
+
+def _others(evidence: Evidence, host: str) -> str:
+    """How many CPUs other processes of the host used while the launch ran, as far as the kernel tells."""
+    node = evidence.nodes.get(host, {})
+    try:
+        busy = float(node["after.busy_s"]) - float(node["before.busy_s"])
+        wall = float(node["after.uptime_s"]) - float(node["before.uptime_s"])
+        own = sum(
+            int(seen["end.cpu_ns"]) / 1e9
+            for rank, seen in evidence.ranks.items()
+            if evidence.host_of(rank) == host
+        )
+    except (KeyError, ValueError):
+        return ""
+    others = max(busy - own, 0.0) / wall if wall > 0 else 0.0
+    return f"; other processes of {host} used {others:.1f} CPUs"
