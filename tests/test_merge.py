@@ -357,7 +357,7 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
 
 def test_without_merged_bundles_records_stay_as_they_are(tmp_path: Path) -> None:
     found = collect_all(campaign_folder(tmp_path / "x"))
-    assert with_merged(found, PlanFile("c"), tmp_path, collect_own, plan_of) is found
+    assert with_merged(found, PlanFile("c"), {}) is found
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

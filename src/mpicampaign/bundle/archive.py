@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from mpicampaign import keys
 from mpicampaign.plan_file import FILE
 
 FORMAT = "mpicampaign-bundle"
@@ -22,7 +23,7 @@ MAX_MEMBERS = 500_000
 MAX_MANIFEST = 64 * 2**20  # B
 MAX_MEMBER = 2 * 2**30
 MAX_TOTAL = 20 * 2**30
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+NAME = re.compile(keys.NAME.schema["pattern"])
 
 # What of a campaign's folder is bundled; tables, figures and the report are made anew from it.
 PARTS = (FILE, "records.jsonl", "submissions.txt", "runs", "imports")

@@ -6,7 +6,6 @@ which the next one removes.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
@@ -22,6 +21,7 @@ from mpicampaign.collect.campaign import collect_all, collect_own, holds_results
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import locked
 from mpicampaign.plan_file import FILE
 from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
@@ -70,7 +70,7 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
         raise UserError(Problem("this is the folder of one campaign", printable(str(results)), hint=hint))
     outcome = Outcome()
     results.mkdir(parents=True, exist_ok=True)
-    with _alone(results):
+    with locked(results / "merging.lock", Problem("another merge is under way here", str(results))):
         for path in bundles:
             try:
                 folder, words = _merge_one(path, results, wishes)
@@ -97,16 +97,6 @@ def _check_wishes(bundles: Sequence[Path], wishes: MergeWishes) -> None:
     if len(bundles) > 1 and (wishes.renamed or wishes.same):
         message = f"--rename and --same are about the systems of one bundle, and {len(bundles)} are given"
         raise UserError(Problem(message, hint="merge each bundle with a call of its own"))
-
-
-@contextmanager
-def _alone(results: Path) -> Iterator[None]:
-    with (results / "merging.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(Problem("another merge is under way here", str(results))) from None
-        yield
 
 
 def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, str]:

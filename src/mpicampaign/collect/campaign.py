@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def collect_all(campaign_folder: Path) -> list[Record]:
     """The records of everything in a campaign's folder."""
     plan = plan_of(campaign_folder)
-    records = collect_own(plan, campaign_folder)
-    return mark_earlier(with_merged(records, plan, campaign_folder, collect_own, plan_of))
+    merged = {folder: collect_own(plan_of(folder), folder) for folder in merged_folders(campaign_folder)}
+    return mark_earlier(with_merged(collect_own(plan, campaign_folder), plan, merged))
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:

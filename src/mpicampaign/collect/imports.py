@@ -61,11 +61,7 @@ def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     last: dict[Case, int] = {}
     for record in first:
         last[record.case] = max(last.get(record.case, 0), record.repeat)
-    return [*first, *(_behind(record, last.get(record.case, 0)) for record in then)]
-
-
-def _behind(record: Record, repeats: int) -> Record:
-    return replace(record, repeat=record.repeat + repeats) if repeats else record
+    return [*first, *(replace(record, repeat=record.repeat + last.get(record.case, 0)) for record in then)]
 
 
 def imported_maps(campaign_folder: Path) -> list[ImportMap]:

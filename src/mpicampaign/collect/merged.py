@@ -11,7 +11,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, OK, Case, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from mpicampaign.plan_file import PlanFile
@@ -24,27 +24,23 @@ _RESULTS = (OK, FAILED)
 
 
 def with_merged(
-    records: list[Record],
-    plan: PlanFile,
-    campaign_folder: Path,
-    collect: Callable[[PlanFile, Path], list[Record]],
-    read: Callable[[Path], PlanFile],
+    records: list[Record], plan: PlanFile, merged: Mapping[Path, Iterable[Record]]
 ) -> list[Record]:
-    """The records with those of merged bundles.
+    """The records with those of merged bundles, given by their folders.
 
-    A run that is there already is not taken again; another run of the same number gets the next free one.
-    Where the plan has the case, runs of another campaign file are not taken, just as of the own system.
+    A run that is already present is not added again; a different run with the same number gets the next free
+    number. If the plan has the case, runs of another campaign file are left out, as on the system itself.
     """
-    folders = merged_folders(campaign_folder)
-    if not folders:
+    if not merged:
         return records
     taken = _Taken()
     for record in records:
         taken.add(record)
     planned = {entry.case: {run.identity for run in entry.runs} for entry in plan.cases}
-    for folder in folders:
-        for record in _merged(folder, planned, collect, read):
-            taken.add(record)
+    for folder, found in merged.items():
+        renamed = read_note(folder)["renamed"]
+        for record in found:
+            taken.add(_named(_as_planned(record, planned, renamed), folder, renamed))
     return taken.records()
 
 
@@ -68,17 +64,6 @@ def read_note(folder: Path) -> dict[str, Any]:
         return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"]), "same": list(note["same"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is damaged: {error}; remove {folder} and merge its bundle again") from error
-
-
-def _merged(
-    folder: Path,
-    planned: dict[Case, set[str]],
-    collect: Callable[[PlanFile, Path], list[Record]],
-    read: Callable[[Path], PlanFile],
-) -> Iterable[Record]:
-    renamed = read_note(folder)["renamed"]
-    for record in collect(read(folder), folder):
-        yield _named(_as_planned(record, planned, renamed), folder, renamed)
 
 
 def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str, str]) -> Record:

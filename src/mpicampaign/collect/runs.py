@@ -163,7 +163,6 @@ def _read_result(record: Record, left: _Left) -> Record:
     from mpicampaign.verdict.judge import judge
 
     said = output + left.text("stderr")
-    found = observed(evidence) | of_own_run(evidence, said)
     verdict, reasons = judge(evidence, said, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -175,7 +174,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         metadata={
             **record.metadata,
             **observed(evidence),
-            **found,
+            **of_own_run(evidence, said),
             **parsed.metadata,
             "version": parsed.version,
         },

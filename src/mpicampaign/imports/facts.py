@@ -14,7 +14,7 @@ from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
+from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, prefix_of, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +61,7 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
+_NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
 
 
 def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict[str, str]:
@@ -111,6 +112,15 @@ def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
         return True
     program = read_job_script(script).program
     return program != "" and suite_of(program) == detect_suite(text)
+
+
+def why_no_output(text: str, stderr: str) -> str:
+    """Why a text is not an output of a known suite, and what to do about it."""
+    if prefix := prefix_of(text):
+        remedy = "have it printed without (mpirun -l, srun -l, time stamps)"
+        return f"its lines have a prefix, such as {prefix!r}: {remedy}"
+    reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
+    return next(filter(None, reasons), _NO_OUTPUT)
 
 
 def _job_of_file(path: str, job: JobScript) -> str:

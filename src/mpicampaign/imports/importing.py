@@ -6,7 +6,6 @@ killed leaves copies and no half import: the same call again goes on.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import uuid
@@ -15,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import same_text, write_whole
+from mpicampaign.files import locked, same_text, write_whole
 from mpicampaign.imports.account import Account
-from mpicampaign.imports.facts import belongs, read_facts
+from mpicampaign.imports.facts import belongs, read_facts, why_no_output
 from mpicampaign.imports.files import (
     OUTPUT,
     SCRIPT,
@@ -39,7 +38,6 @@ from mpicampaign.imports.ledger import (
     read_ledger,
     runs_elsewhere,
 )
-from mpicampaign.imports.no_output import why_no_output
 from mpicampaign.records import plain_fields
 from mpicampaign.suites import OutputError
 from mpicampaign.yaml_lines import printable
@@ -85,11 +83,7 @@ def _no_folder(path: Path) -> Problem | None:
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other imports of this name away; remove what a killed one left half written."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(Problem(f"another call is importing into {folder}", hint="wait for it")) from None
+    with locked(folder / "lock", Problem(f"another call is importing into {folder}", hint="wait for it")):
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
         (folder / _PARTS).mkdir()
         yield
@@ -158,13 +152,10 @@ class _Import:
             self._refuse(source, f"{source.role} of no imported output", content)
 
     def _refuse(self, source: Source, reason: str, content: bytes = b"") -> None:
-        before = self.entries.get(source.path)
-        if before is None or not before.kept:
-            self.entries[source.path] = _entry(source, content, REFUSED, reason)
-        else:  # what was imported stays as it was; this file is another one
-            entry = _entry(source, content, REFUSED, reason)
-            entry.path = source.path + _NOW
-            self.entries[entry.path] = entry
+        entry, before = _entry(source, content, REFUSED, reason), self.entries.get(source.path)
+        if before is not None and before.kept:  # it stays as it was; this is another file of the same name
+            entry.path += _NOW
+        self.entries[entry.path] = entry
 
     def _kept(self, source: Source, content: bytes) -> bool:
         """Write a file once; whether it is there now with this very content."""
@@ -204,9 +195,10 @@ class _Import:
         outputs = [Output(entry.path, entry.sha256, entry.facts) for entry in kept]
         for path, label in label_all(outputs, self.chosen, runs_elsewhere(self.folder)).items():
             entry = self.entries[path]
-            good = isinstance(label, Label)
-            entry.role, entry.reason = (OUTPUT, "") if good else (REFUSED, str(label))
-            entry.label = plain_fields(label) if isinstance(label, Label) else {}
+            if isinstance(label, Label):
+                entry.role, entry.reason, entry.label = OUTPUT, "", plain_fields(label)
+            else:
+                entry.role, entry.reason, entry.label = REFUSED, label, {}
 
     def _account(self, looked_at: frozenset[str] | None) -> Account:
         entries = [self.entries[path] for path in sorted(self.entries)]
@@ -214,8 +206,9 @@ class _Import:
         unclaimed = [name for name in used if self.chosen.claims and name not in self.chosen.claims]
         facts = {name for entry in entries for name in entry.facts}
         misnamed = misnamed_facts(self.chosen.rules, facts)
-        new = len(self.new)
-        return Account(self.folder, tuple(entries), new, looked_at, tuple(unclaimed), tuple(misnamed))
+        return Account(
+            self.folder, tuple(entries), len(self.new), looked_at, tuple(unclaimed), tuple(misnamed)
+        )
 
     def _undone(self, account: Account) -> Account:
         """Take back what a call for a wrong folder, or with a wrong map, has copied beside good runs.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.host_lists import short
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+from mpicampaign.keys import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.imports.map_file import ImportMap, Rule
 
 REQUIRED = tuple(name for name in LABELS if name != "repeat")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
 _WHERE_TO_LOOK = ("path", "job_name", "trouble", "command", "directive.m", "hosts", "header.HOSTS")
 

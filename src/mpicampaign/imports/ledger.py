@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
 from mpicampaign.imports.files import OUTPUT
+from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,9 +92,5 @@ def _leads_out(path: str) -> bool:
 
 def ledger_text(entries: Iterable[LedgerEntry]) -> str:
     """What is written; names of files may hold anything, JSON's escapes hold it."""
-    data = {"format": FORMAT, "version": VERSION, "files": [_plain(entry) for entry in entries]}
+    data = {"format": FORMAT, "version": VERSION, "files": [plain_fields(entry) for entry in entries]}
     return json.dumps(data) + "\n"
-
-
-def _plain(entry: LedgerEntry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in entry.__dataclass_fields__}

@@ -291,18 +291,11 @@ class _Builder:
         found: dict[str, str] = {}
         for group in groups:
             for item, text in self.document.items(("host_groups", group, "hosts")):
-                for host in self._hosts(item, text):
+                for host in self.values.parsed(item, expand) or ():
                     other = found.setdefault(host, group)
                     if other != group:
                         self._problem(item, f"host {host} is in host group {other}, too", shown(text))
         return found
-
-    def _hosts(self, key: Key, text: str) -> list[str]:
-        try:
-            return expand(text)
-        except ValueError as error:
-            self._problem(key, str(error), shown(text))
-            return []
 
     def _rules(self) -> tuple[Rule, ...]:
         return tuple(self._rule(key, rule) for key, rule in self.document.items(("rules",)) if rule)

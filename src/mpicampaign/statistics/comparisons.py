@@ -20,9 +20,12 @@ The chance of any false difference was measured: ``tests/test_comparisons.py`` (
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
+
+from mpicampaign.statistics.medians import doubled_midranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,13 +89,12 @@ def scaled(p: float, m: int, k: int) -> float:
 
 def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
     """Probability that values of equal distributions are as far apart by ranks (chi-squared)."""
-    pooled = sorted(value for group in groups for value in group)
-    n = len(pooled)
-    ranks, ties = _midranks(pooled)
-    spread = 1 - ties / (n**3 - n)
+    ranks = doubled_midranks([value for group in groups for value in group])
+    n, following = len(ranks), iter(ranks)
+    spread = 1 - sum(count**3 - count for count in Counter(ranks).values()) / (n**3 - n)
     if spread <= 0:
         return 1.0
-    squares = math.fsum(math.fsum(ranks[value] for value in group) ** 2 / len(group) for group in groups)
+    squares = math.fsum((sum(islice(following, len(group))) / 2) ** 2 / len(group) for group in groups)
     return chi_squared_tail((12 * squares / (n * (n + 1)) - 3 * (n + 1)) / spread, len(groups) - 1)
 
 
@@ -113,15 +115,6 @@ def chi_squared_tail(x: float, freedom: int) -> float:
         total += term
         term *= half / (k + 0.5)
     return min(total, 1.0)
-
-
-def _midranks(ordered: Sequence[float]) -> tuple[dict[float, float], int]:
-    """The mean rank of each value, and the sum of t³ - t over the t equal ones."""
-    places: dict[float, list[int]] = {}
-    for rank, value in enumerate(ordered, start=1):
-        places.setdefault(value, []).append(rank)
-    ranks = {value: (found[0] + found[-1]) / 2 for value, found in places.items()}
-    return ranks, sum(len(found) ** 3 - len(found) for found in places.values())
 
 
 def _judged(

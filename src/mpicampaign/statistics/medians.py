@@ -126,7 +126,7 @@ def difference(a: Sequence[float], b: Sequence[float], level: float = 0.05) -> D
     """
     base = median(a)
     ratio = median(b) / base if base else None
-    ranks = _doubled_midranks([*a, *b])
+    ranks = doubled_midranks([*a, *b])
     # how many pairs have the larger value in b, less those that have it in a: by the rank sum, exactly
     wins = len(a) * (len(ranks) + 1) - sum(ranks[: len(a)])
     effect = wins / (len(a) * len(b))
@@ -167,7 +167,7 @@ def _rank_probability(ranks: list[int], chosen: int) -> float:
     return extreme / math.comb(len(ranks), chosen)
 
 
-def _doubled_midranks(values: list[float]) -> list[int]:
+def doubled_midranks(values: list[float]) -> list[int]:
     """Twice the rank of each value, equal values sharing their mean rank: whole numbers throughout."""
     first: dict[float, int] = {}
     last: dict[float, int] = {}
