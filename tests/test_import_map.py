@@ -42,7 +42,7 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
     assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
     assert found.presentation.table_sizes == (1024, 4096)
     assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
-    assert found.claims["TCP"].nodes == 2
+    assert found.placements["TCP"].nodes == 2
 
 
 @pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
@@ -58,7 +58,7 @@ def test_shipped_maps_have_no_mistakes(path: Path) -> None:
         ("rules:", "rule:", r"map\.yaml:8: rule: unknown key 'rule'.*\n.*did you mean 'rules'"),
         ("directive.m", "directve.m", r"map\.yaml:9: .*unknown fact 'directve\.m'\n +did you mean"),
         ("(?P<group>", "(?P<group", r"map\.yaml:9: .*not a regular expression"),
-        ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is no group.*\n +did you mean 'group'"),
+        ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is neither a group.*\n +did you mean 'group'"),
         ("nodes: 2", "nodes: two", r"map\.yaml:7: placements\.TCP\.nodes: must be a whole number"),
         ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp or ibv"),
         ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is no range of numbers"),

@@ -85,7 +85,7 @@ def read_import(folder: Path) -> list[Record]:
 def _order(chosen: ImportMap) -> Callable[[Record], Any]:
     """Host groups and placements in the order of the map, others behind them by name."""
     groups = {name: number for number, name in enumerate(chosen.system_of)}
-    placements = {name: number for number, name in enumerate(chosen.claims)}
+    placements = {name: number for number, name in enumerate(chosen.placements)}
 
     def key(record: Record) -> tuple[Any, ...]:
         case = record.case

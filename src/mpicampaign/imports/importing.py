@@ -203,7 +203,7 @@ class _Import:
     def _account(self, looked_at: frozenset[str] | None) -> Account:
         entries = [self.entries[path] for path in sorted(self.entries)]
         used = {entry.label["placement"]: None for entry in entries if entry.role == OUTPUT}
-        unclaimed = [name for name in used if self.chosen.claims and name not in self.chosen.claims]
+        unclaimed = [name for name in used if self.chosen.placements and name not in self.chosen.placements]
         facts = {name for entry in entries for name in entry.facts}
         misnamed = misnamed_facts(self.chosen.rules, facts)
         return Account(

@@ -30,7 +30,7 @@ def judge_import(
         return conclude(
             [Finding("result", CONTRADICTS, "the file is not what was imported: its checksum differs")]
         )
-    claim = chosen.claims.get(label.placement)
+    claim = chosen.placements.get(label.placement)
     # first, since it alone concerns the figures
     findings = [Finding("output", LACKS, doubt)] if doubt else []
     findings += [*_exit(facts), *_host_group(facts, label, chosen)]
