@@ -300,11 +300,11 @@ def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
     take(tmp_path, write(tmp_path, a__out=""))
     wrong = tmp_path / "wrong"
     wrong.mkdir()
-    assert account_text(take(tmp_path, wrong)).endswith("is it the right folder, and the map for it?")
+    assert account_text(take(tmp_path, wrong)).endswith("check the folder and the map")
     (wrong / "notes.out").write_text("nothing\n")
-    assert take(tmp_path, wrong).in_vain
-    assert not take(tmp_path).in_vain  # labels anew
-    assert not take(tmp_path, tmp_path / "raw", wrong).in_vain
+    assert take(tmp_path, wrong).found_no_run
+    assert not take(tmp_path).found_no_run  # labels anew
+    assert not take(tmp_path, tmp_path / "raw", wrong).found_no_run
 
 
 def test_a_condition_that_no_file_can_meet_is_told_with_the_fact_that_is_there(tmp_path: Path) -> None:
@@ -344,9 +344,9 @@ def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
 
 def test_a_placement_that_the_map_does_not_declare_is_told(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
-    assert "placement TCP:" not in account_text(take(tmp_path, raw))
+    assert "placement TCP" not in account_text(take(tmp_path, raw))
     text = account_text(take(tmp_path, raw, text=MAP + "placements: {TPC: {nodes: 2}}\n"))
-    assert "placement TCP: not among the map's placements:" in text
+    assert "placement TCP is not in the map's placements:" in text
 
 
 def test_two_scripts_of_one_name_are_both_accounted_for(tmp_path: Path) -> None:
@@ -502,7 +502,7 @@ def test_lines_with_a_prefix_are_told_as_that(tmp_path: Path, prefix: str) -> No
     files = {name: "".join(prefix + line + "\n" for line in files[name].splitlines()) for name in files}
     files["c__out"] = "as written: # OSU MPI Bandwidth Test v5.6.2\n"
     found = reasons(take(tmp_path, write(tmp_path, **files)))
-    said = f"its lines have a prefix, such as {prefix!r}: have it printed without (mpirun -l"
+    said = f"its lines have a prefix, such as {prefix!r}: print it without (mpirun -l"
     assert found["a.out"] == found["b.out"] and found["a.out"].startswith(said)
     assert found["c.out"].startswith("no output of IMB")
 
@@ -527,8 +527,8 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     for number in range(3):
         (tmp_path / "wrong" / "deep" / f"{number}.out").write_text(imb(second=number + 5))
     again = take(tmp_path, tmp_path / "wrong")
-    assert again.in_vain and again.new == 0
-    assert "the import was left as it was" in account_text(again)
+    assert again.found_no_run and again.new == 0
+    assert "the import is unchanged" in account_text(again)
     assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
     assert len(take(tmp_path).entries) == 1

@@ -142,7 +142,7 @@ def test_verdicts_say_what_the_files_prove(records: list[Record]) -> None:
     for record in pingpong:
         bound = record.case.placement in ("SHM-1", "SHM-2")
         assert record.verdict == (UNVERIFIED if bound else VERIFIED)
-        assert ("was not recorded" in record.verdict_reasons[0]) is bound
+        assert ("were not recorded" in record.verdict_reasons[0]) is bound
 
 
 def test_all_repeats_were_run_alike(comparison: Comparison) -> None:
