@@ -149,7 +149,7 @@ def test_a_job_that_did_not_end_well_failed(tmp_path: Path, end: str, words: str
     _, (record,) = take(tmp_path, {"1.out": text})
     assert case(record) == ("scarf", "scarf10", "TCP", "PingPong")
     assert record.status == FAILED
-    assert record.reason.startswith("the scheduler says: ")
+    assert record.reason.startswith("the scheduler reports: ")
     assert words in record.reason
 
 

@@ -1,4 +1,4 @@
-"""Records of merged bundles beside a campaign's own: each run once, none of another campaign file."""
+"""Records of merged bundles added to a campaign's own: each run once, none of another campaign file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def with_merged(
 
 
 def merged_folders(campaign_folder: Path) -> list[Path]:
-    """The folders of merged bundles; what a killed merge left begins with a dot."""
+    """The folders of merged bundles, without the hidden ones of killed merges."""
     found = (campaign_folder / MERGED).glob("*")
     return sorted(path for path in found if path.is_dir() and not path.name.startswith("."))
 
@@ -67,7 +67,7 @@ def read_note(folder: Path) -> dict[str, Any]:
 
 
 def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str, str]) -> Record:
-    """The record; a missing one where the plan has its case otherwise."""
+    """The record; a missing one where the plan describes its case differently."""
     system = renamed.get(record.case.system, record.case.system)
     wanted = planned.get(replace(record.case, system=system))
     if wanted is None or record.identity in wanted or record.status not in _RESULTS or not record.identity:
@@ -87,7 +87,7 @@ def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:
 
 @dataclass(slots=True)
 class _Taken:
-    """Records by case and repeat; results displace what says that there is none."""
+    """Records by case and repeat; results replace records without a result."""
 
     found: dict[tuple[Case, int], Record] = field(default_factory=dict)
     seen: dict[tuple[object, ...], list[Record]] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class _Taken:
         self.last[record.case] = max(self.last[record.case], record.repeat)
 
     def _is_known(self, record: Record) -> bool:
-        """Whether this very run is there already, from a bundle before or from this system itself."""
+        """Whether exactly this run is already present, from an earlier bundle or from the system itself."""
         run = (record.case, record.identity, record.hosts, record.job_id, record.started, record.ended)
         alike = self.seen.setdefault((*run, record.status), [])
         if any(other.series == record.series for other in alike):
@@ -120,12 +120,12 @@ class _Taken:
         return False
 
     def records(self) -> list[Record]:
-        """In the order in which cases came first, by repeat."""
+        """By case, in the order of their first appearance, then by repeat."""
         cases = list(dict.fromkeys(case for case, _ in self.found))
         order = {case: number for number, case in enumerate(cases)}
         return sorted(self.found.values(), key=lambda record: (order[record.case], record.repeat))
 
 
 def _supersedes(record: Record, other: Record) -> bool:
-    """Whether it is the same run's success after a failure that an earlier bundle holds."""
+    """Whether it is the success of a run whose failure came with an earlier bundle."""
     return (record.status, other.status) == (OK, FAILED) and record.identity == other.identity != ""
