@@ -297,5 +297,5 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
 def test_a_binary_file_is_no_records_file(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"format"\n\xff\xfe\n')
-    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is no text in UTF-8"):
+    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is not UTF-8 text"):
         read_records(path)
