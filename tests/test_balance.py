@@ -14,13 +14,13 @@ PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s"
 
 
 def rows() -> list[dict[str, str]]:
-    """The printed figures of each row, in the units that `PUBLISHED` names."""
+    """The printed values of each row, in the units that `PUBLISHED` names."""
     found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for figure in load_reference("hpcc-2005").values:
-        row = found.setdefault((figure.system, figure.host_group, figure.placement), {})
-        row["id"] = f"{figure.host_group} {figure.placement}"
-        row[figure.quantity] = figure.printed
-        assert figure.unit == PUBLISHED.get(figure.quantity, figure.unit)
+    for value in load_reference("hpcc-2005").values:
+        row = found.setdefault((value.system, value.host_group, value.placement), {})
+        row["id"] = f"{value.host_group} {value.placement}"
+        row[value.quantity] = value.printed
+        assert value.unit == PUBLISHED.get(value.quantity, value.unit)
     return list(found.values())
 
 

@@ -168,7 +168,7 @@ def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> Non
 
 def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
     done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
-    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {words}" for words in done]
+    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
     (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
     [record] = collect(plan_of({}), tmp_path)
     assert record.metadata["submissions"] == "2, again after node failure"

@@ -55,36 +55,41 @@ class _Found:
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
     found = _apply(chosen.rules, facts)
-    values = found.values
-    groups = _groups_of_hosts(facts, chosen)
+    values, groups = found.values, _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
         return f"its hosts belong to several host groups: {_listed(groups)}"
-    requested = values.get("host_group", "")
-    actual = next(iter(groups), "")
+    requested, actual = values.get("host_group", ""), next(iter(groups), "")
     if actual:
         values["host_group"] = actual
     if values.get("host_group") in chosen.system_of:
         # rules give the system of hosts that no group lists
         values["system"] = chosen.system_of[values["host_group"]]
-    missing = [name for name in REQUIRED if not values.get(name)]
-    if missing:
-        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
-    wrong = [f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])]
-    if wrong:
-        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
-    repeat = values.get("repeat", "")
-    if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
-        return f"repeat {repeat!r} is no number from 1 on"
+    if problem := _unusable(values, facts):
+        return problem
     return Label(
         values["system"],
         values["host_group"],
         values["placement"],
         values["benchmark"],
-        repeat=int(repeat) if repeat else None,
+        repeat=int(values["repeat"]) if values.get("repeat") else None,
         requested=requested if actual and requested and requested != actual else "",
         actual=bool(actual),
         asked=found.asked,
     )
+
+
+def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """Why the values cannot be labels; empty where they can."""
+    if missing := [name for name in REQUIRED if not values.get(name)]:
+        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
+    if wrong := [
+        f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])
+    ]:
+        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
+    repeat = values.get("repeat", "")
+    if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
+        return f"repeat {repeat!r} is not a number from 1 on"
+    return ""
 
 
 def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Found:

@@ -50,10 +50,10 @@ def _exit(facts: Mapping[str, str]) -> list[Finding]:
 def _host_group(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> list[Finding]:
     group = label.host_group
     if "hosts" not in facts:
-        return [Finding("hosts", LACKS, f"not recorded; only the rules of the map say {group}")]
+        return [Finding("hosts", LACKS, f"not recorded; {group} is known only from the map's rules")]
     if strangers := unlisted_hosts(facts, chosen):
         reason = f"{', '.join(strangers)}: in no host group of the map"
-        reason += "" if label.actual else f"; only the rules of the map say {group}"
+        reason += "" if label.actual else f"; {group} is known only from the map's rules"
         return [Finding("host group", LACKS, reason)]
     return [Finding("host group", SUPPORTS, f"members of {group}")]
 
