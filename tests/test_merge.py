@@ -22,7 +22,7 @@ from mpicampaign.collect.merged import with_merged
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile
-from mpicampaign.records import MISSING, OK, Record, write_records
+from mpicampaign.records import MISSING, OK, Header, Record, write_records
 from mpicampaign.show.make import to_csv
 
 
@@ -388,7 +388,7 @@ def test_tables_know_what_was_merged_since_the_last_report(
 ) -> None:
     folder = tmp_path / "here" / "c"
     folder.mkdir(parents=True)
-    write_records(folder / "records.jsonl", "c", [])
+    write_records(folder / "records.jsonl", Header("c"), [])
     os.utime(folder / "records.jsonl", (1, 1))
     main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
     assert main(["tables", "--results", str(folder), "--list"]) == 0

@@ -179,29 +179,21 @@ class Header:
     benchmark_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # B, where they differ
 
 
-def write_records(path: Path, campaign: str | Header, records: Iterable[Record]) -> None:
+def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
     """Write one JSON object per line: a header with format and version, then the records."""
-    known = Header(campaign) if isinstance(campaign, str) else campaign
-    header = {"format": FORMAT, "version": VERSION, **plain_fields(known)}
-    lines = [json.dumps(header)]
+    lines = [json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)})]
     lines += [json.dumps(record_to_json(record), ensure_ascii=False) for record in records]
     write_whole(path, "\n".join(lines) + "\n")
 
 
-def read_records(path: Path) -> tuple[str, list[Record]]:
-    """The campaign's name and its records.
+def read_records(path: Path) -> tuple[Header, list[Record]]:
+    """The header and the records of a file.
 
     Raises
     ------
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    header, records = read_with_header(path)
-    return header.campaign, records
-
-
-def read_with_header(path: Path) -> tuple[Header, list[Record]]:
-    """The header and the records; raises as `read_records`."""
     lines = _text(path).removesuffix("\n").split("\n")
     header = _header(path, lines[0])
     records = []
