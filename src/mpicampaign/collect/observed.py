@@ -25,13 +25,10 @@ _SHOWN = 12  # digits
 
 def observed(evidence: Evidence) -> dict[str, str]:
     """The recorded checksums of program and MPI library; a bundled kernel is identified by its version."""
-    program = "" if '"provider":"bundled"' in evidence.claim.get("declared", "") else _program(evidence)
-    found = {PROGRAM: program, LIBRARY: evidence.library[1][:_SHOWN]}
+    bundled = '"provider":"bundled"' in evidence.claim.get("declared", "")
+    program = "" if bundled else evidence.job.get("program_sha256", "")
+    found = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
     return {key: value for key, value in found.items() if value}
-
-
-def _program(evidence: Evidence) -> str:
-    return evidence.job.get("program_sha256", "")[:_SHOWN]
 
 
 def mark_earlier(records: Iterable[Record]) -> list[Record]:
