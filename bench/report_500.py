@@ -53,7 +53,7 @@ def print_parts(folder: str) -> None:
 
     from mpicampaign.analyse_tables import write_tables
     from mpicampaign.compare.compare import compare
-    from mpicampaign.records import write_records
+    from mpicampaign.records import Header, write_records
     from mpicampaign.show.figures.draw import draw_all
     from mpicampaign.show.report.write import write_report
 
@@ -66,7 +66,7 @@ def print_parts(folder: str) -> None:
     moments.append(process_time())
     write_tables(comparison, place / "tables")
     moments.append(process_time())
-    write_records(place / "records.jsonl", "many", records)
+    write_records(place / "records.jsonl", Header("many"), records)
     moments.append(process_time())
     pictures = draw_all(comparison, place / "figures")
     moments.append(process_time())

@@ -61,7 +61,7 @@ def run(case: Case, repeat: int, *series: Series, suite: str = "imb") -> Record:
         repeat,
         OK,
         verdict=VERIFIED,
-        verdict_reasons=("hosts: node1 (2 ranks)", "binding: one core a rank"),
+        verdict_reasons=("hosts: node1 (2 ranks)", "binding: one core per rank"),
         series=series,
         hosts=("node1",),
         job_id=str(1000 + repeat),

@@ -24,7 +24,7 @@ from evidence_texts import (
 from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile, plan_from, plan_json, read_plan
-from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
+from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Header, read_records, write_records
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
@@ -168,7 +168,7 @@ def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> Non
 
 def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
     done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
-    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {words}" for words in done]
+    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
     (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
     [record] = collect(plan_of({}), tmp_path)
     assert record.metadata["submissions"] == "2, again after node failure"
@@ -236,8 +236,8 @@ def test_osu_output_that_ends_before_its_largest_size_is_cut(tmp_path: Path) -> 
 def test_records_survive_being_written_and_read(tmp_path: Path) -> None:
     record = read(run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr=""))
     path = tmp_path / "records.jsonl"
-    write_records(path, "c", [record])
-    assert read_records(path) == ("c", [record])
+    write_records(path, Header("c"), [record])
+    assert read_records(path) == (Header("c"), [record])
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
     tmp_path: Path, key: str, value: object
 ) -> None:
     run = synthetic.case_runs(Case("s", "g", "p", "b"), 1e-6, 1e9, 1)
-    write_records(tmp_path / "records.jsonl", "c", run * 2)
+    write_records(tmp_path / "records.jsonl", Header("c"), run * 2)
     lines = (tmp_path / "records.jsonl").read_text().splitlines()
     lines[2] = json.dumps(json.loads(lines[2]) | {key: value})
     (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
@@ -297,5 +297,5 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
 def test_a_binary_file_is_no_records_file(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"format"\n\xff\xfe\n')
-    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is no text in UTF-8"):
+    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is not UTF-8 text"):
         read_records(path)

@@ -30,7 +30,7 @@ def test_chi_squared_against_the_tables(x: float, freedom: int, p: float) -> Non
 
 
 def test_kruskal_wallis_against_a_worked_example() -> None:
-    """Three groups of five, ranks 1-5, 6-10, 11-15: H = 12.5 exactly; ties all over: nothing to tell."""
+    """Three groups of five, ranks 1-5, 6-10, 11-15: H = 12.5 exactly; all tied: no difference."""
     assert kruskal_wallis(separated(3, 5)) == pytest.approx(chi_squared_tail(12.5, 2))
     assert kruskal_wallis([[1.0] * 5, [1.0] * 5, [1.0] * 5]) == 1.0
 

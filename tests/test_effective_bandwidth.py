@@ -18,7 +18,7 @@ from mpicampaign.suites.kernels import effective_bandwidth as formulas
 
 def column(quantity: str) -> dict[int, float]:
     """A column of the published table in MB/s, by the number of processes."""
-    figures = load_reference("b_eff-t3e").figures
+    figures = load_reference("b_eff-t3e").values
     return {int(f.ranks or 0): f.value / 1e6 for f in figures if f.quantity == quantity}
 
 

@@ -192,8 +192,8 @@ def test_the_script_names_an_osu_program_of_an_unknown_title() -> None:
 def test_why_a_job_was_ended_in_lsfs_words() -> None:
     end = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
     report = read_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
-    words = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
-    assert report is not None and report.trouble == words
+    trouble = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
+    assert report is not None and report.trouble == trouble
 
 
 TWO_LAUNCHES = """\

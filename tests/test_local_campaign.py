@@ -62,8 +62,8 @@ def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
     done = run(project)
     assert done.returncode == 0, done.stderr
     folder = project.folder / "results/short"
-    name, records = read_records(folder / "records.jsonl")
-    assert (name, len(records)) == ("short", 8)
+    header, records = read_records(folder / "records.jsonl")
+    assert (header.campaign, len(records)) == ("short", 8)
     for record in records:
         if record.case.placement == "SHM-2" and record.status == NOT_AVAILABLE:
             assert "2 socket(s)" in record.reason

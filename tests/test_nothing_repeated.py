@@ -100,7 +100,7 @@ def test_exactly_the_runs_concerned_are_repeated(project: ProjectCopy) -> None:
     (project.folder / "trivial.yaml").write_text(yaml.safe_dump(campaign))
     said = project.call("plan", "--campaign", "trivial.yaml").stdout
     assert "6 runs here, 4 still to be done" in said
-    assert "2 results of what the campaign no longer describes:" in said
+    assert "2 results that the campaign no longer describes:" in said
     assert "placement.ranks_per_node: 2 → 3 (local two trivial repeats 1-2)" in said
     assert "placement.ranks_per_node: 2 → 3" in project.call("status", "--campaign", "trivial.yaml").stdout
     assert "placement.ranks_per_node: 2 → 3" in run(project)

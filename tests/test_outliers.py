@@ -1,4 +1,4 @@
-"""Single figures far from the others: found over neighbouring sizes, named with repeat, job and host."""
+"""Single values far from the others: found over neighbouring sizes, named with repeat, job and host."""
 
 from __future__ import annotations
 

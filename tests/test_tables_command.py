@@ -11,7 +11,7 @@ import synthetic
 from pyarrow import parquet
 
 from mpicampaign.cli import main
-from mpicampaign.records import CONTRADICTED, Header, read_with_header, write_records
+from mpicampaign.records import CONTRADICTED, Header, read_records, write_records
 
 SIZES = (1024, 8192)
 
@@ -181,7 +181,7 @@ def test_what_is_no_table_is_not_written_over(
         assert status == 2 and "this file is there already" in err
         assert (tmp_path / name).read_text() == "mine\n"
     assert call(capsys, folder, "--format", "markdown", "-o", str(tmp_path / "table.md"))[0] == 0
-    write_records(tmp_path / "records.jsonl", *read_with_header(folder / "records.jsonl"))
+    write_records(tmp_path / "records.jsonl", *read_records(folder / "records.jsonl"))
     (tmp_path / "plan.json").write_text("{}\n")
     status, _, err = call(capsys, tmp_path, "--format", "json", "-o", str(tmp_path / "plan.json"))
     assert status == 2 and "one of the results" in err
@@ -190,7 +190,7 @@ def test_what_is_no_table_is_not_written_over(
 def test_a_metric_of_runs_that_do_not_count_says_why(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    header, records = read_with_header(folder / "records.jsonl")
+    header, records = read_records(folder / "records.jsonl")
     said = {"verdict": CONTRADICTED, "verdict_reasons": ("traffic on lo",)}
     doubted = [replace(run, **said) if run.status == "ok" else run for run in records]
     write_records(tmp_path / "records.jsonl", header, doubted)
@@ -204,7 +204,7 @@ def test_a_metric_of_runs_that_do_not_count_says_why(
 def test_an_earlier_series_is_given_or_found(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    header, records = read_with_header(folder / "records.jsonl")
+    header, records = read_records(folder / "records.jsonl")
     then = [replace(run, started=run.started and "2025-01-02T03:04:05Z") for run in records]
     write_records(tmp_path / "records.jsonl", header, records)
     assert "change_verdict" not in chosen(capsys, tmp_path)[0]
@@ -213,7 +213,7 @@ def test_an_earlier_series_is_given_or_found(
     assert given[0]["change_verdict"] == "not significant, p = 1"
     (tmp_path / "then.jsonl").rename(tmp_path / "earlier.jsonl")
     assert chosen(capsys, tmp_path) == given
-    write_records(tmp_path / "other.jsonl", "another", then)
+    write_records(tmp_path / "other.jsonl", Header("another"), then)
     err = call(capsys, tmp_path, "--since", str(tmp_path / "other.jsonl"))[2]
     assert "is of campaign 'another', not 'c'" in err
 
@@ -229,7 +229,7 @@ def test_missing_and_damaged_records_are_told(capsys: pytest.CaptureFixture[str]
 def test_records_without_sizes_in_their_header_are_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    write_records(tmp_path / "records.jsonl", "c", synthetic.campaign())
+    write_records(tmp_path / "records.jsonl", Header("c"), synthetic.campaign())
     lines = (tmp_path / "records.jsonl").read_text().split("\n", 1)
     old = {"format": "mpicampaign-records", "version": 1, "campaign": "c"}
     (tmp_path / "records.jsonl").write_text(json.dumps(old) + "\n" + lines[1])
@@ -240,5 +240,5 @@ def test_records_without_sizes_in_their_header_are_read(
 def test_line_separators_in_names_do_not_end_a_record(tmp_path: Path) -> None:
     record = replace(synthetic.campaign()[0], reason="a\u2028b\x85c")
     write_records(tmp_path / "records.jsonl", Header("c", "t", (1,), {"PingPong": (2, 3)}), [record])
-    header, records = read_with_header(tmp_path / "records.jsonl")
+    header, records = read_records(tmp_path / "records.jsonl")
     assert header == Header("c", "t", (1,), {"PingPong": (2, 3)}) and records == [record]

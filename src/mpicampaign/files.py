@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from mpicampaign.errors import UserError
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from mpicampaign.errors import Problem
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -26,3 +33,20 @@ def same_text(path: Path, text: str) -> bool:
         return path.read_bytes() == text.encode("utf-8")
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def locked(lock: Path, held: Problem) -> Iterator[None]:
+    """Hold a lock file.
+
+    Raises
+    ------
+    UserError
+        with the problem ``held``, when another process holds it.
+    """
+    with lock.open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(held) from None
+        yield

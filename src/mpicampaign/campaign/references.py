@@ -38,8 +38,8 @@ def _check_choice(key: Key, name: str, notes: Notes) -> None:
         for problem in error.problems:
             notes.add((*key, "name"), f"this reference is damaged: {problem}", shown(name))
         return
-    _check_names((*key, "host_groups"), {figure.host_group for figure in reference.figures}, reference, notes)
-    _check_names((*key, "placements"), {figure.placement for figure in reference.figures}, reference, notes)
+    _check_names((*key, "host_groups"), {value.host_group for value in reference.values}, reference, notes)
+    _check_names((*key, "placements"), {value.placement for value in reference.values}, reference, notes)
 
 
 def _check_names(key: Key, known: set[str], reference: Reference, notes: Notes) -> None:

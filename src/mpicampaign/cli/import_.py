@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     folder = results_folder() / chosen.campaign
     account = import_folders(options.folders, chosen, folder)
     tell(account_text(account))
-    if account.in_vain:
+    if account.found_no_run:
         return EXIT_MISTAKE
     if not options.only_copy:
         from mpicampaign.analyse_tables import records_and_tables

@@ -172,13 +172,13 @@ def _records(place: Path) -> tuple[Header, list[Record]]:
     """As the last report left them; from the results themselves where bundles were merged since."""
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.collect.merged import merged_folders
-    from mpicampaign.records import Header, read_with_header
+    from mpicampaign.records import Header, read_records
 
     path = _in_folder(place)
     made = path.stat().st_mtime if path.is_file() else 0.0
     if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
-        return read_with_header(_records_file(place))
-    header = read_with_header(path)[0] if made else Header(plan_of(place).campaign)
+        return read_records(_records_file(place))
+    header = read_records(path)[0] if made else Header(plan_of(place).campaign)
     return header, collect_all(place)
 
 
@@ -222,12 +222,12 @@ def _changes(
     """The earlier series that is given, or the one that the results folder has kept."""
     from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
     from mpicampaign.compare.compare import compare
-    from mpicampaign.records import read_with_header
+    from mpicampaign.records import read_records
 
     if since is None:
         return earlier_series(path.parent, *sizes)
     earlier_file = _records_file(since)
-    other, earlier = read_with_header(earlier_file)
+    other, earlier = read_records(earlier_file)
     if other.campaign != header.campaign:
         message = f"is of campaign {other.campaign!r}, not {header.campaign!r}"
         hint = "a series is the same campaign on another date"

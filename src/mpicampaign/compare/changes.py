@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.records import OK, read_records, read_with_header, write_records
+from mpicampaign.records import OK, read_records, write_records
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
     """
     path, kept = folder / "records.jsonl", folder / EARLIER_FILE
     try:
-        header, old = read_with_header(path)
+        header, old = read_records(path)
     except (FileNotFoundError, UserError):
         return
     days = {(run.case, run.repeat): run.started[:10] for run in now if run.status == OK}

@@ -45,7 +45,7 @@ def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[Pub
 
 def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     reference = load_reference(choice.name)
-    figures = [figure for figure in reference.figures if _same_benchmark(table, figure)]
+    figures = [figure for figure in reference.values if _same_benchmark(table, figure)]
     figures = _of_placements(table, choice, figures)
     if choice.host_groups:
         figures = [figure for figure in figures if figure.host_group in choice.host_groups]
@@ -55,7 +55,7 @@ def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
         values = _values(table.metrics, of_place)
         if values:
             found.append(_row(of_place[0], reference.source, choice, values))
-    order = {_place(figure): number for number, figure in reversed(list(enumerate(reference.figures)))}
+    order = {_place(figure): number for number, figure in reversed(list(enumerate(reference.values)))}
     return sorted(found, key=lambda row: order[_row_place(row)])
 
 
