@@ -19,7 +19,7 @@ from conftest import succeeded
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]

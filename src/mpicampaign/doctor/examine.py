@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.files import write_whole
@@ -116,7 +116,7 @@ def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], li
         return [], [NodeClass("local", (host_names()[0],), 1)]
     helps = scheduler.site_helps
     answers = {
-        name: call((name, *rest)).output if name in helps else _answer((name, *rest))
+        name: call((name, *rest)).out if name in helps else _answer((name, *rest))
         for name, *rest in scheduler.site_questions
     }
     queues = scheduler.queues(answers)
@@ -128,7 +128,7 @@ def _answer(command: Sequence[str]) -> str:
     answer = call(command)
     if answer.failure:
         raise UnreadableError(answer.failure)
-    return answer.output
+    return answer.out
 
 
 def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
@@ -169,7 +169,7 @@ def _modules() -> tuple[str, list[Library]]:
         return "not found: a login shell knows no module command", []
     if answer.failure:
         return f"could not look: {answer.failure}", []
-    names = module_names(answer.output)
+    names = module_names(answer.out)
     found = mpi_modules(names)
     return f"{len(names)} found, {len(found)} of them MPI libraries", found
 

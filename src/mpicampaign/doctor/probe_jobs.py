@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import shutil
 import signal
 import sys
@@ -13,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
 from mpicampaign.errors import UnreadableError
+from mpicampaign.execution.cluster_jobs import query
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
 from mpicampaign.site.facts import Group, NodeProbe
@@ -100,7 +100,7 @@ class _Probes:
         try:
             if answer.failure:
                 raise UnreadableError(answer.failure)
-            self.jobs[group.name] = _Job(self._number(answer.output), output, log)
+            self.jobs[group.name] = _Job(self._number(answer.out), output, log)
         except UnreadableError as error:
             self.refused[group.name] = str(error)
 
@@ -135,20 +135,12 @@ class _Probes:
         waiting = [job for job in self.open if job.ended is None]
         if not waiting:
             return
-        queue = self._queue()
+        jobs, _ = query(self.scheduler)
+        queue = {job.id: job for job in jobs}
         for job in waiting:
             job.queued = queue.get(job.number, job.queued)
             if job.queued and job.queued.state not in IN_THE_QUEUE:
                 job.ended = time.monotonic()
-
-    def _queue(self) -> dict[str, QueuedJob]:
-        """The jobs that the scheduler lists, by number; none where it does not answer."""
-        answer = call(self.scheduler.query(getpass.getuser()))
-        try:
-            jobs = [] if answer.failure else self.scheduler.read_queue(answer.output)
-        except UnreadableError:
-            jobs = []
-        return {job.id: job for job in jobs}
 
     def cancel(self) -> None:
         """Our own jobs that have not ended, each by its number, and once."""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import exit_status
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.execute import CommandResult, call
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
-COMMAND_SECONDS = 60.0  # a busy controller answers late
 BURST = 50  # submissions between two looks at what happened meanwhile
 SUBMIT_TRIES = 3  # of one job; a limit on jobs, or a busy controller, is waited for with more patience
 PATIENT_TRIES = 10
@@ -227,9 +226,11 @@ class ClusterJobs:
         job.id, job.since = queued.id, None
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
-        answer = self._run([self._scheduler.cancel, queued.id], COMMAND_SECONDS)
+        answer = self._run([self._scheduler.cancel, queued.id])
         if answer.status != 0:
-            self._say(f"{job.script.label}: job {queued.id} is not cancelled ({answer.words}), trying again")
+            self._say(
+                f"{job.script.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again"
+            )
         return answer.status == 0
 
     def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
@@ -270,7 +271,7 @@ class ClusterJobs:
         job.refusals += 1
         # the next query tells whether it was accepted after all
         self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * job.refusals)
-        return answer.words
+        return answer.last_line
 
     def _gives_up(self, job: ClusterJob, problem: str) -> bool:
         """Whether to try no more: a limit on jobs is waited for as long as other jobs of ours go on."""
@@ -293,11 +294,11 @@ class ClusterJobs:
 
 def query(scheduler: BatchScheduler, run: Callable[..., CommandResult] = call) -> tuple[list[QueuedJob], str]:
     """All jobs of this user, from one query; or why they are not known."""
-    answer = run(scheduler.query(getpass.getuser()), COMMAND_SECONDS)
+    answer = run(scheduler.query(getpass.getuser()))
     if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
         return [], ""
     if answer.status != 0:
-        return [], answer.words
+        return [], answer.last_line
     try:
         return scheduler.read_queue(answer.out), ""
     except UnreadableError as error:
@@ -324,8 +325,8 @@ def submit(
     """Hand a job script to the scheduler; the lock lives as long as its command, even if we are killed."""
     with submitting(lock) as number:
         if scheduler.script_on_stdin:
-            return run(list(scheduler.submit), COMMAND_SECONDS, script=script.path, keep_open=[number])
-        return run([*scheduler.submit, str(script.path)], COMMAND_SECONDS, keep_open=[number])
+            return run(list(scheduler.submit), script=script.path, keep_open=[number])
+        return run([*scheduler.submit, str(script.path)], keep_open=[number])
 
 
 @contextmanager

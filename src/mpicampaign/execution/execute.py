@@ -9,15 +9,14 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from pathlib import Path
 
 SECONDS_TO_CLEAN_UP = 20
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -49,47 +48,6 @@ class LocalJob:
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-
-
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """What a command said; ``status`` is None where it could not be started or did not end in time."""
-
-    status: int | None
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        """The last line that it said, for messages."""
-        lines = [line for line in (self.out + "\n" + self.err).splitlines() if line.strip()]
-        return lines[-1].strip() if lines else f"exit status {self.status}"
-
-
-def call(
-    command: list[str], timeout: float, script: Path | None = None, keep_open: Sequence[int] = ()
-) -> CommandResult:
-    """Run a short command of the scheduler; ``script`` becomes its standard input.
-
-    ``keep_open``: file descriptors that it inherits, so that a lock lives as long as it does.
-    """
-    try:
-        done = subprocess.run(
-            command,
-            input=script.read_bytes() if script else b"",
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-            pass_fds=tuple(keep_open),
-            start_new_session=True,  # Ctrl-C is for us: a submission in progress is finished
-        )
-    except subprocess.TimeoutExpired:
-        return CommandResult(None, "", f"{command[0]} did not answer within {timeout:.0f} s")
-    except OSError as error:
-        return CommandResult(None, "", f"{command[0]}: {error.strerror}")
-    return CommandResult(
-        done.returncode, *(part.decode(errors="replace") for part in (done.stdout, done.stderr))
-    )
 
 
 def wait_for_measurement(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
+from mpicampaign.commands import call
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
-from mpicampaign.execution.execute import call
+from mpicampaign.execution.cluster_jobs import by_name, query
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.jobs.prepare import job_name
 from mpicampaign.records import MISSING, OK
@@ -87,9 +87,9 @@ def cancel(prepared: Prepared) -> str:
     for scheduler in schedulers:
         found = [job for job in _jobs_of(scheduler) if job.name in names and job.state in IN_THE_QUEUE]
         if found:
-            answer = call([scheduler.cancel, *(job.id for job in found)], COMMAND_SECONDS)
-            if answer.status != 0:
-                raise UserError(Problem(f"{scheduler.cancel} failed: {answer.words}", hint="try again"))
+            answer = call([scheduler.cancel, *(job.id for job in found)])
+            if answer.failure:
+                raise UserError(Problem(answer.failure, hint="try again"))
         cancelled += len(found)
     return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
