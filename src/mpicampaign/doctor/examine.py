@@ -1,4 +1,4 @@
-"""mpicampaign doctor: looks at a site, says what it found, and writes a campaign file for it."""
+"""mpicampaign doctor: examines a site, reports what it found, and writes a campaign file for it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_GROUPS = 20
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What the doctor is asked for. ``seconds`` is how long probe jobs are waited for."""
+    """What the doctor is asked for; ``seconds``: how long to wait for probe jobs."""
 
     output: Path
     overwrite: bool = False
@@ -45,18 +45,18 @@ class Wishes:
 
 
 def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
-    """Look at the site, tell it line by line, and write the campaign file.
+    """Examine the site, report it line by line, and write the campaign file.
 
     Raises
     ------
     UserError
-        when the file is there already, or the scheduler is there but does not answer as documented.
+        when the file exists, or the scheduler does not answer as documented.
     """
     _check_output(wishes)
     site = _site(wishes, say)
     for line in site_lines(site):
         say(line)
-    _check_output(wishes)  # probes take minutes: a file may have come meanwhile
+    _check_output(wishes)  # probes take minutes: the file may exist by now
     _write(wishes.output, campaign_text(site))
     say(f"campaign file: {wishes.output}; it has been checked. Next:")
     say(f"    mpicampaign plan --campaign {wishes.output}")
@@ -64,16 +64,16 @@ def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
 
 def _check_output(wishes: Wishes) -> None:
     if wishes.output.exists() and not wishes.overwrite:
-        hint = "choose another file with --output, or say --overwrite"
+        hint = "choose another file with --output, or give --overwrite"
         raise UserError(
-            Problem("this file is there already; nothing was written", str(wishes.output), hint=hint)
+            Problem("this file exists already; nothing was written", str(wishes.output), hint=hint)
         )
     if not os.access(wishes.output.resolve().parent, os.W_OK | os.X_OK):
-        raise UserError(Problem("its folder is not there, or cannot be written to", str(wishes.output)))
+        raise UserError(Problem("its folder does not exist or is not writable", str(wishes.output)))
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a campaign file that loads and plans: another one would be our mistake, and is not left."""
+    """Write the campaign file after a trial of loading and planning it: a faulty one would be our error."""
     trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
     try:
         write_whole(trial, text)
@@ -81,37 +81,41 @@ def _write(path: Path, text: str) -> None:
         prepare(trial)
         trial.replace(path)
     except UserError as error:
-        message = "the campaign file that was to be written has mistakes: please report this"
+        message = "the doctor made a campaign file with errors: please report this"
         raise UserError([Problem(message), *error.problems]) from error
     finally:
         trial.unlink(missing_ok=True)
 
 
 def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
-    scheduler = SCHEDULERS[wishes.scheduler] if wishes.scheduler else _scheduler_here()
+    scheduler, *others = _schedulers(wishes.scheduler)
     if scheduler.local and wishes.queues:
         raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
     try:
         queues, classes = _asked(scheduler, wishes.queues)
         groups, notes = _groups(scheduler, classes)
     except UnreadableError as error:
-        hint = "ask your administrators, or say --scheduler none to measure on this machine alone"
+        choices = "".join(f"--scheduler {other.name}, or " for other in others)
+        hint = f"ask your administrators, or give {choices}--scheduler none to measure on this machine alone"
         raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
     groups = _probed(wishes, scheduler, groups, say)
-    words, modules = _modules()
+    summary, modules = _modules()
     libraries = _libraries(modules, groups)
+    notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
     notes += _notes(scheduler, groups)
-    return Site(scheduler, tuple(groups), tuple(queues), libraries, words, tuple(notes), host_names()[0])
+    return Site(scheduler, tuple(groups), tuple(queues), libraries, summary, tuple(notes), host_names()[0])
 
 
-def _scheduler_here() -> Scheduler:
-    """The one whose commands this machine has."""
-    here = (found for found in batch_schedulers() if shutil.which(found.site_questions[0][0]))
-    return next(here, None) or next(found for found in SCHEDULERS.values() if found.local)
+def _schedulers(wanted: str) -> list[Scheduler]:
+    """The wanted one, or those whose commands this machine has in the registry's order, or the local one."""
+    if wanted:
+        return [SCHEDULERS[wanted]]
+    here = [found for found in batch_schedulers() if shutil.which(found.site_questions[0][0])]
+    return [*here] or [found for found in SCHEDULERS.values() if found.local]
 
 
 def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    """Queues and like nodes, as the scheduler tells them."""
+    """Queues and like nodes, as the scheduler reports them."""
     if not isinstance(scheduler, BatchScheduler):
         return [], [NodeClass("local", (host_names()[0],), 1)]
     helps = scheduler.site_helps
@@ -148,7 +152,7 @@ def _groups(scheduler: Scheduler, classes: list[NodeClass]) -> tuple[list[Group]
         notes.append(f"left out {len(fitting) - MAX_GROUPS} more kinds of nodes: choose with --partition")
         fitting = sorted(fitting, key=lambda nodes: -nodes.usable)[:MAX_GROUPS]
     if not any(nodes.usable for nodes in fitting):
-        raise UnreadableError("; ".join(["no node was found that a campaign could use now", *notes]))
+        raise UnreadableError("; ".join(["no node was found that a campaign can use now", *notes]))
     return named_groups(fitting), notes
 
 
@@ -175,7 +179,7 @@ def _modules() -> tuple[str, list[Library]]:
 
 
 def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library, ...]:
-    """That of the Python environment first, which needs no administrator; then what is best known."""
+    """The one of the Python environment first, which needs no administrator; then those of a known kind."""
     found = list(modules)
     for probe in (group.probe for group in groups if group.probe):
         path = probe.programs.get("mpirun", "")
@@ -200,8 +204,8 @@ def _notes(scheduler: Scheduler, groups: Sequence[Group]) -> list[str]:
             f"the Python environment is not seen on nodes of {', '.join(blind)}: clone into a shared folder"
         )
     if os.environ.get("MPICAMPAIGN_SYSFS"):
-        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not the nodes' own")
+        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not as the nodes have it")
     if not scheduler.local:
-        notes.append("Whether jobs need an account, QOS or reservation is not told by the scheduler:")
+        notes.append("The scheduler does not report whether jobs need an account, QOS or reservation:")
         notes.append("if they do, give account:, qos: or reservation: to each host group")
     return notes
