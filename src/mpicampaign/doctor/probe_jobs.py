@@ -157,7 +157,7 @@ class _Probes:
 
     def _absence(self, job: _Job, seconds: float) -> str:
         """Why a job left no output."""
-        said = [job.queued.word, job.queued.reason] if job.queued else ["unknown"]
+        said = [job.queued.native_state, job.queued.reason] if job.queued else ["unknown"]
         state = printable(", ".join(filter(None, said)))
         if job.ended is None:
             verb = "ended" if job.queued and job.queued.state == RUNNING else "started"

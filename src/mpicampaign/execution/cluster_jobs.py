@@ -218,10 +218,10 @@ class ClusterJobs:
         """Take the job in the queue for the run's: submitted before a kill, by hand, or requeued."""
         if not job.id:
             self._note(job, f"adopted {queued.id}")
-            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.said}")
+            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {queued.id}' lets it start"
-            self._say(f"{job.script.label}: job {queued.id} is held, {queued.said}; {release}")
+            self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since = queued.id, None
 
@@ -236,7 +236,7 @@ class ClusterJobs:
     def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
         """The job has ended, or is gone, without a result: why, and whether to try again."""
         state = queued.state if queued else VANISHED
-        said = queued.said if queued else VANISHED
+        said = queued.description if queued else VANISHED
         status = exit_status(job.script.folder, job.id)
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {said}; {ADVICE[state]}" if state in ADVICE else ""

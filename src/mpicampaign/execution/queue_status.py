@@ -66,7 +66,7 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
             lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
     for job in older:
         words = "of a script from before the campaign file was changed; 'mpicampaign cancel' cancels it, too"
-        lines.append(f"  job {job.id} {job.name}: {job.said}, {words}")
+        lines.append(f"  job {job.id} {job.name}: {job.description}, {words}")
     return "\n".join(lines)
 
 
@@ -118,7 +118,7 @@ def _state(script: Script, queued: QueuedJob | None, before: OutputsRead) -> Run
     if script.output.exists():
         return _state_of_result(script, before)
     if queued and queued.state in IN_THE_QUEUE:
-        return RunStatus(script, queued.state, queued.id, queued.said)
+        return RunStatus(script, queued.state, queued.id, queued.description)
     return _state_as_read(script, queued)
 
 
@@ -137,6 +137,6 @@ def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
     if record.status == OK:
         return RunStatus(script, "finished", record.job_id, "")
     if record.status == MISSING:
-        ended = f"its job {queued.id} has ended: {queued.said}" if queued else ""
+        ended = f"its job {queued.id} has ended: {queued.description}" if queued else ""
         return RunStatus(script, NOT_SUBMITTED, "", ended)
     return RunStatus(script, record.status.replace("_", " "), record.job_id, record.reason)
