@@ -1,4 +1,4 @@
-"""The only place that starts processes: job scripts on this machine, and Snakemake itself."""
+"""Starts job scripts on this machine, and Snakemake."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.interrupts import SIGNALS
+from mpicampaign.jobs.plan_text import waiting_text
 from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class LocalJob:
-    """One job script that runs on this machine, in a session of its own so that only we signal it."""
+    """A job script on this machine, in a session of its own: Ctrl-C in the terminal does not reach it."""
 
     def __init__(self, script: Path, log_file: Path) -> None:
         with log_file.open("ab") as log:
@@ -36,11 +37,11 @@ class LocalJob:
             )
 
     def wait(self) -> int:
-        """The script's exit status, when it has ended."""
+        """Wait for the script's end; returns its exit status."""
         return self._process.wait()
 
     def stop(self) -> None:
-        """Ask the script to end; it stops its ranks and keeps what it has as a failed attempt."""
+        """Ask the script to end: it stops its ranks and keeps its files as a failed attempt."""
         with suppress(ProcessLookupError):
             self._process.terminate()
         try:
@@ -53,12 +54,12 @@ class LocalJob:
 def wait_for_measurement(
     lock: Path, say: Callable[[str], None], stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Return when no job script holds the machine; before a wait, ``say`` is told whom it is for."""
-    told = False
+    """Return when no job script holds the machine; before a wait, ``say`` gets one message."""
+    announced = False
     while _is_held(lock) and not stop():
-        if not told:
-            say(lock.read_text(encoding="utf-8", errors="replace").strip())
-            told = True
+        if not announced:
+            say(waiting_text(lock.read_text(encoding="utf-8", errors="replace").strip()))
+            announced = True
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
@@ -74,33 +75,33 @@ def _is_held(lock: Path) -> bool:
 
 
 def run_script(text: str) -> int:
-    """A shell script given as text, with our own output; its exit status."""
+    """Run the text of a shell script with our own output; returns its exit status."""
     return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
 
 
 def run_snakemake(profile: str, arguments: list[str]) -> int:
-    """Snakemake of this very environment, in the working folder; its exit status.
+    """Run Snakemake of this environment in the working folder; returns its exit status.
 
-    A signal that ends this process is handed on, and Snakemake waited for: a call that follows must
-    not meet one that is still ending. Ctrl-C reaches it twice; it takes notice of the first only.
+    A signal to this process is passed on, and Snakemake is waited for: the next call must not meet one that
+    is still ending. Ctrl-C reaches Snakemake twice; only the first counts.
     """
     ours = ["--snakefile", str(shipped("Snakefile")), "--profile", _profile(profile)]
-    # -P: a file of the user's that is called like a Python module is none
+    # -P: the user's files do not hide Python modules
     command = [sys.executable, "-P", "-m", "snakemake", *ours, *arguments]
     process = subprocess.Popen(command, cwd=working_folder())
 
-    def hand_on(number: int, _: object) -> None:
+    def pass_on(number: int, _: object) -> None:
         with suppress(ProcessLookupError):
             process.send_signal(number)
 
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, hand_on)
+            signal.signal(number, pass_on)
     status = process.wait()
     return status if status >= 0 else 128 - status
 
 
 def _profile(name: str) -> str:
-    """A profile in the working folder, else the shipped one, else what Snakemake finds by this name."""
+    """A profile in the working folder, else the shipped one, else one that Snakemake finds."""
     found = shipped(name)
     return str(found) if found.is_dir() and not (working_folder() / name).exists() else name

@@ -1,4 +1,4 @@
-"""What the runs of a campaign are doing, from their folders and one look at the queue; cancelling them."""
+"""The state of a campaign's runs, from their folders and one query of the queue; cancelling their jobs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_SUBMITTED = "not submitted"
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """One run: what it is doing, its job's id where it has one, and the reason in words."""
+    """The state of a run, its job's id, and the reason; both may be empty."""
 
     script: Script
     state: str
@@ -36,12 +36,12 @@ class RunStatus:
 
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
-    """The state of each run, in the plan's order, and jobs of scripts from before a change of the file.
+    """The state of each run in the plan's order, and the jobs of scripts older than the campaign file.
 
     Raises
     ------
     UserError
-        where the scheduler does not answer: what is not known is not guessed.
+        where the scheduler does not answer: no state is guessed.
     """
     jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
     queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
@@ -54,7 +54,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
-    """A line of counts, then one for each run that has not ended well, and the jobs of older scripts."""
+    """A line of counts, then one for each run that has not finished, and for jobs of older scripts."""
     counts = Counter(found.state for found in states)
     lines = [
         ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
@@ -65,15 +65,15 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
             reason = f": {found.reason}" if found.reason else ""
             lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
     for job in older:
-        words = "of a script from before the campaign file was changed; 'mpicampaign cancel' cancels it, too"
-        lines.append(f"  job {job.id} {job.name}: {job.description}, {words}")
+        older_script = "its script is older than the campaign file; 'mpicampaign cancel' cancels it, too"
+        lines.append(f"  job {job.id} {job.name}: {job.description}; {older_script}")
     return "\n".join(lines)
 
 
 def cancel(prepared: Prepared) -> str:
-    """Cancel the jobs of the campaign that are in the queue, and no others; what was done, in words.
+    """Cancel the jobs of the campaign that are in the queue, and no others; returns a message.
 
-    Those of scripts from before a change of the campaign file, too: they are known by their folders.
+    This includes jobs of scripts older than the campaign file, which are known by their folders.
 
     Raises
     ------
@@ -95,13 +95,13 @@ def cancel(prepared: Prepared) -> str:
 
 
 def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
-    """The schedulers that the campaign's systems here have."""
+    """The schedulers of the campaign's systems here."""
     kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
     return [found for kind in kinds if (found := batch_scheduler(kind))]
 
 
 def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
-    """All jobs of this user that the scheduler still knows, from one query."""
+    """All jobs of this user that the scheduler knows."""
     jobs, problem = query(scheduler)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
@@ -109,7 +109,7 @@ def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
 
 
 def _names(prepared: Prepared) -> set[str]:
-    """The names of the jobs of all scripts that were ever written for this campaign here."""
+    """The job names of all scripts written for this campaign here so far."""
     folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
     return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
 
