@@ -68,7 +68,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         scheduler = batch_scheduler(first.run.job.system.scheduler)
         if scheduler is None:
             return LocalRuns(self._progress, self._ended)
-        return ClusterRuns(scheduler, first, self._progress, self._ended)
+        return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended)
 
     def _ended(self, script: Script, status: int | None, problem: str) -> None:
         """Report how a run ended, from its files, to the user and to Snakemake."""

@@ -10,6 +10,7 @@ from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mpicampaign.execution.progress import Progress
     from mpicampaign.jobs.prepare import Script
@@ -26,12 +27,12 @@ class ClusterRuns:
     def __init__(
         self,
         scheduler: BatchScheduler,
-        first: Script,
+        submitting_lock: Path,
         progress: Progress,
         ended: Callable[[Script, int | None, str], None],
     ) -> None:
         self._progress, self._ended = progress, ended
-        self._jobs = ClusterJobs(scheduler, first.submitting_lock, progress.say)
+        self._jobs = ClusterJobs(scheduler, submitting_lock, progress.say)
         self._new: queue.SimpleQueue[Script] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._work, daemon=True)

@@ -97,19 +97,12 @@ class _Probes:
         output, log = self.folder / f"{group.name}.txt", self.folder / f"{group.name}.log"
         name = f"mpicampaign-doctor-{group.name}"
         answer = call(self.scheduler.probe(group.nodes, name, str(log), _arguments(output)))
-        try:
-            if answer.failure:
-                raise UnreadableError(answer.failure)
-            self.jobs[group.name] = _Job(self._number(answer.out), output, log)
-        except UnreadableError as error:
-            self.refused[group.name] = str(error)
-
-    def _number(self, printed: str) -> str:
-        number = self.scheduler.read_submitted(printed)
-        if not number:
-            command, said = self.scheduler.submit[0], printable(printed.strip())[:200]
-            raise UnreadableError(f"{command} did not print a job's number: {said!r}")
-        return number
+        number = "" if answer.failure else self.scheduler.read_submitted(answer.out)
+        if number:
+            self.jobs[group.name] = _Job(number, output, log)
+        else:
+            printed = printable(answer.out.strip())[:200]
+            self.refused[group.name] = answer.failure or f"{answer.name} printed no job number: {printed!r}"
 
     @property
     def open(self) -> list[_Job]:
