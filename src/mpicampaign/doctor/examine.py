@@ -33,7 +33,7 @@ MAX_GROUPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DoctorOptions:
     """What the doctor is asked for; ``seconds``: how long to wait for probe jobs."""
 
     output: Path
@@ -44,7 +44,7 @@ class Wishes:
     seconds: float = 180.0
 
 
-def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
+def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> None:
     """Examine the site, report it line by line, and write the campaign file.
 
     Raises
@@ -52,24 +52,24 @@ def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
     UserError
         when the file exists, or the scheduler does not answer as documented.
     """
-    _check_output(wishes)
-    site = _site(wishes, say)
+    _check_output(options)
+    site = _site(options, say)
     for line in site_lines(site):
         say(line)
-    _check_output(wishes)  # probes take minutes: the file may exist by now
-    _write(wishes.output, campaign_text(site))
-    say(f"campaign file: {wishes.output}; it has been checked. Next:")
-    say(f"    mpicampaign plan --campaign {wishes.output}")
+    _check_output(options)  # probes take minutes: the file may exist by now
+    _write(options.output, campaign_text(site))
+    say(f"campaign file: {options.output}; it has been checked. Next:")
+    say(f"    mpicampaign plan --campaign {options.output}")
 
 
-def _check_output(wishes: Wishes) -> None:
-    if wishes.output.exists() and not wishes.overwrite:
+def _check_output(options: DoctorOptions) -> None:
+    if options.output.exists() and not options.overwrite:
         hint = "choose another file with --output, or give --overwrite"
         raise UserError(
-            Problem("this file exists already; nothing was written", str(wishes.output), hint=hint)
+            Problem("this file exists already; nothing was written", str(options.output), hint=hint)
         )
-    if not os.access(wishes.output.resolve().parent, os.W_OK | os.X_OK):
-        raise UserError(Problem("its folder does not exist or is not writable", str(wishes.output)))
+    if not os.access(options.output.resolve().parent, os.W_OK | os.X_OK):
+        raise UserError(Problem("its folder does not exist or is not writable", str(options.output)))
 
 
 def _write(path: Path, text: str) -> None:
@@ -87,18 +87,18 @@ def _write(path: Path, text: str) -> None:
         trial.unlink(missing_ok=True)
 
 
-def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
-    scheduler, *others = _schedulers(wishes.scheduler)
-    if scheduler.local and wishes.queues:
+def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
+    scheduler, *others = _schedulers(options.scheduler)
+    if scheduler.local and options.queues:
         raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
     try:
-        queues, classes = _asked(scheduler, wishes.queues)
+        queues, classes = _asked(scheduler, options.queues)
         groups, notes = _groups(scheduler, classes)
     except UnreadableError as error:
         choices = "".join(f"--scheduler {other.name}, or " for other in others)
         hint = f"ask your administrators, or give {choices}--scheduler none to measure on this machine alone"
         raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
-    groups = _probed(wishes, scheduler, groups, say)
+    groups = _probed(options, scheduler, groups, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
     notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
@@ -157,14 +157,14 @@ def _groups(scheduler: Scheduler, classes: list[NodeClass]) -> tuple[list[Group]
 
 
 def _probed(
-    wishes: Wishes, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
+    options: DoctorOptions, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
 ) -> list[Group]:
-    if not wishes.probe:
+    if not options.probe:
         return [replace(group, unknown="not asked to (--no-probe)") for group in groups]
     if not isinstance(scheduler, BatchScheduler):
         return [probe_here(group) for group in groups]
-    say(f"asking one node of each of {len(groups)} host groups; this takes up to {wishes.seconds:g} s")
-    return probe_groups(groups, scheduler, wishes.output.parent, wishes.seconds)
+    say(f"asking one node of each of {len(groups)} host groups; this takes up to {options.seconds:g} s")
+    return probe_groups(groups, scheduler, options.output.parent, options.seconds)
 
 
 def _modules() -> tuple[str, list[Library]]:

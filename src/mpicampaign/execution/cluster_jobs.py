@@ -234,7 +234,7 @@ class ClusterJobs:
         return answer.status == 0
 
     def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
-        """How a run ended whose job has ended or is gone without a result, or whether to submit it again."""
+        """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
         state, description = (queued.state, queued.description) if queued else (VANISHED, VANISHED)
         status = exit_status(job.script.folder, job.id)
         if status is not None and state not in RETRIES:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.interrupts import SIGNALS
-from mpicampaign.jobs.plan_text import waiting_text
 from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
@@ -58,7 +57,8 @@ def wait_for_measurement(
     announced = False
     while _is_held(lock) and not stop():
         if not announced:
-            say(waiting_text(lock.read_text(encoding="utf-8", errors="replace").strip()))
+            owner = lock.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
+            say(f"waiting for another measurement on this machine to end: {owner}")
             announced = True
         time.sleep(SECONDS_BETWEEN_LOOKS)
 

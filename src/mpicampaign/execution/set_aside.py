@@ -67,7 +67,7 @@ def _library_changed(script: Script, evidence: Evidence) -> str:
 
 
 def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:
-    """Compared also with the claim: nodes may have another one than this machine."""
+    """Compare with what this machine had when the script was rendered: nodes may have another one."""
     known = evidence.claim.get(claim, "").split() or [recorded]
     return (
         ""

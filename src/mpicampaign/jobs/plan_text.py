@@ -63,8 +63,3 @@ def no_runs_text(plan: Plan, host: str) -> str:
         return f"this machine ({host}) belongs to no system of the campaign ({systems})"
     reasons = dict.fromkeys(planned.not_available for planned in plan.cases if planned.not_available)
     return f"no run can be made here: {'; '.join(reasons)}"
-
-
-def waiting_text(owner: str) -> str:
-    """The message while another measurement holds this machine; ``owner`` is from its lock file."""
-    return f"waiting for another measurement on this machine to end: {owner or 'unknown'}"
