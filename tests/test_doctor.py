@@ -373,6 +373,12 @@ def _alive(process: int) -> bool:
         return False
 
 
+def test_the_failure_of_a_command_has_its_last_lines_without_control_characters() -> None:
+    answer = call(["bash", "-c", "printf 'a\nb\nc\n'; printf 'd\033\n' >&2; exit 3"])
+    assert answer.failure == "bash failed with exit status 3: b / c / 'd\\x1b'"
+    assert answer.last_line == "'d\\x1b'" and answer.out == "a\nb\nc\n"
+
+
 def test_a_command_that_is_not_there() -> None:
     answer = call(["no-such-command"])
     assert answer.failure == "no-such-command: No such file or directory" and answer.status is None

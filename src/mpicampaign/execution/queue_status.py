@@ -36,7 +36,7 @@ class RunStatus:
 
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
-    """The state of each run in the plan's order, and the jobs of scripts older than the campaign file.
+    """The state of each run in the plan's order, and the jobs of runs that left the campaign file.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
-    """A line of counts, then one for each run that has not finished, and for jobs of older scripts."""
+    """A line of counts, then one for each run that has not finished, and for each job of a former run."""
     counts = Counter(found.state for found in states)
     lines = [
         ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
@@ -65,15 +65,15 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
             reason = f": {found.reason}" if found.reason else ""
             lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
     for job in older:
-        older_script = "its script is older than the campaign file; 'mpicampaign cancel' cancels it, too"
-        lines.append(f"  job {job.id} {job.name}: {job.description}; {older_script}")
+        former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
+        lines.append(f"  job {job.id} {job.name}: {job.description}; {former}")
     return "\n".join(lines)
 
 
 def cancel(prepared: Prepared) -> str:
     """Cancel the jobs of the campaign that are in the queue, and no others; returns a message.
 
-    This includes jobs of scripts older than the campaign file, which are known by their folders.
+    This includes jobs of runs that left the campaign file, which are known by their folders.
 
     Raises
     ------
