@@ -280,21 +280,21 @@ def read_report(text: str) -> JobReport | None:
         return None
     _check_no_second(text)
     head = text[start.start() : _end_of_head(text, start.start())]
-    subject = _SUBJECT.search(head)
+    subject = found.groupdict("") if (found := _SUBJECT.search(head)) else {}
     executed = _EXECUTED.search(head)
     where = executed[1] if executed else ""
     script = _SCRIPT.search(head)
     started = _STARTED.search(head)
     return JobReport(
-        job_id=subject["id"] if subject else "",
-        name=subject["name"] if subject else "",
-        cluster=(subject["cluster"] or "") if subject else "",
-        state=subject["state"] if subject else "",
+        job_id=subject.get("id", ""),
+        name=subject.get("name", ""),
+        cluster=subject.get("cluster", ""),
+        state=subject.get("state", ""),
         queue=found[1] if (found := _QUEUE.search(where)) else "",
         hosts=_hosts(where),
         started="" if started is None or started[1].startswith("Results reported") else started[1],
         script=script[1] if script else "",
-        trouble=_trouble(head, subject["state"] if subject else ""),
+        trouble=_trouble(head, subject.get("state", "")),
     )
 
 

@@ -217,7 +217,7 @@ def read_nodes(output: str) -> list[NodeLine]:
     Raises
     ------
     UnreadableError
-        with the first line that is not as asked for.
+        with the first unexpected line.
     """
     lines = [_node_line(line) for line in output.splitlines() if line.strip()]
     if not lines:
@@ -229,7 +229,7 @@ def _node_line(line: str) -> NodeLine:
     fields = [field.strip() for field in line.split("|")]
     numbers = fields[6:9]
     if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in numbers):
-        raise UnreadableError(f"sinfo printed a line that is not as asked for: {printable(line)[:200]!r}")
+        raise UnreadableError(f"sinfo printed an unexpected line: {printable(line)[:200]!r}")
     node, name, marked, state, limit, features = fields[:6]
     queue = Queue(name, marked == f"{name}*", state == "up", limit)
     sockets, each, _ = map(int, numbers)
