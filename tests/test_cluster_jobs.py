@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
     GRACE_SECONDS,
@@ -23,7 +24,6 @@ from mpicampaign.execution.cluster_jobs import (
     ClusterJobs,
     Ended,
 )
-from mpicampaign.execution.execute import CommandResult, call
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
@@ -55,20 +55,21 @@ class Cluster:
         for script in scripts:
             self.jobs.take(script)
 
-    def answer(self, command: list[str], timeout: float, **options: Any) -> CommandResult:
-        assert timeout > 0
+    def answer(self, command: list[str], **options: Any) -> CommandResult:
         if self.silent:
-            return CommandResult(1, "", "slurm_load_jobs error: Unable to contact slurm controller")
+            return CommandResult(
+                command[0], 1, "", "slurm_load_jobs error: Unable to contact slurm controller"
+            )
         if command[0] == "squeue":
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
-            return CommandResult(0, "".join(line + "\n" for line in lines), "")
+            return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
             self.becomes("CANCELLED", command[1])
-            return CommandResult(0, "", "")
+            return CommandResult(command[0], 0, "", "")
         if self.refusal:
-            return CommandResult(1, "", f"sbatch: error: {self.refusal}")
+            return CommandResult(command[0], 1, "", f"sbatch: error: {self.refusal}")
         assert options["keep_open"]  # the lock lives as long as the command, if we are killed
         self.submissions += 1
         [script] = [script for script in self.scripts if str(script.path) == command[-1]]
@@ -76,7 +77,7 @@ class Cluster:
         notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
         assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
         self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)
-        return CommandResult(0, f"{self.submissions}\n", "")
+        return CommandResult(command[0], 0, f"{self.submissions}\n", "")
 
     def step(self, seconds: float = 100.0) -> list[Ended]:
         self.now += seconds
@@ -218,9 +219,11 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     cluster.becomes("PENDING", reason="launch failed requeued held")
     answer = cluster.answer
 
-    def refuse(command: list[str], timeout: float, **options: Any) -> CommandResult:
+    def refuse(command: list[str], **options: Any) -> CommandResult:
         return (
-            CommandResult(1, "", "busy") if command[0] == "scancel" else answer(command, timeout, **options)
+            CommandResult(command[0], 1, "", "busy")
+            if command[0] == "scancel"
+            else answer(command, **options)
         )
 
     cluster.jobs._run = refuse
@@ -451,12 +454,15 @@ def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Call
     bad = cluster.scripts[0]
     answer = cluster.answer
 
-    def refusing(command: list[str], timeout: float, **options: Any) -> CommandResult:
+    def refusing(command: list[str], **options: Any) -> CommandResult:
         if command[-1] == str(bad.path):
             return CommandResult(
-                1, "", "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)"
+                "sbatch",
+                1,
+                "",
+                "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)",
             )
-        return answer(command, timeout, **options)
+        return answer(command, **options)
 
     cluster.jobs._run = refusing
     found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]

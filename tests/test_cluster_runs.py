@@ -284,7 +284,7 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
     site.write(body="sleep 60", group=", directives: --nice=1")
     status = site.call("status").stdout
     assert "1 not submitted" in status
-    assert f"job {number}" in status and "before the campaign file was changed" in status
+    assert f"job {number}" in status and "its run is no longer in the campaign file" in status
     assert "1 job cancelled" in site.call("cancel").stdout
     wait_until(lambda: site.states()[number] == "CANCELLED")
 

@@ -19,7 +19,8 @@ from conftest import succeeded
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
+from mpicampaign.schedulers import batch_schedulers
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]
@@ -111,7 +112,7 @@ def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
     desk.site.write_text("mine")
     done = desk.call("doctor")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "site.yaml: this file is there already" in done.stderr
+    assert "site.yaml: this file exists already" in done.stderr
     assert desk.site.read_text() == "mine"
     assert succeeded(desk.call("doctor", "--overwrite"))
     desk.demand_campaign()
@@ -121,14 +122,14 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
     desk.slurm()
     desk.stand_in("sbatch", script="echo other >site.yaml; exit 1")
     done = desk.call("doctor")
-    assert done.returncode == 2 and "this file is there already" in done.stderr
+    assert done.returncode == 2 and "this file exists already" in done.stderr
     assert desk.site.read_text() == "other\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--output", "no/such/folder/x.yaml"], "its folder is not there"),
+        (["--output", "no/such/folder/x.yaml"], "its folder does not exist"),
         (["--time-limit", "soon"], "--time-limit: 'soon' is not a duration"),
         (["--partition", "all"], "no scheduler was found"),
     ],
@@ -328,6 +329,29 @@ def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
     assert done.returncode == 2 and "LSF is down" in done.stderr and not desk.site.exists()
 
 
+# ---- Two schedulers
+
+
+def test_of_two_schedulers_the_first_of_the_registry_is_examined(desk: Desk) -> None:
+    desk.slurm()
+    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS), ("bparams", "")):
+        desk.stand_in(name, output)
+    first, second = batch_schedulers()
+    done = desk.call("doctor", "--no-probe")
+    assert f"scheduler: {first.title}\n" in done.stdout
+    assert f"{second.title} is here, too: --scheduler {second.name} looks at it" in done.stdout
+    done = desk.call("doctor", "--no-probe", "--overwrite", "--scheduler", second.name)
+    assert f"scheduler: {second.title}\n" in done.stdout and "is here, too" not in done.stdout
+
+
+def test_where_one_of_two_schedulers_does_not_answer_the_other_is_named(desk: Desk) -> None:
+    for scheduler in batch_schedulers():
+        desk.stand_in(scheduler.site_questions[0][0], status=255)
+    done = desk.call("doctor")
+    second = batch_schedulers()[1].name
+    assert done.returncode == 2 and f"give --scheduler {second}, or --scheduler none" in done.stderr
+
+
 # ---- Calls
 
 
@@ -347,6 +371,12 @@ def _alive(process: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def test_the_failure_of_a_command_has_its_last_lines_without_control_characters() -> None:
+    answer = call(["bash", "-c", "printf 'a\nb\nc\n'; printf 'd\033\n' >&2; exit 3"])
+    assert answer.failure == "bash failed with exit status 3: b / c / 'd\\x1b'"
+    assert answer.last_line == "'d\\x1b'" and answer.out == "a\nb\nc\n"
 
 
 def test_a_command_that_is_not_there() -> None:

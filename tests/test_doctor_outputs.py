@@ -134,7 +134,10 @@ def test_slurm_jobs() -> None:
     printed = ("12\n", "12;cluster\n", "Submitted batch job 12\n")
     assert [slurm.SCHEDULER.read_submitted(text) for text in printed] == ["12", "12", ""]
     jobs = slurm.SCHEDULER.read_queue("12|PENDING|Resources|a\n13|RUNNING|None|b\n")
-    assert [(job.state, job.said) for job in jobs] == [(QUEUED, "PENDING (Resources)"), (RUNNING, "RUNNING")]
+    assert [(job.state, job.description) for job in jobs] == [
+        (QUEUED, "PENDING (Resources)"),
+        (RUNNING, "RUNNING"),
+    ]
 
 
 # ---- LSF: stand-ins
@@ -194,7 +197,7 @@ def test_lsf_jobs() -> None:
     printed = ("Job <17> is submitted to queue <normal>.\n", "Request aborted by esub.\n")
     assert [lsf.SCHEDULER.read_submitted(text) for text in printed] == ["17", ""]
     [job] = lsf.SCHEDULER.read_queue("17|PEND|-|x|-\n")
-    assert (job.id, job.state, job.said) == ("17", QUEUED, "PEND")
+    assert (job.id, job.state, job.description) == ("17", QUEUED, "PEND")
 
 
 # ---- Modules

@@ -135,7 +135,7 @@ def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
     assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
     said: list[str] = []
     wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
-    assert said == ["process 4711, /somewhere"]
+    assert said == ["waiting for another measurement on this machine to end: process 4711, /somewhere"]
     time.sleep(0.3)
     assert not (script.folder / "attempts").exists()
     holder.close()
@@ -212,7 +212,7 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
         (
             "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
             "echo '# All processes entering MPI_Finalize'\n",
-            "something else than it was asked for: Invalid benchmark name pingpongg",
+            "did not do what was requested: Invalid benchmark name pingpongg",
         ),
     ],
 )

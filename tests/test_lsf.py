@@ -426,7 +426,7 @@ def lines(*jobs: str) -> str:
 def test_states_of_lsf(word: str, reason: str, state: str) -> None:
     [job] = LSF.read_queue(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
     said = word if reason == "-" else f"{word} ({reason})"
-    assert (job.id, job.name, job.state, job.said) == ("17", "PingPong-0123456789ab", state, said)
+    assert (job.id, job.name, job.state, job.description) == ("17", "PingPong-0123456789ab", state, said)
 
 
 def test_pending_reasons_over_several_lines_and_with_bars() -> None:
@@ -440,7 +440,7 @@ def test_pending_reasons_over_several_lines_and_with_bars() -> None:
     )
     first, second = LSF.read_queue(text)
     assert (first.id, first.state) == ("1", QUEUED)
-    assert first.said == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
+    assert first.description == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
     assert second == QueuedJob("2", "b", RUNNING, "RUN")
 
 

@@ -165,6 +165,6 @@ def test_a_campaign_file_named_like_a_wildcard_is_refused_in_words(project: Proj
         done = project.snakemake("--profile", "cluster", "-n", "--config", f"campaign='{name}'")
         refused = name == "a{b}.yaml"
         assert (done.returncode != 0) == refused, done.stderr
-        assert ("a{b}.yaml: Snakemake takes a word in braces" in done.stderr) == refused
+        assert ("a{b}.yaml: Snakemake takes braces" in done.stderr) == refused
         assert "rename the file" in done.stderr or not refused
         assert "Traceback" not in done.stderr

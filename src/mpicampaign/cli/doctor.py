@@ -31,7 +31,7 @@ def _scheduler(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.doctor.examine import Wishes, examine
+    from mpicampaign.doctor.examine import DoctorOptions, examine
 
     try:
         seconds = parse_duration(options.time_limit)
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError(f"--time-limit: {error}") from error
     queues = tuple(options.queues)
     examine(
-        Wishes(
+        DoctorOptions(
             options.output, options.overwrite, queues, options.scheduler or "", not options.no_probe, seconds
         )
     )

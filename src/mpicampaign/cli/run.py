@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.execute import run_snakemake, wait_for_measurement
     from mpicampaign.execution.set_aside import set_aside_faulty
-    from mpicampaign.jobs.plan_text import pending_text, waiting_text
+    from mpicampaign.jobs.plan_text import pending_text
     from mpicampaign.jobs.prepare import check_runs
 
     prepared = prepared_of(options)
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     tell(*set_aside_faulty(prepared.scripts), *beside(prepared))
     if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
         # Snakemake's start would disturb a run that a killed call left behind, or another campaign's.
-        wait_for_measurement(prepared.measuring_lock, lambda owner: tell(waiting_text(owner)))
+        wait_for_measurement(prepared.measuring_lock, tell)
     tell(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
     # Snakemake reads values as YAML, where a colon needs quotes, after it has taken quotes off the ends.
     values = {"campaign": str(options.campaign.resolve()), "system": options.system}

@@ -27,7 +27,7 @@ def site_lines(site: Site) -> list[str]:
 def _queues(site: Site) -> Iterator[str]:
     if not isinstance(site.scheduler, BatchScheduler):
         return
-    word = site.scheduler.queue_word
+    word = site.scheduler.queue_term
     for queue in site.queues[:_MAX_QUEUES]:
         marks = [mark for mark, is_so in (("default", queue.default), ("not open", not queue.open)) if is_so]
         limit = [f"at most {queue.time_limit}"] if queue.time_limit else []
