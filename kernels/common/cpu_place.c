@@ -16,7 +16,7 @@ static void cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
              sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
 }
 
-/* A kernel without the knowledge says -1, too. */
+/* Linux itself reports -1 for unknown. */
 static int read_number(int cpu, const char *inside) {
     char path[PATH_LENGTH];
     int value = -1;
@@ -30,7 +30,7 @@ static int read_number(int cpu, const char *inside) {
     return value;
 }
 
-/* The NUMA node is the name of a link, node0. */
+/* The NUMA node is in the name of a link, such as node0. */
 static int find_numa(int cpu) {
     char path[PATH_LENGTH];
     int node, end, found = -1;

@@ -15,7 +15,7 @@ struct part {
     const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank;
-    int64_t end; /* this rank's clock: no sample is begun later */
+    int64_t end; /* this rank's clock: no sample begins later */
     bool correct;
 };
 
@@ -31,7 +31,7 @@ static double least_of(const struct part *part, int peer) {
     return ping_least(&part->buffers, part->how, peer, INT64_MAX);
 }
 
-/* The sender of the pair that is timed leads. */
+/* The sender of the timed pair leads. */
 static void lead(struct part *part, struct contention *sample) {
     if (clock_now() < part->end) {
         sample->alone = least_of(part, sample->to);
@@ -61,7 +61,7 @@ static void disturb(struct part *part, const struct contention *sample) {
     tell(sample->from, ENDED);
 }
 
-/* One sample at a time: the turn goes from leader to leader; -1: nobody before. */
+/* One sample at a time: the turn passes from leader to leader; before -1: the first. */
 static void take_part(struct part *part, struct contention *sample, int before) {
     if (part->rank == before && before != sample->from)
         tell(sample->from, TURN);
@@ -93,7 +93,7 @@ static struct contention draw(int ranks, uint64_t *random) {
     return (struct contention){chosen[0], chosen[1], chosen[2], chosen[3], NAN, NAN};
 }
 
-/* Only the leader knows the times: the others hold NAN, which the maximum over ranks replaces. */
+/* Only the leader has the times: the others hold NAN, which the maximum over ranks replaces. */
 static void collect(struct contentions *contentions) {
     double own[MAX_CONTENTIONS][2], all[MAX_CONTENTIONS][2];
     for (int i = 0; i < contentions->count; i++) {
