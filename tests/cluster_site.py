@@ -38,8 +38,8 @@ matrix:
 """
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
-# SIGNAL WORD COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
-# with this word, however long its start takes.
+# SIGNAL STEP COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
+# with this step, however long its start takes.
 KILLER = """
 import os, pathlib, signal, subprocess, sys, time
 number, word, *command = sys.argv[1:]

@@ -14,7 +14,7 @@ PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s"
 
 
 def rows() -> list[dict[str, str]]:
-    """The printed figures of each row, in the units that `PUBLISHED` names."""
+    """The printed values of each row, in the units of `PUBLISHED`."""
     found: dict[tuple[str, str, str], dict[str, str]] = {}
     for figure in load_reference("hpcc-2005").figures:
         row = found.setdefault((figure.system, figure.host_group, figure.placement), {})

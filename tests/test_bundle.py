@@ -332,7 +332,7 @@ def test_runs_that_cannot_be_carried_are_not_counted(
     assert "1 run is not in the bundle" in err
 
 
-def test_a_bundle_without_any_result_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_without_any_result_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = campaign_folder(tmp_path)
     for result in folder.glob("runs/*/*/*/*/result"):
         shutil.rmtree(result)

@@ -229,7 +229,7 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
 
 
-def test_a_held_job_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_held_job_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     for _ in range(3):
@@ -286,7 +286,7 @@ def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cl
     assert "no exit status" in ended.problem
 
 
-def test_a_query_that_fails_changes_nothing_and_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(2)
     cluster.silent = True
     for _ in range(20):
@@ -346,7 +346,7 @@ def test_an_ended_job_of_an_earlier_call_says_nothing_of_the_present_one(
 def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
     make: Callable[[int], Cluster], state: str
 ) -> None:
-    """The script was told to end, and had the time to note so."""
+    """The script received a signal to end, and had time to record it."""
     cluster = make(1)
     cluster.step()
     cluster.becomes(state)
@@ -387,7 +387,7 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     assert ended.status is None  # what the job before left is not taken for this one's
 
 
-def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
+def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
     make: Callable[[int], Cluster],
 ) -> None:
     cluster = make(1)
@@ -423,7 +423,7 @@ def test_a_job_that_has_just_completed_is_not_submitted_anew(
     assert cluster.submissions == 0
 
 
-def test_what_is_refused_for_good_ends_soon_in_the_schedulers_words(make: Callable[[int], Cluster]) -> None:
+def test_a_permanent_refusal_ends_soon_with_the_schedulers_message(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.refusal = "Invalid partition name specified"
     found = [cluster.step() for _ in range(SUBMIT_TRIES)]
@@ -446,7 +446,7 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
 
 
 def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Callable[[int], Cluster]) -> None:
-    """A word such as limit in the refusal does not make it one that is waited for."""
+    """The text limit in a refusal does not make it a limit to wait for."""
     cluster = make(5)
     bad = cluster.scripts[0]
     answer = cluster.answer

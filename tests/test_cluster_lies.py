@@ -44,7 +44,7 @@ BOUND = [(" binding=none interface", " binding=core interface")]
 
 @dataclass(frozen=True)
 class Lie:
-    """``kinds``: the evidence that gives the lie away, all of it; ``words``: what is said about it."""
+    """``kinds``: all evidence that contradicts the claim; ``words``: text in its reasons."""
 
     name: str
     group: str
@@ -251,7 +251,7 @@ def test_single_processes_of_mpich_with_the_pmi_of_another_library(minicluster: 
     "benchmark",
     ["PingPong", *(pytest.param(name, marks=pytest.mark.full) for name in ("Allreduce", "tree_gather"))],
 )
-def test_single_processes_instead_of_ranks_give_no_figures(minicluster: MiniCluster, benchmark: str) -> None:
+def test_single_processes_instead_of_ranks_give_no_values(minicluster: MiniCluster, benchmark: str) -> None:
     """srun with a PMI that is not the library's starts each rank as a program of its own."""
     field = plant(minicluster, f"singletons-{benchmark}", 1, launcher="srun")
     lie = Lie("", "blue", "TCP-first", WITHOUT_PMI, set(), "", benchmark)

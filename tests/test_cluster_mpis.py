@@ -50,7 +50,7 @@ LIBRARIES = [
 
 
 def place(library: Library, test_mpi: Callable[[str], str]) -> str | None:
-    """The library's prefix, or None for one of the system; skips where it is not there."""
+    """The library's prefix, or None for one of the system; skips if it is missing."""
     if not library.wheel:
         if not shutil.which(library.command) or not shutil.which(library.compiler):
             pytest.skip(f"{library.command} and {library.compiler} are not installed")

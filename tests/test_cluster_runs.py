@@ -202,7 +202,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "1 failed" in site.call("status").stdout
 
 
-def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
+def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
     site.write(repeats=2, group=", constraint: nonsense")
     done = site.run()
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""Rows, figures and rankings of a comparison."""
+"""Rows, values and rankings of a comparison."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_latency_is_named_after_the_smallest_printed_size() -> None:
     assert compare(records).tables[0].metrics[0].name == "latency at 1 B"
 
 
-def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_figure() -> None:
+def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value() -> None:
     few = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
     names = [metric.name for metric in compare(few).tables[0].metrics]
     assert names[1:-1] == ["bandwidth at 1 B", "bandwidth at 2 B", "bandwidth at 4 B"]
@@ -213,7 +213,7 @@ def fractions(row: Row) -> list[tuple[float | None, float | None, tuple[int, ...
     return [(c.bound, c.summary.median if c.summary else None, tuple(set(c.sizes))) for c in cells]
 
 
-def test_large_messages_are_held_against_the_line_rate() -> None:
+def test_large_messages_are_compared_with_the_line_rate() -> None:
     table = synthetic.pingpong(1e-6, 1.2e8)
     table.columns["bandwidth"][synthetic.SIZES.index(65536.0)] = (
         9e8  # what a buffer takes at once is no bandwidth
@@ -237,7 +237,7 @@ def test_large_messages_are_held_against_the_line_rate() -> None:
         ("Alltoall", 2, ("n1", "n2"), None),
     ],
 )
-def test_the_bound_is_that_of_what_the_figures_count(
+def test_the_bound_fits_the_bytes_that_the_metric_counts(
     benchmark: str, ranks: int | None, hosts: tuple[str, ...], bound: float | None
 ) -> None:
     table = replace(synthetic.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
@@ -266,7 +266,7 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     assert compare(quiet).tables[0].rows[0].notes == ()
 
 
-def test_a_median_that_no_repeat_is_near_is_said() -> None:
+def test_a_median_far_from_all_repeats_is_noted() -> None:
     """Two repeats show no modes, nor do four that are evenly spread; their median is no run's value."""
     for times in ([1.0e-6, 2.0e-6], [1.0e-6, 2.0e-6, 3.0e-6, 4.0e-6]):
         notes = [

@@ -406,7 +406,7 @@ def test_metrics_of_the_matrix() -> None:
     assert [metric.name for metric in metrics if metric.headline] == ["latency, median pair"]
 
 
-def test_each_figure_stands_under_its_own_heading() -> None:
+def test_each_metric_has_its_own_heading() -> None:
     series = parse("kernel", output()).series
     run = Record(Case("s", "g", "SHM", "core_pairs"), "kernel", 1, "ok", series=series, hosts=("a",))
     text = to_terminal(compare([run], [1024]))

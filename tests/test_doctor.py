@@ -107,7 +107,7 @@ def test_a_plain_machine_gets_a_campaign_of_its_own(desk: Desk) -> None:
     desk.demand_nothing_left()
 
 
-def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
+def test_an_existing_file_is_kept_by_default(desk: Desk) -> None:
     desk.site.write_text("mine")
     done = desk.call("doctor")
     assert (done.returncode, done.stdout) == (2, "")
@@ -133,7 +133,7 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
         (["--partition", "all"], "no scheduler was found"),
     ],
 )
-def test_mistakes_of_the_call_are_told(desk: Desk, arguments: list[str], words: str) -> None:
+def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], words: str) -> None:
     done = desk.call("doctor", *arguments)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
@@ -272,7 +272,7 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     desk.demand_campaign()
 
 
-def test_hostile_names_are_left_out_and_told(desk: Desk) -> None:
+def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
     lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|idle"]
     lines += ["n3|good|good*|up|1|fine|1|2|1|idle"]
     desk.slurm("\n".join(lines) + "\n")

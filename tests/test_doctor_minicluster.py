@@ -108,7 +108,7 @@ def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: Mini
 
 
 @pytest.mark.full
-def test_a_controller_that_is_down_is_told_and_nothing_is_written(
+def test_a_controller_that_is_down_is_reported_and_nothing_is_written(
     cluster_parts: None, tmp_path: Path
 ) -> None:
     with MiniCluster(tmp_path) as cluster:

@@ -57,7 +57,7 @@ def lab(colour: str, sight: str) -> list[float]:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-def test_colours_are_told_apart(sight: str) -> None:
+def test_colours_are_distinguishable(sight: str) -> None:
     for one, other in combinations(COLOURS, 2):
         apart = sum((a - b) ** 2 for a, b in zip(lab(one, sight), lab(other, sight), strict=True)) ** 0.5
         assert apart > 10, (one, other)
@@ -75,12 +75,12 @@ def test_looks_differ_in_line_and_marker_too() -> None:
     assert len({str(look.line) for look in found[:4]}) == len({look.marker for look in found[:7]}) - 3 == 4
 
 
-def test_words_in_colours_are_readable_on_white() -> None:
+def test_coloured_text_is_readable_on_white() -> None:
     for look in looks(COLOURS).values():
         assert contrast(look.ink, "#ffffff") >= WORDS_CONTRAST
 
 
-def test_the_sequence_rises_in_lightness_and_words_are_readable_on_all_of_it() -> None:
+def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:
     steps = [shade(n / 50) for n in range(51)]
     assert all(luminance(a) < luminance(b) for a, b in pairwise(steps))
     assert (steps[0], steps[-1]) == (SEQUENCE[0], SEQUENCE[-1])

@@ -86,7 +86,7 @@ def test_captions_say_what_is_left_out(drawn: list[Figure]) -> None:
         assert "1 contradicted run, 1 failed run" in figure.caption
 
 
-def test_alternative_texts_hold_the_figures(drawn: list[Figure]) -> None:
+def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
     assert "local SHM-1 0.253 µs" in drawn[0].alt
     assert "local TCP-loopback 281.0 MB/s, 1152 MB/s, 1715 MB/s, 2053 MB/s" in drawn[1].alt
     assert "local TCP-loopback at most 2053 MB/s at 4 MiB" in drawn[2].alt

@@ -104,7 +104,7 @@ def directives(name: str) -> list[str]:
 
 
 def launch(name: str) -> list[str]:
-    """The words of the launch command, up to the per-rank wrapper, then the benchmark's arguments."""
+    """The tokens of the launch command, up to the per-rank wrapper, then the benchmark's arguments."""
     text = SCRIPTS[name].rpartition("\nmeasure ")[2]
     return [word for word in text.split() if word not in ('"$rank"', '"$program"')]
 
@@ -161,7 +161,7 @@ def test_four_ranks_as_in_the_stfc_report(name: str, tile: int, flags: list[str]
         ("slurm-intelmpi", ["-n", "{ranks}", "-ppn", "16"]),
         ("slurm-srun", ["--nodes={nodes}", "--ntasks={ranks}", "--ntasks-per-node=16"]),
         ("lsf-openmpi", ["-np", "{ranks}", "--map-by", "ppr:16:node"]),
-        ("scarf", []),  # LSF tells Platform MPI
+        ("scarf", []),  # Platform MPI gets the hosts from LSF
     ],
 )
 @pytest.mark.parametrize(("placement", "nodes"), [("SHM-full", 1), ("TCP-full", 2), ("IBV-full", 2)])

@@ -1,4 +1,4 @@
-"""Maps of imports: every mistake is told with its line, key and remedy; what rules do."""
+"""Maps of imports: every error is reported with its line, key and remedy; effects of rules."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
-def test_shipped_maps_have_no_mistakes(path: Path) -> None:
+def test_shipped_maps_have_no_errors(path: Path) -> None:
     assert load_map(path).campaign == path.parent.name
 
 
@@ -72,13 +72,13 @@ def test_shipped_maps_have_no_mistakes(path: Path) -> None:
         ("system: s}", "sistem: s}", r"map\.yaml:10: .*unknown key 'sistem'\n +did you mean 'system'"),
     ],
 )
-def test_mistakes_are_told_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_errors_are_reported_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert old in GOOD
     with pytest.raises(UserError, match=words):
         load(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_several_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     text = GOOD.replace("nodes: 2", "nodes: 0").replace("{group}", "{x}").replace("directive.m", "queu")
     with pytest.raises(UserError) as raised:
         load(tmp_path, text)

@@ -85,10 +85,10 @@ def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCo
     results = project.folder / "results" / "two-hosts"
     assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
     status, said = unread(project, "tables", "--results", results)
-    assert status in (0, EXIT_UNREAD) and not said  # nothing but its words was to be done
+    assert status in (0, EXIT_UNREAD) and not said  # nothing to do but print it
 
 
-def test_failed_and_contradicted_runs_are_told_apart(project: ProjectCopy, tmp_path: Path) -> None:
+def test_failed_and_contradicted_runs_are_distinguished(project: ProjectCopy, tmp_path: Path) -> None:
     outputs = raw(tmp_path)
     for number in range(2, 9):
         text = "#HOSTS=2\n" + imb(second=number)

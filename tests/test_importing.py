@@ -192,7 +192,7 @@ def test_repeats_that_a_rule_gives_stay_and_collide_loudly(tmp_path: Path) -> No
     assert "no number from 1 on" in reasons(account)["r0.out"]
 
 
-def test_a_killed_import_is_said_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_import_is_reported_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     raw = write(tmp_path, a__out="", b__out="", c__out="")
     write_one = importing._Import._write
 
@@ -214,7 +214,7 @@ def test_a_killed_import_is_said_and_goes_on(tmp_path: Path, monkeypatch: pytest
     assert not (account.folder / "parts").exists()
 
 
-def test_what_is_changed_or_lost_after_the_import_is_said(tmp_path: Path) -> None:
+def test_files_changed_or_lost_after_the_import_are_reported(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out="", b__out=""))
     files = sorted((account.folder / "files").rglob("*.out"))
     files[0].write_text(imb(latency=7))
@@ -224,7 +224,7 @@ def test_what_is_changed_or_lost_after_the_import_is_said(tmp_path: Path) -> Non
     assert "its checksum differs" in first.verdict_reasons[0]
 
 
-def test_mistakes_are_told(tmp_path: Path) -> None:
+def test_errors_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="this folder is not there"):
         take(tmp_path, tmp_path / "nowhere")
     with pytest.raises(UserError, match="nothing was imported before"):
@@ -307,7 +307,7 @@ def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
     assert not take(tmp_path, tmp_path / "raw", wrong).in_vain
 
 
-def test_a_condition_that_no_file_can_meet_is_told_with_the_fact_that_is_there(tmp_path: Path) -> None:
+def test_a_condition_that_no_file_can_meet_is_reported_with_a_similar_fact(tmp_path: Path) -> None:
     """The name of a directive or variable is anybody's: a slip of the pen in it is no error of the map."""
     rule = "  - when: {header.HOST: '^2$', header.OTHER: x, mpi: platform}\n    label: {placement: TWO}\n"
     outputs = write(tmp_path, a__out="#HOSTS=2\n" + imb())
@@ -324,7 +324,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         take(tmp_path, raw / "TCP" / "a.out")
 
 
-def test_many_files_of_one_reason_are_told_in_short(tmp_path: Path) -> None:
+def test_many_files_with_one_reason_are_summarised(tmp_path: Path) -> None:
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
     text = account_text(take(tmp_path, raw))
     assert text.count("  refused: ") == 6
@@ -342,7 +342,7 @@ def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
     assert "another file was imported" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
 
 
-def test_a_placement_that_the_map_does_not_declare_is_told(tmp_path: Path) -> None:
+def test_a_placement_that_the_map_does_not_declare_is_reported(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     assert "placement TCP:" not in account_text(take(tmp_path, raw))
     text = account_text(take(tmp_path, raw, text=MAP + "placements: {TPC: {nodes: 2}}\n"))
@@ -484,7 +484,7 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     assert said in [said_of(note, "MB/s") for note in row.notes]
 
 
-def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_told(tmp_path: Path) -> None:
+def test_if_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_noted(tmp_path: Path) -> None:
     files = {f"n{number}__out": imb_to_512_kib(second=number) for number in (1, 2)}
     take(tmp_path, write(tmp_path, **files))
     (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
@@ -497,7 +497,7 @@ def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_told
 @pytest.mark.parametrize(
     "prefix", ["0: ", "[0] ", "[1,0]<stdout>:", "2026-01-02T03:04:05 ", "Jan 02 03:04:05 "]
 )
-def test_lines_with_a_prefix_are_told_as_that(tmp_path: Path, prefix: str) -> None:
+def test_lines_with_a_prefix_are_recognised(tmp_path: Path, prefix: str) -> None:
     files = {"a__out": imb(), "b__out": osu_bw()}
     files = {name: "".join(prefix + line + "\n" for line in files[name].splitlines()) for name in files}
     files["c__out"] = "as written: # OSU MPI Bandwidth Test v5.6.2\n"
@@ -507,13 +507,13 @@ def test_lines_with_a_prefix_are_told_as_that(tmp_path: Path, prefix: str) -> No
     assert found["c.out"].startswith("no output of IMB")
 
 
-def test_text_in_utf_16_is_told_as_that(tmp_path: Path) -> None:
+def test_text_in_utf_16_is_recognised(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     (raw / "TCP" / "b.out").write_bytes(imb(second=2).encode("utf-16"))
     assert reasons(take(tmp_path, raw)) == {"b.out": "text in UTF-16: convert it to UTF-8"}
 
 
-def test_a_condition_that_differs_in_capitals_alone_is_told(tmp_path: Path) -> None:
+def test_a_condition_that_differs_only_in_case_is_reported(tmp_path: Path) -> None:
     rule = "  - when: {directive.M: g}\n    label: {placement: TWO}\n"
     raw = write(tmp_path, a__out="", a__sh="#BSUB -m g\nmpirun IMB-MPI1\n")
     text = account_text(take(tmp_path, raw, text=MAP + rule))
@@ -544,7 +544,7 @@ def test_ibv_and_tcp_of_one_script_are_no_repeats_of_each_other(tmp_path: Path) 
     assert "no rule gives its placement" in reasons(account)["other.out"]
 
 
-def test_why_a_job_printed_nothing_is_told_with_the_missing_label(tmp_path: Path) -> None:
+def test_the_reason_for_an_empty_output_is_reported_with_the_missing_label(tmp_path: Path) -> None:
     text = lsf("", ["1*n1"], ["mpirun IMB-MPI1"], state="Exited", end="Exited with exit code 127.")
     account = take(tmp_path, write(tmp_path, a__out=text))
     assert "no rule gives its benchmark" in reasons(account)["a.out"]
@@ -579,7 +579,7 @@ HPL ERROR from process # 0, on line 621 of function HPL_pdinfo:
 """
 
 
-def test_what_is_no_output_is_told_where_it_can_be(tmp_path: Path) -> None:
+def test_files_that_are_no_outputs_are_recognised_if_possible(tmp_path: Path) -> None:
     whole = (Path(__file__).parent / "fixtures" / "hpcc" / "two_ranks.out").read_text()
     summary = whole[whole.index("Begin of Summary") : whole.index("End of Summary")]
     pairs = summary.partition("\n")[2]

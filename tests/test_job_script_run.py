@@ -123,7 +123,7 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
-def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
+def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
     found = prepared(tmp_path, END)
     script = found.scripts[0]
     holder = found.measuring_lock.open("w")

@@ -438,7 +438,7 @@ def test_one_rank_is_refused(build: Build, kernel: str) -> None:
     demand_refusal(build.refuse(1, kernel), 1, kernel, message)
 
 
-def test_a_kernel_that_refuses_nothing_is_told_from_one_that_does(build: Build) -> None:
+def test_a_kernel_that_refuses_nothing_is_distinguished_from_one_that_does(build: Build) -> None:
     """Without mpirun it gets no further than the first message; help is no refusal."""
     assert not {0, 2} & set(build.refuse(2, "tree_gather", "--max-size", "8").statuses)
     assert build.refuse(2, "tree_gather", "--help").statuses == [0, 0]
@@ -533,7 +533,7 @@ def read_evidence(path: Path) -> dict[str, dict[str, str]]:
 
 
 def run_with_evidence(build: Build, path: Path, *before: str, **environment: str) -> Launch:
-    """Two ranks, of which the first alone has a rank for its evidence."""
+    """Two ranks; only the first has a rank number for its evidence."""
     first = (
         'case "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" in 0) ;; *) unset MPICAMPAIGN_RANK ;; esac; exec "$@"'
     )

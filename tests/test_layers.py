@@ -90,7 +90,7 @@ def test_modules_of_one_folder_do_not_import_each_other_in_a_circle() -> None:
 
 
 def users(words: str) -> set[str]:
-    """The modules whose text has these words."""
+    """The modules whose text contains this."""
     return {module for module, path in MODULES.items() if words in path.read_text(encoding="utf-8")}
 
 

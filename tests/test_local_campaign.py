@@ -50,7 +50,7 @@ def run(project: ProjectCopy) -> subprocess.CompletedProcess[str]:
 
 
 def stamps(project: ProjectCopy) -> dict[Path, tuple[int, str]]:
-    """What tells a result from a repeated one; not its time, since Snakemake touches what it takes up."""
+    """What distinguishes a result from a repeated one; not its time: Snakemake touches adopted files."""
     return {
         path: (path.stat().st_ino, path.with_name("evidence.txt").read_text())
         for path in project.results("short")

@@ -1,9 +1,9 @@
-"""A change of what is measured must raise its number: else results of two ways of measuring would be one.
+"""A change in what is measured must raise its number: otherwise results of two methods would be mixed.
 
-golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of what it
-launches, with which settings, on which CPUs; for each kernel its version and a checksum of its source. After
-a change on purpose: raise the number of the suite, the kernel (suites/kernels) or the MPI library, add a line
-to docs/formats.md, then MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
+golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of its launch,
+settings and CPUs; for each kernel its version and a checksum of its source. After an intended change: raise
+the number of the suite, the kernel (suites/kernels) or the MPI library, add a line to docs/formats.md, then
+call MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
     assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
 
 
-def test_the_same_again_is_said_of_a_bundle_that_is_there_already(tmp_path: Path) -> None:
+def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="blue7")
     merged(tmp_path / "here", path, same=("here",))
@@ -318,7 +318,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 
-def test_too_little_space_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_reported_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bundle(tmp_path, "site")
     usage = merging.shutil.disk_usage(tmp_path)
     monkeypatch.setattr(merging.shutil, "disk_usage", lambda _: usage._replace(free=10))

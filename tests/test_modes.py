@@ -94,7 +94,7 @@ def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
     assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
 
 
-def test_a_switch_in_mid_sweep_is_told_for_each_repeat() -> None:
+def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
     rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
     [found] = stretches(SIZES, rows)
     low, high = SIZES[14], SIZES[15]
@@ -275,7 +275,7 @@ def test_unbound_runs_of_the_report_are_in_two_modes_where_they_are() -> None:
 
 
 @stfc_runs.needed
-def test_switches_in_mid_sweep_of_the_report_are_told() -> None:
+def test_switches_in_mid_sweep_in_the_report_are_noted() -> None:
     [note] = [note for note in scarf_rows()["scarf14", "SHM"].notes if note.kind == "modes"]
     paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", reason(note, "MB/s"))
     assert paths == [

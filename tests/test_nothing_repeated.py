@@ -36,7 +36,7 @@ def run(project: ProjectCopy, name: str = "trivial") -> str:
 
 
 def results(project: ProjectCopy) -> dict[str, int]:
-    """The raw outputs by their path in the tree, each with what tells it from another file of its name."""
+    """The raw outputs by their path in the tree, each with its inode."""
     return {str(path.relative_to(project.folder)): path.stat().st_ino for path in project.results("trivial")}
 
 

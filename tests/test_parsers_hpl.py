@@ -91,7 +91,7 @@ def test_a_time_too_short_to_be_printed_is_missing() -> None:
     assert series.columns["flops"][0] is not None
 
 
-def test_skipped_tests_are_said() -> None:
+def test_skipped_tests_are_reported() -> None:
     text = hpl_output([ONE])
     text = change(text, "Finished      1", "Finished      2")
     text = change(text, "0 tests skipped", "1 tests skipped")

@@ -190,7 +190,7 @@ def test_tables_show_one_bandwidth_and_no_baseline() -> None:
     assert not any(metric.baseline for metric in metrics)
 
 
-def test_two_ranks_on_two_hosts_are_held_against_one_direction_of_the_link() -> None:
+def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() -> None:
     (table,) = parse("kernel", OUTPUT).series
     run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
     assert link_bound(run, table) == 1e9

@@ -121,7 +121,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str
         f'. "{LIBRARY / "rank.sh"}"; {placement}; become {program}',
         str(folder / "rank"),
     ]
-    # the loader has words for libraries that are not there
+    # the loader prints messages about missing libraries
     done = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=240
     )

@@ -1,4 +1,4 @@
-"""Published figures: the shipped data against its sources, what is refused, what a campaign may ask for."""
+"""Published values: the shipped data compared with its sources, refusals, references of campaigns."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def table(path: str) -> list[dict[str, str]]:
 
 
 def figure_of(name: str, **wanted: Any) -> PublishedValue:
-    """The one figure with these properties."""
+    """The one value with these properties."""
     figures = load_reference(name).figures
     (found,) = (f for f in figures if all(getattr(f, key) == value for key, value in wanted.items()))
     return found
@@ -68,7 +68,7 @@ def test_nothing_is_lost_or_changed(name: str, count: int, total: float) -> None
     assert math.fsum(float(figure.printed) for figure in figures) == pytest.approx(total, abs=1e-6)
 
 
-def test_known_figures_in_si_units() -> None:
+def test_known_values_in_si_units() -> None:
     latency = figure_of("stfc-2017", host_group="scarf15", placement="TCP", quantity="time")
     assert (latency.value, latency.n, latency.statistic) == (pytest.approx(9.70e-6), 5, "mean")
     largest = figure_of(
@@ -157,7 +157,7 @@ def test_damage_is_refused_with_file_and_line(tmp_path: Path, old: str, new: str
     assert said.startswith(f"{tmp_path}/x.csv:3: ") and reason in said
 
 
-def test_a_figure_that_is_there_twice_and_all_mistakes_at_once(tmp_path: Path) -> None:
+def test_a_value_that_is_there_twice_and_all_errors_at_once(tmp_path: Path) -> None:
     said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), words="title: t\nsource: ''\nlicense: l\n")
     assert "x.csv:3: the same figure as in line 2" in said and "x.csv:4: unit" in said
     assert "x.yaml:1: note: this key is missing" in said or "note: this key is missing" in said
@@ -165,7 +165,7 @@ def test_a_figure_that_is_there_twice_and_all_mistakes_at_once(tmp_path: Path) -
     assert "unknown key" in said and "did you mean 'licence'?" in said
 
 
-def test_another_header_and_no_figures(tmp_path: Path) -> None:
+def test_another_header_and_no_values(tmp_path: Path) -> None:
     assert "x.csv:1: the first line must be system,host_group" in damaged(tmp_path, LINE, header="a,b")
     assert "no figures are in it" in damaged(tmp_path)
 
@@ -217,7 +217,7 @@ def test_references_of_a_campaign(tmp_path: Path) -> None:
         ("[3]", "reference[0]: must be a text or a mapping"),
     ],
 )
-def test_mistakes_in_references(tmp_path: Path, reference: str, reason: str) -> None:
+def test_errors_in_references(tmp_path: Path, reference: str, reason: str) -> None:
     with pytest.raises(UserError) as error:
         campaign_with(tmp_path, reference)
     assert f"campaign.yaml:5: {reason}" in str(error.value) and len(error.value.problems) == 1

@@ -29,7 +29,7 @@ def test_each_benchmark_has_its_columns_over_size() -> None:
         "tree_gather: bandwidth",
         "tree_gather: wire bandwidth",
     ]
-    # what is sent for MPI_Gather nobody knows: no line of its wire bandwidth
+    # the wire traffic of MPI_Gather is unknown: no line of its wire bandwidth
     assert [len(chart.lines) for chart in found] == [3, 3, 6, 4]
     assert [facet.name for facet in found[2].facets] == ["placement", "series"]
 

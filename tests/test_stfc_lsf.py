@@ -32,7 +32,7 @@ class Code:
     tasks: int
     limit: str
     queue: str
-    tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the words of mpirun
+    tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the tokens of mpirun
     arguments: list[str] | None  # none: HPL has none, and IMB stands in its place
     modules: tuple[str, ...] = ()
 
@@ -85,14 +85,14 @@ CODES = {
 
 
 def launch(text: str) -> tuple[list[str], list[str]]:
-    """The words of mpirun, and those of the benchmark behind the per-rank wrapper: the script's last line."""
+    """The tokens of mpirun, and of the benchmark behind the per-rank wrapper: the script's last line."""
     command = re.search(r'^measure (.*) "\$rank" "\$program" (.*)\n\Z', text, re.MULTILINE)
     assert command
     return command[1].split(), command[2].split()
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> None:
+def test_directives_and_mpirun_options_are_those_of_the_report(number: int) -> None:
     code = CODES[number]
     campaign = load_campaign(CAMPAIGNS / f"{code.campaign}.yaml")
     [system] = campaign.systems

@@ -74,7 +74,7 @@ def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_pat
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_suite_from_outside_is_planned_told_and_read(tmp_path: Path) -> None:
+def test_a_suite_from_outside_is_planned_recognised_and_read(tmp_path: Path) -> None:
     made = loaded(tmp_path, "toy", "toy_all")
     assert benchmarks(["toys"])["toys"]["program"] == "toy_all"
     assert len(make_plan(made, ["here"], MACHINE).runs) == 1

@@ -47,7 +47,7 @@ _PAGE = r"""\documentclass{article}
 
 
 def hostile() -> list[Record]:
-    """Names and reasons of which each acts in LaTeX; each case has a reason of its own."""
+    """Names and reasons with LaTeX markup; each case has its own reason."""
     records = []
     for group in GROUPS:
         for n, placement in enumerate(PLACEMENTS, 1):
@@ -103,7 +103,7 @@ def test_a_long_table_of_plain_names_fits_the_width(tmp_path: Path) -> None:
 
 @typeset
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_long_words_without_any_place_to_break_fit_the_width(layout: str, tmp_path: Path) -> None:
+def test_long_names_without_a_break_fit_the_width(layout: str, tmp_path: Path) -> None:
     names = ("nodeswithoutanybreakintheirname" * 2 + "xy", "W" * 64, "é%" * 32, "n-" * 32)
     records = []
     for name in names:
@@ -114,7 +114,7 @@ def test_long_words_without_any_place_to_break_fit_the_width(layout: str, tmp_pa
     assert complaints(said) == []
 
 
-def test_short_marks_hang_beside_the_figures() -> None:
+def test_short_marks_hang_beside_the_values() -> None:
     case = Case("s", "g", "SHM", "PingPong")
     runs = synthetic.case_runs(case, 1e-6, 1e9)
     runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
