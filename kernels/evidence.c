@@ -13,8 +13,9 @@
  * never calls MPI_Init does nothing here.
  */
 #define _GNU_SOURCE
+#include "cpu_sysfs.h"
+
 #include <ctype.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -90,37 +91,9 @@ static void add_allowed(struct lines *lines) {
     fclose(file);
 }
 
-static int cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
-    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
-    int length = snprintf(path, PATH_LENGTH, "%s/devices/system/cpu/cpu%d/%s",
-                          sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
-    return length > 0 && length < PATH_LENGTH;
-}
-
-static void add_topology(struct lines *lines, const char *key, int cpu, const char *inside) {
-    char path[PATH_LENGTH];
-    int value;
-    if (!cpu_path(path, cpu, inside))
-        return;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return;
-    /* Linux reports -1 for unknown. */
-    if (fscanf(file, "%d", &value) == 1 && value >= 0)
+static void add_known(struct lines *lines, const char *key, int value) {
+    if (value >= 0)
         add(lines, key, "%d", value);
-    fclose(file);
-}
-
-static void add_numa(struct lines *lines, int cpu) {
-    char path[PATH_LENGTH];
-    int node, end;
-    DIR *folder = cpu_path(path, cpu, "") ? opendir(path) : NULL;
-    if (folder == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (sscanf(entry->d_name, "node%d%n", &node, &end) == 1 && entry->d_name[end] == '\0')
-            add(lines, "numa", "%d", node);
-    closedir(folder);
 }
 
 static void add_cpu(struct lines *lines) {
@@ -128,9 +101,9 @@ static void add_cpu(struct lines *lines) {
     if (cpu < 0)
         return;
     add(lines, "cpu", "%d", cpu);
-    add_topology(lines, "socket", cpu, "topology/physical_package_id");
-    add_topology(lines, "core", cpu, "topology/core_id");
-    add_numa(lines, cpu);
+    add_known(lines, "socket", cpu_number(cpu, "topology/physical_package_id"));
+    add_known(lines, "core", cpu_number(cpu, "topology/core_id"));
+    add_known(lines, "numa", cpu_numa(cpu));
 }
 
 /* Adds the N0=12 tokens of one line; counts are in pages of kernelpagesize_kB. */

@@ -95,7 +95,7 @@ static bool verify_operation(const struct kernel *kernel, const struct operation
     return all_ranks(kernel->name, verify(operation, why), why);
 }
 
-static int sizes_from(const struct run *run, size_t size) {
+int sizes_from(const struct run *run, size_t size) {
     int count = 1;
     for (; size < run->options.max_size; size *= 2)
         count++;

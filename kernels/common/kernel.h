@@ -85,6 +85,9 @@ bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 /* Runs the kernel. The exit status is 0, 1 (wrong data or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);
 
+/* Number of sizes of the sweep from this one on. */
+int sizes_from(const struct run *run, size_t size);
+
 /* Adds an operation to the run, to be filled by the caller. */
 struct operation *add_operation(struct run *run, const char *name, const char *variant);
 

@@ -106,6 +106,9 @@ double ping_least(const struct ping_buffers *buffers, const struct pair_timing *
 /* One more round trip into memory cleared at both ends: whether the data come back intact. */
 bool ping_verify(const struct ping_buffers *buffers, int peer);
 
+/* Passes the turn to measure from one rank to the next; -1: nobody had it. Called by all ranks. */
+void pass_turn(int rank, int before, int next);
+
 /* Ends pong on the other side. */
 void ping_stop(int peer);
 

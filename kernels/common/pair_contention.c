@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { TURN = 30, BEGIN, RUNNING, END, ENDED };
+enum { BEGIN = 31, RUNNING, END, ENDED };
 
 /* The part of one rank. */
 struct part {
@@ -61,21 +61,17 @@ static void disturb(struct part *part, const struct contention *sample) {
     tell(sample->from, ENDED);
 }
 
-/* One sample at a time: the turn passes from leader to leader; before -1: the first. */
+/* One sample at a time: the turn passes from leader to leader. */
 static void take_part(struct part *part, struct contention *sample, int before) {
-    if (part->rank == before && before != sample->from)
-        tell(sample->from, TURN);
-    if (part->rank == sample->from) {
-        if (before >= 0 && before != sample->from)
-            hear(before, TURN);
+    pass_turn(part->rank, before, sample->from);
+    if (part->rank == sample->from)
         lead(part, sample);
-    } else if (part->rank == sample->other_from) {
+    else if (part->rank == sample->other_from)
         disturb(part, sample);
-    } else if (part->rank == sample->to) {
+    else if (part->rank == sample->to)
         pong(&part->buffers, sample->from);
-    } else if (part->rank == sample->other_to) {
+    else if (part->rank == sample->other_to)
         pong(&part->buffers, sample->other_from);
-    }
 }
 
 /* Four different ranks, the same on all ranks. */

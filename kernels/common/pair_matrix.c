@@ -28,6 +28,15 @@ static void signal_peer(int peer, int tag) {
     MPI_Send(NULL, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
 }
 
+void pass_turn(int rank, int before, int next) {
+    if (before < 0 || before == next)
+        return;
+    if (rank == before)
+        signal_peer(next, TURN);
+    else if (rank == next)
+        MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Every byte that arrives next differs from what is there now. */
 static void clear(const struct ping_buffers *buffers) {
     for (size_t i = 0; i < buffers->bytes; i++)
@@ -98,17 +107,12 @@ static void measure_pair(struct tour *tour, int peer) {
     ping_stop(peer);
 }
 
-/* The turn passes from sender to sender; before -1: the first. */
 static void take_turn(struct tour *tour, int before, int from, int to) {
-    if (tour->rank == before && before != from)
-        signal_peer(from, TURN);
-    if (tour->rank == from) {
-        if (before >= 0 && before != from)
-            MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    pass_turn(tour->rank, before, from);
+    if (tour->rank == from)
         measure_pair(tour, to);
-    } else if (tour->rank == to) {
+    else if (tour->rank == to)
         pong(&tour->buffers, from);
-    }
 }
 
 /* A prime near 0.62 of the pairs that does not divide their number: its multiples, modulo the

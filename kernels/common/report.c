@@ -11,12 +11,7 @@
 /* Limits that keep the whole output under 300 kB. */
 enum { MAX_KEPT = 60, SAMPLE_ROWS = 2200, LEVEL_ROWS = 1000 };
 
-static int size_count(const struct run *run) {
-    int count = 1;
-    for (size_t size = run->options.min_size; size < run->options.max_size; size *= 2)
-        count++;
-    return count;
-}
+static int size_count(const struct run *run) { return sizes_from(run, run->options.min_size); }
 
 static int kept_samples(const struct run *run) {
     int fitting = SAMPLE_ROWS / (size_count(run) * run->operation_count);

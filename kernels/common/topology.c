@@ -65,7 +65,7 @@ uint64_t topology_node_sum(const struct topology *topology, uint64_t value) {
     uint64_t sum = 0;
     for (int rank = 0; rank < topology->ranks; rank++)
         if (topology->node_of[rank] == topology->node_of[topology->rank])
-            sum = sum + values[rank] < sum ? UINT64_MAX : sum + values[rank];
+            sum = bytes_sum(sum, values[rank]);
     free(values);
     return sum;
 }
