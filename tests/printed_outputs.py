@@ -158,7 +158,7 @@ def hpl_of_nvidia(row: HplRow, asked: int | None = None) -> str:
 
 
 def hpl_of_amd(row: HplRow, swapping: str = "002") -> str:
-    """An output of AMD's build, which names the swapping in a column of its own."""
+    """An output of AMD's build, with an extra column for the swapping."""
     return _hpl_of_build(
         row,
         "T/V         SWP           N    NB     P     Q            Time             Gflops",
@@ -218,7 +218,7 @@ LSF_TRAILER = "\n\nPS:\n\nRead file <1.err> for stderr output of this job.\n\n"
 
 
 def in_lsf_report(output: str, trailer: str = LSF_TRAILER) -> str:
-    """The output as LSF reports a job that succeeded."""
+    """The output in LSF's report of a job that succeeded."""
     return LSF_REPORT.format(subject="Done", result="Successfully completed.") + output + trailer
 
 

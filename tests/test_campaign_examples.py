@@ -1,4 +1,4 @@
-"""The worked examples load, plan as they say, and the documentation is that of the schema."""
+"""The worked examples load and plan as documented; the documentation matches the schema."""
 
 from __future__ import annotations
 

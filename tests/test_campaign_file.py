@@ -142,7 +142,7 @@ def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
 
 
 def test_members_are_only_those_that_are_given(tmp_path: Path) -> None:
-    """Schedulers may have names of their own for hosts: evidence must not fail on these."""
+    """Schedulers may name hosts differently: evidence must cope with that."""
     groups = load(
         tmp_path, host_groups=SECTIONS["host_groups"] + "  x: {system: lsf, members: x*}\n"
     ).host_groups

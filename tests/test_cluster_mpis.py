@@ -23,7 +23,7 @@ KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budge
 class Library:
     """``wheel``: the environment that brings it; else Debian's names of command and compiler.
 
-    ``hangs``: some launches do not end, through no fault of ours; more are made then.
+    ``hangs``: some launches hang because of the library; further ones replace them.
     """
 
     mpi: str

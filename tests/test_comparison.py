@@ -199,7 +199,7 @@ GIGABIT = 1.25e8  # B/s
 
 
 def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
-    """The row of six runs that printed this table over a link of this rate."""
+    """The row of six runs with this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
     made = [synthetic.run(case, n, table, suite=suite) for n in range(1, 7)]
@@ -267,7 +267,7 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
 
 
 def test_a_median_far_from_all_repeats_is_noted() -> None:
-    """Two repeats show no modes, nor do four that are evenly spread; their median is no run's value."""
+    """Two repeats, or four evenly spread ones, show no modes; their median is not the value of any run."""
     for times in ([1.0e-6, 2.0e-6], [1.0e-6, 2.0e-6, 3.0e-6, 4.0e-6]):
         notes = [
             note for note in compare(fixed(SHM_1, times)).tables[0].rows[0].notes if note.kind == "between"

@@ -1,4 +1,4 @@
-"""Many comparisons in one ranking: corrected probabilities, and how often a false difference gets through."""
+"""Many comparisons in one ranking: corrected probabilities, and the rate of false differences."""
 
 from __future__ import annotations
 

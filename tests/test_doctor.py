@@ -26,7 +26,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 class Desk:
-    """A folder to work in, and a PATH on which there are only the basic tools and stand-ins."""
+    """A working folder, and a PATH with basic tools and stand-ins only."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "work"
@@ -42,7 +42,7 @@ class Desk:
 
     @property
     def calls(self) -> list[str]:
-        """What the stand-ins were called with."""
+        """The arguments of the stand-ins' calls."""
         log = self.folder.parent / "calls"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -80,7 +80,7 @@ class Desk:
         )
 
     def demand_campaign(self) -> None:
-        """The file that was written is checked and planned by the commands that a person would use."""
+        """The usual commands check and plan the written file."""
         for command in ("check", "plan"):
             done = self.call(command, "--campaign", "site.yaml")
             assert done.returncode == 0, done.stderr
@@ -215,7 +215,7 @@ def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
 
 
 def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -> int:
-    """The exit status; a machine that stands still for a while is no failure of the program."""
+    """The exit status; a stalled machine is not a failure of the program."""
     for _ in range(int(120 / pause)):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
@@ -226,7 +226,7 @@ def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -
 
 @pytest.mark.parametrize("pause", [10, 0.1])
 def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
-    """Each probe once, whether a person waits for the end or goes on pressing."""
+    """Each probe once, whether the user waits or keeps pressing Ctrl-C."""
     desk.slurm()
     desk.stand_in("scancel", script="sleep 0.3")
     environment = {**desk.environment, "PYTHONFAULTHANDLER": "1"}

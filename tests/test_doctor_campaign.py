@@ -1,4 +1,4 @@
-"""The campaign file that the doctor writes: it loads, means what was found, and no name does harm in it."""
+"""The campaign file that the doctor writes: it loads, matches the findings, and no name does harm."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
 
 @pytest.mark.full
 def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: MiniCluster) -> None:
-    """/tmp is each node's own: Slurm cannot make the log there, and the output is not seen."""
+    """Each node has its own /tmp: Slurm cannot write the log there, and the output is not visible."""
     done = run(minicluster, minicluster.home, "doctor", "--partition", "red", "--output", "/tmp/site.yaml")
     assert done.returncode == 0, done.stderr
     assert "its output is not seen in /tmp: is that folder shared with the nodes?" in done.stdout

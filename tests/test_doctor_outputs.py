@@ -1,4 +1,4 @@
-"""What the doctor reads: outputs of Slurm, LSF, module and the probe, whole ones and broken ones.
+"""What the doctor reads: outputs of Slurm, LSF, module and the probe, intact and broken.
 
 Slurm's are as the test cluster prints them (test_doctor_minicluster.py runs the commands); LSF's were
 written by hand after the documentation of its tables and stand in for a real one.

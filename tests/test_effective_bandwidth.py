@@ -1,4 +1,4 @@
-"""The formulas of b_eff, against the published table of the T3E, and how its output is read."""
+"""The formulas of b_eff, compared with the published table of the T3E, and reading its output."""
 
 from __future__ import annotations
 

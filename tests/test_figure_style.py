@@ -1,4 +1,4 @@
-"""Colours: told apart by colour-blind readers and in grey print, words readable on them."""
+"""Colours: distinguishable for colour-blind readers and in grey print, with readable text on them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_colours_are_distinguishable(sight: str) -> None:
 
 
 def test_neighbours_differ_in_grey_print() -> None:
-    """Those that lie further apart differ in line and marker."""
+    """Colours further apart in the list differ in line and marker."""
     for one, other in pairwise(COLOURS):
         assert abs(lab(one, "normal")[0] - lab(other, "normal")[0]) > 9, (one, other)
 

@@ -1,4 +1,4 @@
-"""Figures: which are drawn, what they say, and that they are the same for the same records."""
+"""Figures: which are drawn, their texts, and the same bytes for the same records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are empty files, which takes no time."""
+    """Figures are empty files, to save time."""
 
     def touch(_: Page, folder: Path, name: str) -> None:
         for ending in FORMATS:
@@ -43,20 +43,20 @@ def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def repeats_in(figure: Figure) -> int:
-    """How many lines of single repeats an SVG holds."""
+    """The number of lines for single repeats in an SVG."""
     groups = ElementTree.parse(figure.svg).getroot().iter(f"{SVG}g")
     of_repeats = [group for group in groups if group.get("id", "").startswith("repeats-")]
     return sum(len(list(group.iter(f"{SVG}path"))) for group in of_repeats)
 
 
 def named(figures: list[Figure], part: str) -> Figure:
-    """The one figure with these words in its title."""
+    """The one figure with this text in its title."""
     (found,) = (figure for figure in figures if part in figure.title)
     return found
 
 
 def many(groups: int, placements: Sequence[str], name: str = "group", repeats: int = 3) -> list[Record]:
-    """PingPong on so many host groups; the last placement is n/a on every third."""
+    """PingPong on this many host groups; the last placement is n/a on every third."""
     records = []
     for number, placement in product(range(groups), placements):
         case = Case("s", f"{name}{number}", placement, "PingPong")

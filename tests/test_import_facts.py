@@ -1,4 +1,4 @@
-"""What is read from LSF reports and job scripts of other people."""
+"""Facts read from LSF reports and job scripts of other people."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_an_osu_output_says_itself_what_it_is(title: str, benchmark: str) -> Non
 
 
 def test_many_benchmarks_of_one_call_are_named_by_their_program() -> None:
-    """All that IMB-MPI1 measures where nothing is chosen: their names are no name of a label."""
+    """All benchmarks that IMB-MPI1 runs by default: joined, their names are too long for a label."""
     names = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Reduce_scatter", "Bcast")
     call = "# Calling sequence was: \n\n# ./IMB-MPI1 \n\n"
     few, many = (

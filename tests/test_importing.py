@@ -1,4 +1,4 @@
-"""Import: every file is accounted for, raw files are written once, and a killed import goes on."""
+"""Import: every file is accounted for, raw files are written once, and a killed import continues."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
 
 
 def test_a_condition_that_no_file_can_meet_is_reported_with_a_similar_fact(tmp_path: Path) -> None:
-    """The name of a directive or variable is anybody's: a slip of the pen in it is no error of the map."""
+    """A directive or variable may have any name, so a misspelt one is not an error in the map."""
     rule = "  - when: {header.HOST: '^2$', header.OTHER: x, mpi: platform}\n    label: {placement: TWO}\n"
     outputs = write(tmp_path, a__out="#HOSTS=2\n" + imb())
     text = account_text(take(tmp_path, outputs, text=MAP + rule))

@@ -1,4 +1,4 @@
-"""The kernel latency_bandwidth: what it measures and prints, and how its output is read.
+"""The kernel latency_bandwidth: its measurements and output, and reading that output.
 
 More ranks than cores is fine here: nothing is claimed about speed.
 """

@@ -1,4 +1,4 @@
-"""The layers of the package: imports point downwards only, and its two halves meet in files alone."""
+"""The layers of the package: imports point downwards only, and its two halves meet only in files."""
 
 from __future__ import annotations
 

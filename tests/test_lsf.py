@@ -241,7 +241,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
 @pytest.mark.slow
 @pytest.mark.full
 def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
-    """LSF's minute is shorter here than the script's own: it warns by USR2, and the script ends itself."""
+    """LSF's minute is shorter than the script's here: LSF warns by USR2, and the script ends itself."""
     site.lsf.configure(minute=0.5)
     site.write(body="echo half; sleep 60")
     done = site.run()
@@ -430,7 +430,7 @@ def test_states_of_lsf(word: str, reason: str, state: str) -> None:
 
 
 def test_pending_reasons_over_several_lines_and_with_bars() -> None:
-    """At a higher level of reasons, or with a site's own ones."""
+    """With more detailed reasons, or a site's own reasons."""
     text = lines(
         "1|PEND|-|a|Candidate host pending reasons (0 of 4 hosts).",
         "",

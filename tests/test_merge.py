@@ -68,7 +68,7 @@ def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -
 
 
 def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
-    """The usual case: both sites have one campaign file, each has run its own system's part."""
+    """The usual case: both sites have the same campaign file, and each has run its own system."""
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
     plan = json.loads((folder / "plan.json").read_text())
     plan["cases"] += [case("here", 3)]
@@ -225,7 +225,7 @@ def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
 def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
-    """One name is another system in each of them."""
+    """The same name is a different system in each."""
     one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
     with pytest.raises(UserError, match="are about the systems of one bundle, and 2 are given"):
         merged(tmp_path / "here", one, two, **wishes)

@@ -1,4 +1,4 @@
-"""The test cluster itself: a real Slurm whose networks are networks, whose faults show, that ends whole."""
+"""The test cluster itself: a real Slurm with real networks, visible faults and a clean end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finished runs stay finished, whatever changes but what the campaign declares; results are what they are."""
+"""Finished runs stay finished unless the campaign's declaration changes; results stay untouched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def to_do(project: ProjectCopy, name: str = "trivial") -> int:
-    """How many runs the plan says are still to be done."""
+    """The number of due runs in the plan."""
     done = project.call("plan", "--campaign", f"{name}.yaml")
     assert succeeded(done)
     return int(done.stdout.split(" still to be done")[0].rpartition(" ")[2])

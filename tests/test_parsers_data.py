@@ -35,7 +35,7 @@ def placement(output: str) -> str:
 
 
 def stfc_repeats() -> dict[tuple[str, str], list[dict[str, list[float | None]]]]:
-    """The columns of every repeat by host group and placement."""
+    """The columns of every repeat, by host group and placement."""
     repeats = defaultdict(list)
     for path in sorted(STFC.glob("scarf-imb*/*.out")):
         output = text(path)
@@ -203,7 +203,7 @@ def damaged(output: str, rng: random.Random) -> str:
 
 @pytest.mark.slow
 def test_damaged_real_outputs_give_the_same_values_or_none() -> None:
-    """OSU prints no end mark: there the largest size stands for what the campaign asked for."""
+    """OSU prints no end mark: the largest size is the one that the campaign requested."""
     rng = random.Random(5)
     for path in rng.sample(sorted(DATA.rglob("*.out")), 60):
         output = text(path)

@@ -1,4 +1,4 @@
-"""Outputs of one's own cluster and of others: changed digits, joined files, what schedulers print around."""
+"""Outputs of one's own cluster and of others: changed digits, joined files, text added by schedulers."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ FAILURES = (
 @pytest.mark.parametrize("result", FAILURES)
 @pytest.mark.parametrize("suite", ["imb", "osu", "hpl", "hpcc"])
 def test_jobs_that_failed(suite: str, result: str) -> None:
-    """LSF says so above the output, and however much of it there is, the job did not do what it should."""
+    """LSF reports the failure above the output: however much output there is, the job failed."""
     name = next(name for s, name, _ in OUTPUTS if s == suite)
     text = TEXTS[suite, name]
     for output in (text, text[: len(text) // 2], ""):

@@ -1,4 +1,4 @@
-"""The HTML report: what it says, that it stands alone, and that hostile text stays text."""
+"""The HTML report: its contents, self-contained, and hostile text stays text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """What a test wants to know of a page; fails on tags that do not close in order."""
+    """The parts of a page that tests need; fails on tags that do not close in order."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

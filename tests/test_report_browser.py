@@ -1,4 +1,4 @@
-"""The report in a real browser: what it shows, what can be done with it, and that it asks no server."""
+"""The report in a real browser: its display, its controls, and no requests to servers."""
 
 from __future__ import annotations
 

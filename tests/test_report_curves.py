@@ -1,4 +1,4 @@
-"""Curves of the report: which lines there are, what can be ticked, and the data that Bokeh gets."""
+"""Curves of the report: lines, tick boxes, and the data for Bokeh."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_repeats_know_their_runs() -> None:
 
 
 def sources(chart: SelectionChart) -> dict[str, dict[str, Any]]:
-    """The data that Bokeh gets, by the name of their source."""
+    """The data for Bokeh, by the name of their source."""
     root = plot(chart)["doc"]["roots"][0]["attributes"]
     drawn = [renderer for renderer in root["renderers"] if renderer["name"] == "GlyphRenderer"]
     found = [renderer["attributes"]["data_source"]["attributes"] for renderer in drawn]

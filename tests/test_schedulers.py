@@ -1,4 +1,4 @@
-"""A scheduler from another package: PBS Professional, after its documentation, without a change here."""
+"""A scheduler from another package: PBS Professional, after its documentation, with no changes here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set-up of a machine: the lock files, the search for what a machine lacks, and the Makefile."""
+"""Set-up of a machine: the lock files, the search for missing software, and the Makefile."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_set_up_for_runs_knows_nothing_of_other_mpis() -> None:
 
 
 def bare_machine(folder: Path) -> Path:
-    """A PATH that holds the shell and the few tools that any system has."""
+    """A PATH with the shell and the few tools of any system."""
     folder.mkdir()
     for tool in ("sh", *COREUTILS):
         found = shutil.which(tool)
@@ -114,7 +114,7 @@ def add_program(folder: Path, name: str, body: str) -> None:
 
 
 def add_package_manager(machine: Path, name: str, body: str = "") -> Path:
-    """A package manager that installs nothing and records what it was asked for."""
+    """A package manager that installs nothing and records its requests."""
     record = machine.parent / f"{name}.calls"
     add_program(machine, name, f'echo "$*" >>"{record}"\n{body}')
     return record

@@ -1,4 +1,4 @@
-"""The four LSF scripts of the STFC report of 2017 (its Codes 4, 5, 7, 8), against what campaigns render."""
+"""The four LSF scripts of the STFC report of 2017 (its Codes 4, 5, 7, 8), and campaigns rendered for them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MKL = "intel/mkl/11.3.1.150"
 
 @dataclass(frozen=True)
 class Code:
-    """What one Code of the report asks for, in the report's order of directives."""
+    """The requests of one Code of the report, in its order of directives."""
 
     campaign: str
     groups: list[str]
@@ -132,7 +132,7 @@ def test_mapping_to_processors_as_in_section_3_1_1() -> None:
 
 
 def test_a_reservation_instead_of_hosts(tmp_path: Path) -> None:
-    """As the report had it where jobs waited for weeks: no -m, but -U."""
+    """As in the report for jobs that waited for weeks: -U instead of -m."""
     text = (CAMPAIGNS / "lsf-lotus-imb.yaml").read_text()
     reserved = text.replace("hosts: ivybridge2000G}", "hosts: [], reservation: bench#0}")
     assert reserved != text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def near(n: int, reach: float) -> list[float]:
-    """So many values around 1 whose ends reach so far."""
+    """This many values around 1, with this range."""
     return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
 
 

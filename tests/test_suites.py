@@ -1,4 +1,4 @@
-"""The room of suites: each is known from its file alone, and one from outside is treated like them."""
+"""The room of suites: each is defined by its file alone, and an external suite is treated alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if another package had brought it."""
+    """As if it came from another package."""
     monkeypatch.setitem(SUITES._brought, "toy", TOY)
     room.single_metrics.cache_clear()
     yield

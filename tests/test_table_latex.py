@@ -1,4 +1,4 @@
-"""Tables as LaTeX, typeset by a real one: nothing is complained of, too wide, or cut off at a page's end."""
+"""Tables as LaTeX, typeset by a real one: no warnings, nothing too wide or cut off at the end of a page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def hostile() -> list[Record]:
 
 
 def printed(comparison: Comparison, layout: str, folder: Path, changed: bool = False) -> tuple[str, str]:
-    """What is typeset, and what LaTeX says of it."""
+    """The typeset document, and LaTeX's messages."""
     changes = changes_since(comparison) if changed else None
     text = tables(comparison, Form("latex", layout, every_metric=changed), "c", changes).decode("utf-8")
     (folder / "tables.tex").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Footnotes: what notes of a table have in common."""
+"""Footnotes: merging the notes of a table."""
 
 from __future__ import annotations
 

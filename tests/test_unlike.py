@@ -1,4 +1,4 @@
-"""Repeats that were not run alike: named with what differs, and counted all the same."""
+"""Repeats that did not run alike: named with the differences, but still counted."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ matrix:
 
 
 def trivial_launcher(project: ProjectCopy) -> Path:
-    """A launcher that starts nothing and leaves the shortest output that is valid."""
+    """A launcher that starts nothing and writes the shortest valid output."""
     launcher = project.folder / "launcher"
     output = "# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n"
     launcher.write_text(f"#!/bin/sh\nprintf '{output}'\n")

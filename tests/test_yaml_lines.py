@@ -1,4 +1,4 @@
-"""Reading YAML with lines: what values mean, where they stand, and files that are not what they seem."""
+"""Reading YAML with lines: meanings and positions of values, and deceptive files."""
 
 from __future__ import annotations
 
