@@ -1,4 +1,4 @@
-"""From finished runs to records and tables, without figures and report; a process of its own."""
+"""From finished runs to records and tables, without figures and report, in its own process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has had, in MB; unlike getrusage, without its parent's."""
+    """Peak memory of this process in MB; unlike getrusage, without its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024 / 1e6
 

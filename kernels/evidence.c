@@ -1,20 +1,21 @@
-/* evidence.so: what a rank knows about itself right after MPI_Init and right before MPI_Finalize.
+/* evidence.so: a rank's facts about itself right after MPI_Init and right before MPI_Finalize.
  *
  * Loaded by LD_PRELOAD into any MPI program. It needs no MPI headers and no MPI library of its own:
- * the functions that it replaces take no MPI handles, so that their argument lists are enough.
+ * the functions that it wraps take no MPI handles, so their prototypes are the same everywhere.
  *
- *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
+ *   MPICAMPAIGN_RANK           the rank, digits only; otherwise nothing is written
  *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE", then
  *                              "rank R end.KEY=VALUE"
- *   MPICAMPAIGN_SYSFS          instead of /sys, for tests
+ *   MPICAMPAIGN_SYSFS          replaces /sys, for tests
  *
- * It must do no harm: it writes nothing to stdout or stderr, keeps errno, and leaves out a value
- * that it cannot read. LD_PRELOAD stays set: a script may start the program and hand the
- * environment on; a process that never calls MPI_Init does nothing here.
+ * It must do no harm: it writes nothing to stdout or stderr, preserves errno, and omits values
+ * that it cannot read. LD_PRELOAD stays set, since a script may start the program; a process that
+ * never calls MPI_Init does nothing here.
  */
 #define _GNU_SOURCE
+#include "cpu_sysfs.h"
+
 #include <ctype.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@
 
 enum { MAX_NODES = 256, PATH_LENGTH = 4096, TEXT_LENGTH = 16384, MAX_BUILD_ID = 64 };
 
-/* The lines of one moment, written at once so that ranks sharing a file do not mix. */
+/* The lines of one moment, written at once so that ranks that share a file do not interleave. */
 struct lines {
     const char *rank, *moment;
     size_t length;
@@ -50,7 +51,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct lines *lines, const
         return;
     for (char *c = value; *c; c++)
         if (iscntrl((unsigned char)*c))
-            *c = '?'; /* a value never starts a line of its own */
+            *c = '?'; /* a value never starts a new line */
     size_t room = sizeof lines->text - lines->length;
     int written = snprintf(lines->text + lines->length, room, "rank %s %s.%s=%s\n", lines->rank,
                            lines->moment, key, value);
@@ -90,37 +91,9 @@ static void add_allowed(struct lines *lines) {
     fclose(file);
 }
 
-static int cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
-    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
-    int length = snprintf(path, PATH_LENGTH, "%s/devices/system/cpu/cpu%d/%s",
-                          sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
-    return length > 0 && length < PATH_LENGTH;
-}
-
-static void add_topology(struct lines *lines, const char *key, int cpu, const char *inside) {
-    char path[PATH_LENGTH];
-    int value;
-    if (!cpu_path(path, cpu, inside))
-        return;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return;
-    /* Linux says -1 where it does not know. */
-    if (fscanf(file, "%d", &value) == 1 && value >= 0)
+static void add_known(struct lines *lines, const char *key, int value) {
+    if (value >= 0)
         add(lines, key, "%d", value);
-    fclose(file);
-}
-
-static void add_numa(struct lines *lines, int cpu) {
-    char path[PATH_LENGTH];
-    int node, end;
-    DIR *folder = cpu_path(path, cpu, "") ? opendir(path) : NULL;
-    if (folder == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (sscanf(entry->d_name, "node%d%n", &node, &end) == 1 && entry->d_name[end] == '\0')
-            add(lines, "numa", "%d", node);
-    closedir(folder);
 }
 
 static void add_cpu(struct lines *lines) {
@@ -128,22 +101,22 @@ static void add_cpu(struct lines *lines) {
     if (cpu < 0)
         return;
     add(lines, "cpu", "%d", cpu);
-    add_topology(lines, "socket", cpu, "topology/physical_package_id");
-    add_topology(lines, "core", cpu, "topology/core_id");
-    add_numa(lines, cpu);
+    add_known(lines, "socket", cpu_number(cpu, "topology/physical_package_id"));
+    add_known(lines, "core", cpu_number(cpu, "topology/core_id"));
+    add_known(lines, "numa", cpu_numa(cpu));
 }
 
-/* Adds the N0=12 parts of one line; counts are in pages of kernelpagesize_kB. */
+/* Adds the N0=12 tokens of one line; counts are in pages of kernelpagesize_kB. */
 static void count_pages(char *line, unsigned long long kilobytes[MAX_NODES], int *nodes) {
     unsigned long long pages[MAX_NODES] = {0}, count, page_size = 4;
     unsigned node;
-    for (char *rest, *word = strtok_r(line, " \n", &rest); word;
-         word = strtok_r(NULL, " \n", &rest))
-        if (sscanf(word, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
+    for (char *rest, *token = strtok_r(line, " \n", &rest); token;
+         token = strtok_r(NULL, " \n", &rest))
+        if (sscanf(token, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
             pages[node] += count;
             *nodes = (int)node >= *nodes ? (int)node + 1 : *nodes;
         } else {
-            sscanf(word, "kernelpagesize_kB=%llu", &page_size);
+            sscanf(token, "kernelpagesize_kB=%llu", &page_size);
         }
     for (int i = 0; i < *nodes; i++)
         kilobytes[i] += pages[i] * page_size;
@@ -187,7 +160,7 @@ static void add_switches(struct lines *lines) {
     add(lines, "involuntary_switches", "%ld", usage.ru_nivcsw);
 }
 
-/* The build-id in a note segment, as hexadecimal digits; empty where there is none. */
+/* The build-id in a note segment, as hexadecimal digits; unchanged if there is none. */
 static void read_build_id(const char *note, size_t size, char text[2 * MAX_BUILD_ID + 1]) {
     const ElfW(Nhdr) * header;
     for (size_t at = 0; at + sizeof *header <= size;) {
@@ -226,7 +199,7 @@ static int find_build_id(struct dl_phdr_info *object, size_t size, void *data) {
     return inside;
 }
 
-/* The file of the MPI library, and the build-id of what is mapped: the file may be replaced. */
+/* The file of the MPI library, and the build-id as mapped: the file may have been replaced. */
 static void add_library(struct lines *lines, const void *function) {
     struct build_id id = {.address = (uintptr_t)function};
     Dl_info info;
@@ -256,9 +229,9 @@ static void append(const char *path, const struct lines *lines) {
 }
 
 static void record(const char *moment, const void *function) {
-    static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
+    static struct lines lines; /* MPI allows one Init and one Finalize, each from one thread */
     if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)
-        return; /* a library that calls its own Init_thread from Init */
+        return; /* the library calls its own Init_thread from Init */
     const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     int saved = errno;
     if (!is_number(rank) || strlen(rank) > 9 || path == NULL || *path == '\0')
@@ -279,7 +252,7 @@ static void record(const char *moment, const void *function) {
     errno = saved;
 }
 
-/* Looks in every loaded library: one that a program opened privately is not in the global order. */
+/* Searches every loaded library: one opened with RTLD_LOCAL is not in the global scope. */
 static int search_object(struct dl_phdr_info *object, size_t size, void *search) {
     void **found = ((void **)search) + 1;
     (void)size;
@@ -293,7 +266,7 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *search)
     return *found != NULL;
 }
 
-/* The next library's function of this name, so that other tools that interpose still take part. */
+/* The next library's function of this name, so that other interposers still take part. */
 static void *next(const char *name) {
     void *function = dlsym(RTLD_NEXT, name);
     if (function != NULL)
@@ -303,13 +276,13 @@ static void *next(const char *name) {
     return search[1];
 }
 
-/* Where the MPI library itself is: PMPI_Init is not interposed by anyone. */
+/* A function of the MPI library itself: nobody interposes PMPI_Init. */
 static const void *library_function(const void *fallback) {
     const void *function = dlsym(RTLD_DEFAULT, "PMPI_Init");
     return function != NULL ? function : fallback;
 }
 
-enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS */
+enum { FAILED = 1 }; /* no MPI library found: any value but MPI_SUCCESS */
 
 #define EXPORT __attribute__((visibility("default")))
 

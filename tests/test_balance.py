@@ -1,4 +1,4 @@
-"""The balance of communication and computation, against the table that its author published."""
+"""The balance of communication and computation, compared with its author's table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rounding(printed: str) -> float:
 
 
 def of_each(ring_gbytes: float, hpl_gflops: float) -> float:
-    """From what the table gives for each process."""
+    """From the table's values per process."""
     return balance(ring_gbytes * 1e9, hpl_gflops * 1e9, 1)
 
 
@@ -40,7 +40,7 @@ def test_nec_sx6_with_192_processes() -> None:
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
 def test_published_rows_within_the_rounding_of_their_digits(row: dict[str, str]) -> None:
-    """No row is an exception: what the printed digits allow holds the printed balance in all 24."""
+    """In all 24 rows the printed balance lies within the range of the printed digits."""
     ring, hpl, printed = (row[name] for name in PUBLISHED)
     lowest = of_each(float(ring) - rounding(ring), float(hpl) + rounding(hpl))
     highest = of_each(float(ring) + rounding(ring), float(hpl) - rounding(hpl))

@@ -1,4 +1,4 @@
-"""Bundles: what is in them, and that all that is damaged or hostile is refused with its exact reason."""
+"""Bundles: their contents; anything damaged or hostile is refused with the exact reason."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path, change: Any, reas
 
 
 def test_a_bomb_is_refused_before_it_unfolds(good: Path, tmp_path: Path) -> None:
-    """Neither the manifest, nor a header, nor what follows the end may grow without bound."""
+    """The manifest, headers and trailing data are limited in size."""
     zeros = io.BytesIO()
     with gzip.GzipFile(fileobj=zeros, mode="wb") as packed:
         packed.write(gzip.decompress(good.read_bytes()) + b"\0" * 50_000_000)
@@ -341,7 +341,7 @@ def test_runs_that_cannot_be_carried_are_not_counted(
     assert "1 run is not in the bundle" in err
 
 
-def test_a_bundle_without_any_result_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_without_any_result_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = campaign_folder(tmp_path)
     for result in folder.glob("runs/*/*/*/*/result"):
         shutil.rmtree(result)

@@ -50,14 +50,14 @@ def test_ratio_of_medians_with_its_significance() -> None:
     assert same is not None and change_verdict(same) == "not significant, p = 1"
 
 
-def test_too_few_repeats_are_told_and_not_judged() -> None:
+def test_too_few_repeats_are_reported_and_not_judged() -> None:
     row = compare(NOW[:3]).tables[0].rows[0]
     change = changes_since(compare(THEN[:3])).of(row, row.cells[0].metric)
     assert change is not None and change.difference.significant is None
     assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
 
 
-def test_only_like_figures_are_matched() -> None:
+def test_only_like_metrics_are_matched() -> None:
     row = compare(series("2026-03-04", 1e-6, case=TCP)).tables[0].rows[0]
     assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
     four = synthetic.run(SHM, 1, replace(synthetic.pingpong(1e-6, 1e9), ranks=4))

@@ -1,4 +1,4 @@
-"""The chart model: every number in it is that of the records, and both renderers draw what it holds."""
+"""The chart model: its values are those of the records, and both renderers draw them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SIZES = [0.0, 1.0, 8.0, 1024.0, 8192.0, 32768.0, 1048576.0]
 
 
 def values(low: float, high: float) -> st.SearchStrategy[float | None]:
-    """Mostly ordinary values; zero, which suites print for what is too small, and gaps."""
+    """Mostly ordinary values; zeros, as suites print for very small values; and gaps."""
     ordinary = st.floats(low, high, allow_nan=False)
     return st.one_of(ordinary, ordinary, ordinary, st.sampled_from([0.0, None]))
 
@@ -118,7 +118,7 @@ def test_every_number_of_a_chart_is_that_of_the_records(records: list[Record], u
 
 
 def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
-    """What the run printed of the curve's column, by size."""
+    """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
     name = "time" if axis.dimension == TIME else "bandwidth_wire" if wire else "bandwidth"
     base = "MPI_Gather" in of.name
@@ -145,7 +145,7 @@ def check_curve(curve: Curve, axis: Axis, records: Sequence[Record]) -> None:
 
 
 def readings(records: Sequence[Record], case: Case, title: str) -> list[float]:
-    """What the counted runs of a case give for a metric, by its name as people read it."""
+    """The values of a case's counted runs for a metric, by its displayed name."""
     runs = counting(records, case)
     if case.benchmark == "HPL":
         found = [run.series[0].columns["flops"][0] for run in runs]
@@ -223,7 +223,7 @@ def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
 
 
 def drawn(chart: Chart) -> tuple[Page, list[Panel]]:
-    """The page, and the panels that were made on it."""
+    """The page and its panels."""
     panels: list[Panel] = []
     made = axes.Panel.__init__
 
@@ -279,7 +279,7 @@ def named_lines(page: Page, name: str) -> list[list[list[list[float]]]]:
 
 
 def shown(panel: Panel, points: Mapping[int, float]) -> list[tuple[float, float]]:
-    """What a person expects to see."""
+    """What a reader expects to see."""
     log = panel.up.scale.logarithmic
     return [(size, value) for size, value in points.items() if size > 0 and (value > 0 or not log)]
 
@@ -477,7 +477,7 @@ def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
 
 
 def test_a_placement_has_one_colour_and_marker_in_all_figures_and_on_the_page() -> None:
-    """HPL meets the placements in another order than PingPong, and TCP is there in two numbers of ranks."""
+    """HPL has the placements in another order than PingPong, and TCP with two numbers of ranks."""
     records = [
         synthetic.run(Case("s", "g", name, "HPL"), n, Series("HPL", 4, {"flops": [1e11 + n]}), suite="hpl")
         for name in ("TCP", "IBV", "SHM")

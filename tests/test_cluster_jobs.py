@@ -1,4 +1,4 @@
-"""What becomes of a run for each thing that a scheduler can say, or fail to say; the clock is ours."""
+"""The fate of a run for each answer of a scheduler, or none; with a simulated clock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
 
 class Cluster:
-    """A scheduler that says what the test wants; each step lets more time pass than any wait lasts."""
+    """A scheduler with scripted answers; each step takes longer than any wait."""
 
     def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
         self.scripts, self.now = scripts, 0.0
@@ -100,7 +100,7 @@ def make(tmp_path: Path) -> Callable[[int], Cluster]:
 
 
 def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
-    """What the job of this number leaves behind: its result, or an attempt with its exit status."""
+    """The files of the job with this number: its result, or an attempt with its exit status."""
     if result:
         script.output.parent.mkdir()
         script.output.touch()
@@ -195,7 +195,7 @@ def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
 def test_a_job_that_no_node_could_start_is_cancelled_and_submitted_again(
     make: Callable[[int], Cluster],
 ) -> None:
-    """Slurm puts it back and holds it: nobody would start it, and the campaign would wait for ever."""
+    """Slurm requeues and holds it: nobody would start it, and the campaign would wait for ever."""
     cluster = make(1)
     cluster.step()
     cluster.becomes("PENDING", reason="launch failed requeued held")
@@ -232,7 +232,7 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
 
 
-def test_a_held_job_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_held_job_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     for _ in range(3):
@@ -289,7 +289,7 @@ def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cl
     assert "no exit status" in ended.problem
 
 
-def test_a_query_that_fails_changes_nothing_and_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(2)
     cluster.silent = True
     for _ in range(20):
@@ -349,7 +349,7 @@ def test_an_ended_job_of_an_earlier_call_says_nothing_of_the_present_one(
 def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
     make: Callable[[int], Cluster], state: str
 ) -> None:
-    """The script was told to end, and had the time to note so."""
+    """The script received a signal to end, and had time to record it."""
     cluster = make(1)
     cluster.step()
     cluster.becomes(state)
@@ -359,7 +359,7 @@ def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
 
 
 def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
-    """Its job is not in the queue yet: to look there now would submit it twice."""
+    """Its job is not in the queue yet: checking now would submit it twice."""
     cluster = make(1)
     with (cluster.scripts[0].campaign_folder / "submitting.lock").open("w") as left_behind:
         fcntl.flock(left_behind, fcntl.LOCK_EX)
@@ -390,7 +390,7 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     assert ended.status is None  # what the job before left is not taken for this one's
 
 
-def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
+def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
     make: Callable[[int], Cluster],
 ) -> None:
     cluster = make(1)
@@ -403,7 +403,7 @@ def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
 
 
 def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:
-    """rm -rf results/x: the scheduler still knows the job, and the run is to be made again at once."""
+    """rm -rf results/x: the scheduler still knows the job, but the run must start again at once."""
     cluster = make(1)
     cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
     assert cluster.step() == []
@@ -414,7 +414,7 @@ def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callabl
 def test_a_job_that_has_just_completed_is_not_submitted_anew(
     make: Callable[[int], Cluster], words: str
 ) -> None:
-    """A call that was killed had submitted it, or was about to note so."""
+    """A killed call had submitted it, or was about to record that."""
     cluster = make(1)
     script = cluster.scripts[0]
     log = script.campaign_folder / "submissions.txt"
@@ -426,7 +426,7 @@ def test_a_job_that_has_just_completed_is_not_submitted_anew(
     assert cluster.submissions == 0
 
 
-def test_what_is_refused_for_good_ends_soon_in_the_schedulers_words(make: Callable[[int], Cluster]) -> None:
+def test_a_permanent_refusal_ends_soon_with_the_schedulers_message(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.refusal = "Invalid partition name specified"
     found = [cluster.step() for _ in range(SUBMIT_TRIES)]
@@ -449,7 +449,7 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
 
 
 def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Callable[[int], Cluster]) -> None:
-    """A word such as limit in the refusal does not make it one that is waited for."""
+    """The text limit in a refusal does not make it a limit to wait for."""
     cluster = make(5)
     bad = cluster.scripts[0]
     answer = cluster.answer

@@ -1,4 +1,4 @@
-"""From folders of runs to records: each state that a run's folder can be in."""
+"""From folders of runs to records: all states of a run's folder."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_claimed_transport_is_named_with_its_interface_and_any_is_none(tmp_p
 
 
 def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
-    """The output of another run in this one's place, though its evidence was left alone."""
+    """The output of another run in this one's place, with unchanged evidence."""
     for name, files in (
         ("a", {"output": OUTPUT + "\n", "stderr": ""}),
         ("b", {"output": OUTPUT, "stderr": "x"}),
@@ -157,7 +157,7 @@ def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> No
 
 
 def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> None:
-    """Also those of another system, whose identities are known here, too."""
+    """Also runs of another system, whose identities are known here too."""
     left = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
     there = tmp_path / folder_of(DECLARED)
     there.parent.mkdir(parents=True)
@@ -205,7 +205,7 @@ def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, agai
 
 
 def test_the_exit_status_of_a_job_is_that_of_its_latest_attempt(tmp_path: Path) -> None:
-    """A requeued job has several of one number."""
+    """A requeued job has several attempts with one number."""
     for day, status, job in ((1, 143, "1"), (2, 7, "1"), (3, 0, "2")):
         evidence = EVIDENCE.replace("exit_status=0", f"exit_status={status}")
         attempt = tmp_path / f"attempts/2026010{day}T000000Z-{job}"

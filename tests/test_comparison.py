@@ -1,4 +1,4 @@
-"""Rows, figures and rankings of a comparison."""
+"""Rows, values and rankings of a comparison."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_latency_is_named_after_the_smallest_printed_size() -> None:
     assert compare(records).tables[0].metrics[0].name == "latency at 1 B"
 
 
-def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_figure() -> None:
+def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value() -> None:
     few = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
     names = [metric.name for metric in compare(few).tables[0].metrics]
     assert names[1:-1] == ["bandwidth at 1 B", "bandwidth at 2 B", "bandwidth at 4 B"]
@@ -199,7 +199,7 @@ GIGABIT = 1.25e8  # B/s
 
 
 def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
-    """The row of six runs that printed this table over a link of this rate."""
+    """The row of six runs with this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
     made = [synthetic.run(case, n, table, suite=suite) for n in range(1, 7)]
@@ -213,7 +213,7 @@ def fractions(row: Row) -> list[tuple[float | None, float | None, tuple[int, ...
     return [(c.bound, c.summary.median if c.summary else None, tuple(set(c.sizes))) for c in cells]
 
 
-def test_large_messages_are_held_against_the_line_rate() -> None:
+def test_large_messages_are_compared_with_the_line_rate() -> None:
     table = synthetic.pingpong(1e-6, 1.2e8)
     table.columns["bandwidth"][synthetic.SIZES.index(65536.0)] = (
         9e8  # what a buffer takes at once is no bandwidth
@@ -237,7 +237,7 @@ def test_large_messages_are_held_against_the_line_rate() -> None:
         ("Alltoall", 2, ("n1", "n2"), None),
     ],
 )
-def test_the_bound_is_that_of_what_the_figures_count(
+def test_the_bound_fits_the_bytes_that_the_metric_counts(
     benchmark: str, ranks: int | None, hosts: tuple[str, ...], bound: float | None
 ) -> None:
     table = replace(synthetic.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
@@ -266,8 +266,8 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     assert compare(quiet).tables[0].rows[0].notes == ()
 
 
-def test_a_median_that_no_repeat_is_near_is_said() -> None:
-    """Two repeats show no modes, nor do four that are evenly spread; their median is no run's value."""
+def test_a_median_far_from_all_repeats_is_noted() -> None:
+    """Two repeats, or four evenly spread ones, show no modes; their median is not the value of any run."""
     for times in ([1.0e-6, 2.0e-6], [1.0e-6, 2.0e-6, 3.0e-6, 4.0e-6]):
         notes = [
             note for note in compare(fixed(SHM_1, times)).tables[0].rows[0].notes if note.kind == "between"

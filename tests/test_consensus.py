@@ -1,4 +1,4 @@
-"""What the rankings of several host groups say together, in words."""
+"""Statements about the rankings of several host groups."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_five_placements_of_five_repeats_can_be_supported(repeats: int) -> None:
     assert stated(records).whole == ("a", "b")
 
 
-def test_medians_the_other_way_round_are_said_though_the_repeats_do_not_support_them() -> None:
+def test_reversed_medians_are_noted_though_the_repeats_do_not_support_them() -> None:
     times = {"a": (1, 2), "b": (1, 2), "c": (1.001, 1)}
     records = [
         run

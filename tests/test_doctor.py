@@ -27,7 +27,7 @@ Done = subprocess.CompletedProcess[str]
 
 
 class Desk:
-    """A folder to work in, and a PATH on which there are only the basic tools and stand-ins."""
+    """A working folder, and a PATH with basic tools and stand-ins only."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "work"
@@ -43,7 +43,7 @@ class Desk:
 
     @property
     def calls(self) -> list[str]:
-        """What the stand-ins were called with."""
+        """The arguments of the stand-ins' calls."""
         log = self.folder.parent / "calls"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -81,7 +81,7 @@ class Desk:
         )
 
     def demand_campaign(self) -> None:
-        """The file that was written is checked and planned by the commands that a person would use."""
+        """The usual commands check and plan the written file."""
         for command in ("check", "plan"):
             done = self.call(command, "--campaign", "site.yaml")
             assert done.returncode == 0, done.stderr
@@ -108,7 +108,7 @@ def test_a_plain_machine_gets_a_campaign_of_its_own(desk: Desk) -> None:
     desk.demand_nothing_left()
 
 
-def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
+def test_an_existing_file_is_kept_by_default(desk: Desk) -> None:
     desk.site.write_text("mine")
     done = desk.call("doctor")
     assert (done.returncode, done.stdout) == (2, "")
@@ -134,7 +134,7 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
         (["--partition", "all"], "no scheduler was found"),
     ],
 )
-def test_mistakes_of_the_call_are_told(desk: Desk, arguments: list[str], words: str) -> None:
+def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], words: str) -> None:
     done = desk.call("doctor", *arguments)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
@@ -216,7 +216,7 @@ def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
 
 
 def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -> int:
-    """The exit status; a machine that stands still for a while is no failure of the program."""
+    """The exit status; a stalled machine is not a failure of the program."""
     for _ in range(int(120 / pause)):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
@@ -227,7 +227,7 @@ def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -
 
 @pytest.mark.parametrize("pause", [10, 0.1])
 def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
-    """Each probe once, whether a person waits for the end or goes on pressing."""
+    """Each probe once, whether the user waits or keeps pressing Ctrl-C."""
     desk.slurm()
     desk.stand_in("scancel", script="sleep 0.3")
     environment = {**desk.environment, "PYTHONFAULTHANDLER": "1"}
@@ -273,7 +273,7 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     desk.demand_campaign()
 
 
-def test_hostile_names_are_left_out_and_told(desk: Desk) -> None:
+def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
     lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|idle"]
     lines += ["n3|good|good*|up|1|fine|1|2|1|idle"]
     desk.slurm("\n".join(lines) + "\n")

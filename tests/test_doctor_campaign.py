@@ -1,4 +1,4 @@
-"""The campaign file that the doctor writes: it loads, means what was found, and no name does harm in it."""
+"""The campaign file that the doctor writes: it loads, matches the findings, and no name does harm."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_that_no_job_script_may_hold_are_refused_in_words(name: str) -> None:
+def test_names_that_no_job_script_may_hold_are_refused_with_a_message(name: str) -> None:
     words = refusal(replace(MILAN, queue=name), SLURM)
     assert "cannot be used in a job script" in words and words.isprintable()
     if name:
@@ -226,7 +226,7 @@ def test_any_text_is_read_back_as_it_is_by_two_readers(text: str) -> None:
 
 
 @given(st.from_regex(r"[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,-]{0,12}", fullmatch=True))
-def test_words_are_texts_to_the_reader_of_campaign_files(word: str) -> None:
+def test_names_are_texts_to_the_reader_of_campaign_files(word: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "word.yaml"
         file.write_text(dumped({"key": word}), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the doctor reads: outputs of Slurm, LSF, module and the probe, whole ones and broken ones.
+"""What the doctor reads: outputs of Slurm, LSF, module and the probe, intact and broken.
 
 Slurm's are as the test cluster prints them (test_doctor_minicluster.py runs the commands); LSF's were
 written by hand after the documentation of its tables and stand in for a real one.
@@ -97,7 +97,7 @@ def test_states_of_nodes(state: str, usable: int) -> None:
         "\x1b[31mn1\x1b[0m\n",
     ],
 )
-def test_what_sinfo_should_not_print_is_refused_in_words(output: str) -> None:
+def test_unexpected_sinfo_output_is_refused_with_a_message(output: str) -> None:
     with pytest.raises(UnreadableError, match="sinfo") as caught:
         slurm.read_nodes(output)
     assert "\x1b" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Every part of a document in each format that people read as it is."""
+"""Every part of a document in each plain-text format."""
 
 from __future__ import annotations
 

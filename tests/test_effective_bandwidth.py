@@ -1,4 +1,4 @@
-"""The formulas of b_eff, against the published table of the T3E, and how its output is read."""
+"""The formulas of b_eff, compared with the published table of the T3E, and reading its output."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def output(speeds: dict[str, float] | None = None, end: str = "") -> str:
 SPEEDS = {"ring-2": 200.0, "random-1": 900.0, "random-2": 100.0, "best": 160.0, "worst": 40.0, "1d-x": 400.0}
 
 
-def test_figures_of_an_output() -> None:
+def test_metrics_of_an_output() -> None:
     main, first, cartesian = parse("kernel", output(SPEEDS)).series
     rings = 2 ** (1 / 6) * 100.0
     assert main.label == "b_eff" and main.ranks == 3
@@ -154,7 +154,7 @@ def test_at_lmax_only_the_longest_message_counts() -> None:
     assert columns["b_eff"] == [pytest.approx(100.0 * 22 / 21)]
 
 
-def test_a_given_lmax_is_told_apart() -> None:
+def test_a_given_lmax_is_a_metric_of_its_own() -> None:
     text = output().replace("lmax_rule=memory/128", "lmax_rule=given")
     labels = [series.label for series in parse("kernel", text).series]
     assert labels[0].startswith("b_eff (Lmax ") and labels[0].endswith(" given)")
@@ -260,7 +260,7 @@ def test_rows_that_fewer_ranks_outdo_are_noted() -> None:
         b_eff_run(16, 120e6),
     ],
 )
-def test_other_networks_host_groups_and_larger_numbers_are_not_held_against_a_row(other: Record) -> None:
+def test_other_networks_host_groups_and_larger_numbers_are_not_compared_with_a_row(other: Record) -> None:
     assert monotony_notes(b_eff_run(8, 100e6), other) == {}
 
 

@@ -79,7 +79,7 @@ def test_a_wrong_option_is_refused_by_all_ranks(build: Build, kernel: str) -> No
 REFUSED = {
     "tree_gather": (("--tree", "natural,natural"), "'natural' is named twice"),
     "tree_merge": (("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
-    "point_to_point": (("--pairs", "2"), "'2' is no number of pairs"),
+    "point_to_point": (("--pairs", "2"), "'2' is not a number of pairs"),
     "b_eff": (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
 }
 
@@ -146,7 +146,7 @@ def test_sanitizers_find_nothing(sanitized: Build, kernel: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", QUICK)
 def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str) -> None:
-    """With MPICH: Open MPI sends bytes of its own that it never wrote."""
+    """With MPICH: Open MPI itself sends unwritten bytes."""
     if "mpich" not in system_build.folder.name:
         pytest.skip("valgrind is used with MPICH")
     if not shutil.which("valgrind"):
@@ -159,9 +159,9 @@ def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str
 
 @pytest.mark.full
 def test_ranks_on_different_processors_refuse_together(system_build: Build) -> None:
-    """Some ranks have AVX-512, some (under valgrind) have not; a tuned tree makes ranks wait for each other.
+    """Some ranks have AVX-512, some (under valgrind) have not; making a tuned tree is collective.
 
-    With MPICH: Intel MPI itself hangs where ranks take different ways through shared memory.
+    With MPICH: Intel MPI itself hangs if ranks use different paths through shared memory.
     """
     if "mpich" not in system_build.folder.name or not shutil.which("valgrind"):
         pytest.skip("needs MPICH and valgrind")

@@ -1,4 +1,4 @@
-"""The shipped STFC map on invented outputs of the kinds that its report speaks of: LOTUS, Cloud, odd jobs."""
+"""The shipped STFC map on invented outputs of the kinds in its report: LOTUS, Cloud, odd jobs."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCo
     assert status in (0, EXIT_UNREAD) and not said  # it had nothing to do but to print
 
 
-def test_failed_and_contradicted_runs_are_told_apart(project: ProjectCopy, tmp_path: Path) -> None:
+def test_failed_and_contradicted_runs_are_distinguished(project: ProjectCopy, tmp_path: Path) -> None:
     outputs = raw(tmp_path)
     for number in range(2, 9):
         text = "#HOSTS=2\n" + imb(second=number)

@@ -1,4 +1,4 @@
-"""Import: every file is accounted for, raw files are written once, and a killed import goes on."""
+"""Import: every file is accounted for, raw files are written once, and a killed import continues."""
 
 from __future__ import annotations
 

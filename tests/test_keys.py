@@ -1,4 +1,4 @@
-"""Keys as fields of dataclasses: what is read from them, and that shapes mean what JSON Schema says."""
+"""Keys as fields of dataclasses: reading them, and shapes with the meaning of JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernel latency_bandwidth: what it measures and prints, and how its output is read.
+"""The kernel latency_bandwidth: its measurements and output, and reading that output.
 
 More ranks than cores is fine here: nothing is claimed about speed.
 """
@@ -219,7 +219,7 @@ sizes 2000000 1 0 1
 END = f"#@end rows={len(ROWS.splitlines())} status=ok\n"
 
 
-def test_figures_as_hpcc_defines_them() -> None:
+def test_metrics_as_hpcc_defines_them() -> None:
     (series,) = parse("kernel", HEADER + ROWS + END).series
     assert (series.label, series.ranks) == ("latency_bandwidth", 3)
     expected = {
@@ -237,7 +237,7 @@ def test_figures_as_hpcc_defines_them() -> None:
     assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
 
 
-def test_all_figures_are_shown_and_the_random_rings_in_words() -> None:
+def test_all_metrics_are_shown_and_the_random_rings_are_described() -> None:
     (series,) = parse("kernel", HEADER + ROWS + END).series
     metrics = choose_metrics("kernel", [series], [1024])
     assert {metric.column for metric in metrics} == series.columns.keys()

@@ -1,4 +1,4 @@
-"""The layers of the package: imports point downwards only, and its two halves meet in files alone."""
+"""The layers of the package: imports point downwards only, and its two halves meet only in files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_modules_of_one_folder_do_not_import_each_other_in_a_circle() -> None:
 
 
 def users(words: str) -> set[str]:
-    """The modules whose text has these words."""
+    """The modules whose text contains this."""
     return {module for module, path in MODULES.items() if words in path.read_text(encoding="utf-8")}
 
 

@@ -68,7 +68,7 @@ def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -
 
 
 def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
-    """The usual case: both sites have one campaign file, each has run its own system's part."""
+    """The usual case: both sites have the same campaign file, and each has run its own system."""
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
     plan = json.loads((folder / "plan.json").read_text())
     plan["cases"] += [case("here", 3)]
@@ -213,7 +213,7 @@ def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
     assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
 
 
-def test_the_same_again_is_said_of_a_bundle_that_is_there_already(tmp_path: Path) -> None:
+def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="blue7")
     merged(tmp_path / "here", path, same=("here",))
@@ -225,7 +225,7 @@ def test_the_same_again_is_said_of_a_bundle_that_is_there_already(tmp_path: Path
 
 @pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
 def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
-    """One name is another system in each of them."""
+    """The same name is a different system in each."""
     one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
     with pytest.raises(UserError, match="apply to the systems of one bundle, but 2 are given"):
         merged(tmp_path / "here", one, two, **wishes)
@@ -316,7 +316,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 
-def test_too_little_space_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_reported_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bundle(tmp_path, "site")
     usage = merging.shutil.disk_usage(tmp_path)
     monkeypatch.setattr(merging.shutil, "disk_usage", lambda _: usage._replace(free=10))

@@ -36,7 +36,7 @@ def hpl_runs(placement: str, seconds: float) -> list[Record]:
         (DURATION, 1735.76, "1736 s"),
     ],
 )
-def test_rates_in_words(dimension: Dimension, value: float, text: str) -> None:
+def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
     assert quantity(value, dimension) == text
     assert f"{number(value, dimension)} {unit_of(dimension)}" == text
     assert dimension.si_unit in ("flop/s", "1/s", "s")

@@ -1,4 +1,4 @@
-"""Finished runs stay finished, whatever changes but what the campaign declares; results are what they are."""
+"""Finished runs stay finished unless the campaign's declaration changes; results stay untouched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def to_do(project: ProjectCopy, name: str = "trivial") -> int:
-    """How many runs the plan says are still to be done."""
+    """The number of due runs in the plan."""
     done = project.call("plan", "--campaign", f"{name}.yaml")
     assert succeeded(done)
     return int(done.stdout.split(" still to be done")[0].rpartition(" ")[2])
@@ -36,7 +36,7 @@ def run(project: ProjectCopy, name: str = "trivial") -> str:
 
 
 def results(project: ProjectCopy) -> dict[str, int]:
-    """The raw outputs by their path in the tree, each with what tells it from another file of its name."""
+    """The raw outputs by their path in the tree, each with its inode."""
     return {str(path.relative_to(project.folder)): path.stat().st_ino for path in project.results("trivial")}
 
 

@@ -1,4 +1,4 @@
-"""Repeats that were made with another program or library are shown, and not averaged."""
+"""Repeats with another program or library are shown, but not averaged."""
 
 from __future__ import annotations
 

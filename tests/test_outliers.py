@@ -68,7 +68,7 @@ def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
     assert outliers([], []) == ()
 
 
-def test_single_figures_are_judged_by_the_gap() -> None:
+def test_single_values_are_judged_by_the_gap() -> None:
     assert lone_value([10.0, 10.1, 10.05, 10.02, 6.0]) == Outlier(4, (), pytest.approx(0.6, rel=0.01))
     assert lone_value([10.0, 10.1, 10.05, 6.0]) is None  # four say too little
     assert lone_value([10.0, 10.5, 9.5, 10.2, 8.0]) is None

@@ -60,7 +60,7 @@ def test_every_row_of_a_real_output() -> None:
 
 
 def test_progress_is_no_result() -> None:
-    """Its rates are higher than the result's; they say nothing of the whole."""
+    """Its rates are higher than the result's and say nothing about the whole."""
     assert parse("hpl", hpl_output([ONE], progress=20)).series == parse("hpl", hpl_output([ONE])).series
 
 
@@ -91,7 +91,7 @@ def test_a_time_too_short_to_be_printed_is_missing() -> None:
     assert series.columns["flops"][0] is not None
 
 
-def test_skipped_tests_are_said() -> None:
+def test_skipped_tests_are_reported() -> None:
     text = hpl_output([ONE])
     text = change(text, "Finished      1", "Finished      2")
     text = change(text, "0 tests skipped", "1 tests skipped")
@@ -173,7 +173,7 @@ def test_in_a_job_report() -> None:
 
 @pytest.mark.parametrize("variant", ["WC0", "WC03R2R2"])
 def test_the_build_of_nvidia(variant: str) -> None:
-    """It rounds the order down to whole blocks, and prints the rate of each GPU behind that of all."""
+    """It rounds the order down to whole blocks, and prints the rate per GPU after the total."""
     row = HplRow(92160, 1024, 2, 2, 20.5, variant)
     (series,) = parse("hpl", hpl_of_nvidia(row, asked=92800)).series
     assert (series.ranks, series.qualifiers) == (4, {"N": "92160", "NB": "1024", "grid": "2 x 2"})

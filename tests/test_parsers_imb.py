@@ -118,7 +118,7 @@ def test_overlap_is_a_fraction() -> None:
     assert all(value is not None and 0 <= value <= 1 for value in overlap)
 
 
-def test_modes_groups_threads_and_windows_are_told_apart() -> None:
+def test_modes_groups_threads_and_windows_are_distinguished() -> None:
     assert find(parse("imb", read("rma")), "Unidir_put", mode="aggregate").columns["size"] == [0, 1, 2, 4]
     assert find(parse("imb", read("multi")), "Multi-PingPong", group="1").columns["size"] == [0, 1, 2, 4]
     assert find(parse("imb", read("mt")), "UniBandMT", threads="2", window_size="64").columns["size"] == [
@@ -128,7 +128,7 @@ def test_modes_groups_threads_and_windows_are_told_apart() -> None:
     assert find(parse("imb", read("twice")), "PingPong", table="2").columns["size"] == [0, 1, 2]
 
 
-def test_a_time_out_is_a_missing_figure_and_said() -> None:
+def test_a_time_out_is_a_missing_value_and_reported() -> None:
     parsed = parse("imb", read("out_of_memory"))
     series = find(parsed, "PingPong")
     assert series.columns["size"][-1] == 524288

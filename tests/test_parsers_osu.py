@@ -108,7 +108,7 @@ def test_varied_windows_damaged() -> None:
         parse("osu", re.sub(r"\n4      +[0-9.]+", "\n4      ", text, count=1))
 
 
-def test_several_datatypes_are_told_apart() -> None:
+def test_several_datatypes_are_distinguished() -> None:
     parsed = parse("osu", read("latency_datatypes"))
     assert [series.qualifiers["datatype"] for series in parsed.series] == ["MPI_CHAR", "MPI_INT", "MPI_FLOAT"]
     with pytest.raises(OutputError, match="second header of one table"):
@@ -241,7 +241,7 @@ def test_what_is_printed_is_what_is_parsed(hundredths: list[int], first: int) ->
         ((1, 2, 8), "line 5: 8 B follows 2 B: rows are missing"),
     ],
 )
-def test_rows_out_of_step_are_told_as_what_they_are(sizes: tuple[int, ...], said: str) -> None:
+def test_rows_out_of_step_are_reported_as_such(sizes: tuple[int, ...], said: str) -> None:
     rows = [row(size, 1.0) for size in sizes]
     text = "\n".join(["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", *rows, ""])
     with pytest.raises(OutputError, match=said):

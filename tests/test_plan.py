@@ -104,7 +104,7 @@ def test_runs_of_two_systems_take_turns() -> None:
     assert {run.case.system for run in runs[:4]} == {"here", "twin"}
 
 
-def test_cap_refuses_and_names_both_figures() -> None:
+def test_cap_refuses_and_names_both_values() -> None:
     made = plan(campaign(repeats=60))  # 120 runs of a minute on one node
     assert made.node_seconds == 7200
     check_cap(made, 2.0, "c.yaml")
@@ -124,7 +124,7 @@ def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
             assert (run["identity"], run["order"]) == found[case["placement"], run["repeat"]]
 
 
-def test_words_before_a_campaign() -> None:
+def test_arguments_before_a_campaign() -> None:
     made = plan(campaign(repeats=2))
     assert "3 of 4 runs to do, at most 4 min" in pending_text(made, 3, "")
     assert "nothing to do, all 4 runs are there" in pending_text(made, 0, "c")

@@ -1,4 +1,4 @@
-"""Rooms of things that people add: built in, or brought by other packages as entry points."""
+"""Rooms for things that people add: built in, or from other packages through entry points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Thing:
 
 
 class Installed:
-    """A room, and packages that bring to it, as an installation leaves them in a folder."""
+    """A room, and packages that add to it, as installed in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

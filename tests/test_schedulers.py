@@ -1,4 +1,4 @@
-"""A scheduler from another package: PBS Professional, after its documentation, without a change here."""
+"""A scheduler from another package: PBS Professional, after its documentation, with no changes here."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_its_scripts_are_read_by_an_import(site: Site) -> None:
     assert all(fact in done.stdout for fact in facts), done.stdout
 
 
-def test_a_class_that_is_not_whole_is_refused_in_words(site: Site) -> None:
+def test_an_incomplete_class_is_refused_with_a_message(site: Site) -> None:
     (site.folder / "site_pbs.py").write_text(MODULE.replace("def own_option", "def another"))
     done = site.call("check", "--campaign", "campaign.yaml")
     assert "the entry point pbs = site_pbs:SCHEDULER of site-pbs can't be used" in done.stderr

@@ -1,4 +1,4 @@
-"""Tables 1 to 6 of the STFC report of 2017 from its raw outputs, cell by cell; skips where there are none.
+"""Tables 1 to 6 of the STFC report of 2017 from its raw outputs, cell by cell; skipped without the outputs.
 
 SCARF's outputs are looked for beside the project. Where ``MPICAMPAIGN_STFC_RAW`` names a folder with all raw
 outputs of the report (its repository's ``Results``), so are the rows of LOTUS and the Cloud.
@@ -89,7 +89,7 @@ def printed(comparison: Comparison, name: str) -> dict[tuple[str, str], str]:
 
 
 def published(name: str) -> dict[tuple[str, str], str]:
-    """The cells of a published table. Of the Cloud it prints unbound runs in the column of SHM-1."""
+    """The cells of a published table. For the Cloud it prints unbound runs in the column of SHM-1."""
     with (PUBLISHED / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     cells = {(row["host_group"], place): value for row in rows for place, value in row.items()}

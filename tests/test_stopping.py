@@ -1,4 +1,4 @@
-"""Whether the repeats are enough: looks, words, and the coverage that is left after stopping."""
+"""Whether the repeats are enough: looks, sentences, and the coverage after stopping."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def near(n: int, reach: float) -> list[float]:
-    """So many values around 1 whose ends reach so far."""
+    """This many values around 1, with this range."""
     return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
 
 
@@ -47,7 +47,7 @@ def test_after_the_last_look_no_more_are_planned() -> None:
     assert look_words(look([1.0 + index for index in range(20)])).endswith(": more repeats are not planned")
 
 
-def test_what_cannot_be_told_is_said() -> None:
+def test_undecided_cases_are_reported() -> None:
     assert (
         look_words(look([1.0]))
         == "1 repeat: nothing is known of the median's precision: make it 6 and look again"

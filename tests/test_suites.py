@@ -1,4 +1,4 @@
-"""The room of suites: each is known from its file alone, and one from outside is treated like them."""
+"""The room of suites: each is defined by its file alone, and an external suite is treated alike."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if another package had brought it."""
+    """As if it came from another package."""
     monkeypatch.setitem(SUITES._brought, "toy", TOY)
     room.single_metrics.cache_clear()
     yield
@@ -74,7 +74,7 @@ def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_pat
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_suite_from_outside_is_planned_told_and_read(tmp_path: Path) -> None:
+def test_a_suite_from_outside_is_planned_recognised_and_read(tmp_path: Path) -> None:
     made = loaded(tmp_path, "toy", "toy_all")
     assert benchmarks(["toys"])["toys"]["program"] == "toy_all"
     assert len(make_plan(made, ["here"], MACHINE).runs) == 1

@@ -1,4 +1,4 @@
-"""Hockney fits in tables: figures, doubts, and what has none."""
+"""Hockney fits in tables: values, doubts, and rows without a fit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def one() -> Comparison:
     return compare(synthetic.case_runs(Case("s", "g1", "SHM", "PingPong"), 1e-6, 8e9, repeats=6))
 
 
-def test_a_line_has_the_models_figures_in_the_tables_units(one: Comparison) -> None:
+def test_a_line_has_the_models_values_in_the_tables_units(one: Comparison) -> None:
     line = fit_lines(one, one.tables[0])[0]
     sizes, latency, bandwidth, half, error = line.figures
     assert (line.name, line.first, sizes) == ("g1 SHM", True, "0 B-4 MiB")
@@ -49,7 +49,7 @@ def test_tables_show_few_fits_and_point_to_the_report_for_many(one: Comparison) 
     assert "half length" not in text and "see the report" in text
 
 
-def test_what_holds_over_all_host_groups_is_said_in_words() -> None:
+def test_a_sentence_states_what_holds_over_all_host_groups() -> None:
     records = synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
     for text in (to_terminal(compare(records)), to_markdown(compare(records))):
         assert "latency at 0 B: SHM-1" in text and "of 2 host groups" in text

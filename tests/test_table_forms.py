@@ -91,7 +91,7 @@ def test_bounds_are_beside_the_fractions_of_them(comparison: Comparison) -> None
     assert re.search(r"^g2 +TCP +6/6 +95\.\d .* 4 MiB +125\.0 MB/s$", long, re.MULTILINE)
 
 
-def test_equal_words_share_a_mark_and_letters_do_not_end() -> None:
+def test_equal_texts_share_a_mark_and_letters_do_not_run_out() -> None:
     notes = Footnotes()
     assert [notes.mark(words) for words in ("one", "two", "one")] == ["a", "b", "a"]
     assert notes.lines == (("a", "one"), ("b", "two"))
@@ -117,7 +117,7 @@ def test_terminal_is_narrow_and_has_no_control_characters(
         assert "\x1b" not in text and "\u202e" not in text
 
 
-def test_long_names_are_cut_before_figures_and_marks() -> None:
+def test_long_names_are_cut_before_values_and_marks() -> None:
     records = synthetic.campaign("s", "g" * 90)
     renamed = [
         replace(run, case=replace(run.case, placement=run.case.placement + "p" * 90)) for run in records
@@ -233,7 +233,7 @@ def test_json_and_parquet_hold_the_same_in_full_precision(comparison: Comparison
                 assert float(str(text[name])) == value  # not one digit less
 
 
-def test_missing_figures_are_null_and_figures_are_the_medians_themselves(comparison: Comparison) -> None:
+def test_missing_values_are_null_and_values_are_the_medians_themselves(comparison: Comparison) -> None:
     rows = as_rows(comparison, "parquet", LONG)
     absent = next(row for row in rows if row["placement"] == "SHM-2")
     assert absent["median [unit]"] is None and absent["ranks"] is None and absent["n"] == 0
@@ -256,7 +256,7 @@ def test_parquet_has_types_also_where_all_is_missing() -> None:
     assert schema.metadata[b"campaign"] == b"the campaign"
 
 
-def test_parquet_without_pyarrow_is_told(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UserError, match=r"Parquet needs .* pyarrow[^\0]*pip install pyarrow, or choose csv"):
         tables(comparison, Form("parquet"), "c")
@@ -269,7 +269,7 @@ def test_csv_is_no_formula_in_matrix_headings_either(hostile: Comparison) -> Non
 
 @pytest.mark.parametrize("name", format_names())
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_and_no_figures_at_all(name: str, layout: str) -> None:
+def test_nothing_and_no_values_at_all(name: str, layout: str) -> None:
     assert tables(compare([]), Form(name, layout), "c")
     absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
     content = tables(absent, Form(name, layout), "c")

@@ -1,4 +1,4 @@
-"""mpicampaign tables: what people choose, and what they are told of mistakes."""
+"""mpicampaign tables: choices, and reports of errors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_sizes_come_from_the_records_and_may_be_others(
     assert "(found 8 MiB)" in err
 
 
-def test_all_mistakes_are_told_with_the_nearest_names(
+def test_all_errors_are_reported_with_the_nearest_names(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     wrong = ("--benchmark", "PingPng", "--metric", "latency", "--host-group", "g3\x1b[2J")
@@ -80,7 +80,9 @@ def test_all_mistakes_are_told_with_the_nearest_names(
     assert "Traceback" not in err and "\x1b" not in err
 
 
-def test_options_that_do_not_fit_are_told_at_once(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_options_that_do_not_fit_are_all_reported_at_once(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
     options = ("--format", "csv", "--unit", "MiB/s", "--decimals", "99", "--statistic", "mean")
     status, _, err = call(capsys, folder, *options, "--columns", "medien")
     assert status == 2
@@ -102,7 +104,7 @@ def test_data_follow_unit_and_decimals(capsys: pytest.CaptureFixture[str], folde
     assert latency["unit"] == "µs" and 0.1 < float(latency["median [unit]"]) < 1000
 
 
-def test_a_choice_that_leaves_nothing_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     status, _, err = call(capsys, folder, "--benchmark", "PingPong", "--metric", "maximum B_wire")
     assert status == 2 and "no case has all of what was chosen" in err
 
@@ -218,7 +220,7 @@ def test_an_earlier_series_is_given_or_found(
     assert "is of campaign 'another', not 'c'" in err
 
 
-def test_missing_and_damaged_records_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, _, err = call(capsys, tmp_path)
     assert status == 2 and "no records are there" in err and "mpicampaign report" in err
     head = {"format": "mpicampaign-records", "version": 1, "table_sizes": ["x"]}

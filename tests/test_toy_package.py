@@ -1,4 +1,4 @@
-"""A suite, a scheduler and an MPI library that another package brings, from check to table.
+"""A suite, a scheduler and an MPI library from another package, from check to table.
 
 The scheduler is PBS Professional, as its guides have it, over a stand-in for its commands; the MPI library
 and the benchmark are real.

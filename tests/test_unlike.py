@@ -1,4 +1,4 @@
-"""Repeats that were not run alike: named with what differs, and counted all the same."""
+"""Repeats that did not run alike: named with the differences, but still counted."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     assert found.startswith(f"unlike repeats: {said}: repeat 1 ") and "; repeat 2 " in found
 
 
-def test_what_a_run_does_not_tell_is_held_against_nothing() -> None:
+def test_what_a_run_does_not_record_is_not_compared() -> None:
     assert notes(runs({"mpi_library": "Intel MPI 2021.18.1"}, {}, {})) == []
 
 
@@ -124,7 +124,7 @@ def test_another_number_of_hosts() -> None:
     assert found == "unlike repeats: nodes: repeat 1 nodes 1; repeat 2 nodes 2"
 
 
-def test_runs_that_do_not_count_are_not_held_against_the_others() -> None:
+def test_runs_that_do_not_count_are_not_compared_with_the_others() -> None:
     one, two = runs({"version": "2019.6"}, {"version": "2021.2"})
     assert notes([one, replace(two, verdict=CONTRADICTED)]) == []
 
