@@ -483,7 +483,7 @@ def test_mutated_files_never_crash(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(("machine", "mpi"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
 def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
     code = (
-        "import platform; platform.machine = lambda: %r\n"
+        "import os, types; os.uname = lambda: types.SimpleNamespace(machine=%r)\n"
         "from pathlib import Path; from mpicampaign.campaign.file import load_campaign\n"
         "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ class UserError(Exception):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion for a misspelt word, or the list of the known ones where none is near."""
+    from difflib import get_close_matches  # only errors need it
+
     choices = sorted(known)
     near = get_close_matches(word, choices, n=1, cutoff=0.6)
     if near:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all, also when two processes write it at once."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)

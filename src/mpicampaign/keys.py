@@ -87,11 +87,10 @@ def key(
     about = {_ABOUT: About(kind, title, description, name, default, examples, required)}
     if required:
         return field(metadata=about)
-    return field(default_factory=lambda: _value(kind, default), metadata=about)
-
-
-def _value(kind: Kind, default: Any) -> Any:
-    return copy(kind.absent) if default is None else kind.read(Values(Document({"": default})), ("",))
+    value = kind.absent if default is None else kind.read(Values(Document({"": default})), ("",))
+    if isinstance(value, dict):
+        return field(default_factory=value.copy, metadata=about)
+    return field(default=value, metadata=about)
 
 
 @cache

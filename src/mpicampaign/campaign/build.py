@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def _mpi(values: Values, name: str) -> Mpi:
 def _system(values: Values, name: str, mpis: dict[str, Mpi]) -> System:
     key: Key = ("systems", name)
     named = values.text((*key, "mpi"))
-    mpi_name = wheel_library(platform.machine()) if named == WHEEL else named
+    mpi_name = wheel_library(os.uname().machine) if named == WHEEL else named
     mpi = mpis.get(mpi_name) or Mpi(mpi_name, "", {})
     made = values.entry(System, key, mpi=mpi)
     unsaid = not values.get((*key, "hosts_from"))

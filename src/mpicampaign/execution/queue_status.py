@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
-from mpicampaign.execution.execute import call
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.jobs.prepare import job_name
 from mpicampaign.records import MISSING, OK
@@ -43,14 +41,17 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     UserError
         where the scheduler does not answer: what is not known is not guessed.
     """
-    jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
-    queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
+    jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
     states = [_state(script, queued.get(script.job_name), before) for script in prepared.scripts]
     before.keep()
-    earlier = _names(prepared) - current
-    older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
-    return states, older
+    return states, _older(prepared, jobs) if jobs else []
+
+
+def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
+    """The jobs in the queue that are of scripts which the plan no longer has."""
+    earlier = _names(prepared) - {script.job_name for script in prepared.scripts}
+    return [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
@@ -80,6 +81,9 @@ def cancel(prepared: Prepared) -> str:
     UserError
         where the scheduler does not answer, or refuses.
     """
+    from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS
+    from mpicampaign.execution.execute import call
+
     schedulers = _schedulers(prepared)
     if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
@@ -100,8 +104,21 @@ def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
     return [found for kind in kinds if (found := batch_scheduler(kind))]
 
 
+def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
+    """All jobs of this user, and the one that counts of each name."""
+    schedulers = _schedulers(prepared)
+    if not schedulers:
+        return [], {}
+    from mpicampaign.execution.cluster_jobs import by_name  # takes 10 ms, and needs a scheduler
+
+    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler)]
+    return jobs, by_name(jobs)
+
+
 def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
     """All jobs of this user that the scheduler still knows, from one query."""
+    from mpicampaign.execution.cluster_jobs import query
+
     jobs, problem = query(scheduler)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))

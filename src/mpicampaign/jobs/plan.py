@@ -91,7 +91,7 @@ class Machine:
     physical_cores: Callable[[], int]
 
 
-def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") -> tuple[str, ...]:
+def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
     """The systems whose runs this machine makes; none where the campaign has no system for it.
 
     Those whose ``login_hosts`` match. One without them is meant for whichever machine the campaign is on,
@@ -115,7 +115,7 @@ def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") 
     )
 
 
-def _matches(system: System, host_names: list[str]) -> bool:
+def _matches(system: System, host_names: Collection[str]) -> bool:
     return any(fnmatch(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 

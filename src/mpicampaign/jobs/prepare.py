@@ -5,9 +5,8 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import socket
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -160,7 +159,8 @@ def prepare(campaign_file: Path, system: str = "", results: Path | None = None) 
         this name belong to another campaign file.
     """
     campaign = load_campaign(campaign_file)
-    chosen = choose_systems(campaign, host_names(), system)
+    named = any(each.login_hosts for each in campaign.systems.values())
+    chosen = choose_systems(campaign, host_names() if named else (), system)
     plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
     check_cap(plan, campaign.node_hours_cap, campaign.file)
     prepared = Prepared(campaign, plan, results or results_folder())
@@ -214,9 +214,12 @@ def evidence_library(system: System) -> str:
     return str(build_folder(system) / EVIDENCE_LIBRARY)
 
 
-def host_names() -> list[str]:
-    """This machine's names, as login_hosts patterns are compared with them."""
-    return list(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
+@cache
+def host_names() -> tuple[str, ...]:
+    """This machine's names, as login_hosts patterns are compared with them; a name server may be asked."""
+    import socket  # takes 3 ms, and most calls need no names
+
+    return tuple(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
 
 
 def lock_campaign(prepared: Prepared) -> TextIO:
@@ -238,7 +241,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
         raise UserError(Problem(message, hint="wait for it, or stop it")) from None
     lock.truncate(0)
-    lock.write(f"{os.getpid()} on {socket.gethostname()}\n")
+    lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
     lock.flush()
     return lock
 

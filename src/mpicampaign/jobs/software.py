@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shutil
 import struct
 import sys
@@ -69,7 +68,7 @@ def _candidates(kind: str, location: str, name: str) -> list[Path]:
 
 def _absence(kind: str, location: str, name: str) -> str:
     if kind == WHEEL:
-        return f"{name} is not in the environment: no wheel of it for {platform.machine()}"
+        return f"{name} is not in the environment: no wheel of it for {os.uname().machine}"
     if location:
         return f"{name} is not at {location}"
     return f"{name} is not on this machine's PATH"
@@ -183,7 +182,12 @@ def _build_key(
 def compiler_wrapper(system: System) -> Path | None:
     """The system's mpicc (or what its environment names as MPICC), if it is there without any module."""
     name = system.environment.get("MPICC", "mpicc")
-    found = shutil.which(name, path=f"{system.prefix}/bin" if system.prefix else None)
+    return _wrapper(name, f"{system.prefix}/bin" if system.prefix else None)
+
+
+@cache  # asked for each case, and one call must plan and build with one wrapper
+def _wrapper(name: str, path: str | None) -> Path | None:
+    found = shutil.which(name, path=path)
     return Path(found).resolve() if found else None
 
 
