@@ -41,15 +41,23 @@ class UserError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion for a misspelt name, or the list of known names if none is close."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is closest to a misspelt one; empty if none is close."""
     from difflib import get_close_matches  # only errors need it
 
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.6)), "")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name; empty if no known name is close."""
+    found = nearest(name, known)
+    return f"did you mean {found!r}?" if found else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name, or the list of known names if none is close."""
     choices = sorted(known)
-    near = get_close_matches(name, choices, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "known: " + ", ".join(choices) if choices else ""
+    return suggestion(name, choices) or ("known: " + ", ".join(choices) if choices else "")
 
 
 class UnreadableError(Exception):

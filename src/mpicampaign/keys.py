@@ -35,7 +35,7 @@ class Kind:
 
     Parameters
     ----------
-    schema : as JSON Schema; it may hold other kinds, and functions for names known only later
+    schema : as JSON Schema; it may hold other kinds
     read : makes the value of the field from data of the right shape
     absent : the field's value where the key is missing and has no default
     instead : value of a required key that is missing, so that the rest can be checked
@@ -147,8 +147,6 @@ class Values:
         """The plain value; ``None`` where it is absent."""
         return lookup(self.document.data, key)
 
-    plain = get
-
     def text(self, key: Key) -> str:
         """A scalar as written in the file; empty where it is absent."""
         value = self.get(key)
@@ -233,14 +231,14 @@ def count(minimum: int, maximum: int) -> Kind:
     return Kind(limits, Values.whole_number, absent=None, instead=minimum)
 
 
-def choice(names: Iterable[str] | Callable[[], Iterable[str]]) -> Kind:
-    """One of several names; a function returns them where they come from a registry."""
-    return Kind({"type": "string", "enum": names if callable(names) else list(names)}, Values.text)
+def choice(names: Iterable[str]) -> Kind:
+    """One of several names."""
+    return Kind({"type": "string", "enum": list(names)}, Values.text)
 
 
 def flag() -> Kind:
     """True or false."""
-    return Kind({"type": "boolean"}, Values.plain, absent=None)
+    return Kind({"type": "boolean"}, Values.get, absent=None)
 
 
 def sizes(name: str = "", **schema: Any) -> Kind:
@@ -330,7 +328,7 @@ def _plain(value: Any, defs: dict[str, Any]) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_plain(each, defs) for each in value]
-    return list(value()) if callable(value) else value
+    return value
 
 
 def _reference(kind: Kind, defs: dict[str, Any]) -> str:

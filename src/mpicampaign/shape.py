@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import did_you_mean
+from mpicampaign.errors import did_you_mean, nearest, suggestion
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
@@ -103,9 +103,8 @@ class _Shape:
 
     def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         if value not in expected:
-            hint = did_you_mean(str(value), expected)
-            hint = hint if "did you" in hint else ""
-            yield _Misfit(key, f"must be {either(expected)}", shown(value), hint)
+            message = f"must be {either(expected)}"
+            yield _Misfit(key, message, shown(value), suggestion(str(value), expected))
 
     def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """``$`` means the very end; in Python it also matches before a final newline."""
@@ -171,11 +170,11 @@ def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Mis
 
 
 def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
+    meant = nearest(name, known)
     hint = did_you_mean(name, known)
-    if value is None and "did you" not in hint:
+    if value is None and not meant:
         hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
-    meant = [(*key, each) for each in known if repr(each) in hint]
-    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
+    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, ((*key, meant),) if meant else ())
 
 
 def _type_hint(value: Any, names: list[str]) -> str:

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
-from mpicampaign.errors import did_you_mean
+from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
@@ -102,9 +102,7 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
 def _check_scheduler(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "scheduler")
     if system.scheduler and system.scheduler not in SCHEDULERS:
-        hint = did_you_mean(system.scheduler, SCHEDULERS)
-        message = f"must be {either(list(SCHEDULERS))}"
-        notes.add(key, message, shown(system.scheduler), hint if "did you" in hint else "")
+        _note_unknown(key, system.scheduler, list(SCHEDULERS), notes)
         notes.doubt(key)
 
 
@@ -122,8 +120,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
-        hint = did_you_mean(launcher, [mpi.launcher, *owners])
-        notes.add(key, message, shown(launcher), hint if "did you" in hint else "", reads)
+        notes.add(key, message, shown(launcher), suggestion(launcher, [mpi.launcher, *owners]), reads)
     elif system.scheduler != owners[launcher].name:
         message = f"{launcher} starts ranks only under {owners[launcher].title}"
         notes.add(key, message, shown(launcher), "", reads)
@@ -136,9 +133,11 @@ def _check_launcher_name(key: Key, notes: Notes) -> None:
     """Note a launcher that no MPI library has."""
     name = lookup(notes.document.data, key)
     if name is not None and library_launcher(name) is None:
-        known = launcher_names()
-        hint = did_you_mean(name, known)
-        notes.add(key, f"must be {either(known)}", shown(name), hint if "did you" in hint else "")
+        _note_unknown(key, name, launcher_names(), notes)
+
+
+def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
+    notes.add(key, f"must be {either(known)}", shown(name), suggestion(name, known))
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
@@ -253,9 +252,7 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name, "suite")
     name = lookup(notes.document.data, key)
     if name is not None and name not in SUITES:
-        hint = did_you_mean(name, SUITES)
-        hint = hint if "did you" in hint else ""
-        notes.add(key, f"must be {either(list(SUITES))}", shown(name), hint)
+        _note_unknown(key, name, list(SUITES), notes)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:

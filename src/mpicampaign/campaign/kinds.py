@@ -119,7 +119,7 @@ DURATION = Kind(
 RATE = Kind(
     {"type": "string", "x-type": "rate"}, lambda values, key: values.parsed(key, parse_rate), absent=None
 )
-NUMBER = Kind({"type": "number", "minimum": 0}, Values.plain, absent=None)
+NUMBER = Kind({"type": "number", "minimum": 0}, Values.get, absent=None)
 ON_OFF = Kind(
     {"type": "string", "enum": ["on", "off"]}, lambda values, key: values.text(key) != "off", absent=True
 )

@@ -1,6 +1,7 @@
 """The command line: mpicampaign init, check, plan, run, report, import, tables, bundle, doctor and others.
 
-Each subcommand is a module of this folder with ``add_arguments`` and ``run``; it is loaded only when called.
+Each subcommand is a module of this folder, loaded only when called. It has ``run``, and ``add_arguments`` if
+its options are not just those of a campaign.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign import __version__
-from mpicampaign.cli.common import EXIT_ERROR, discard_output, print_lines
+from mpicampaign.cli.common import EXIT_ERROR, add_campaign, discard_output, print_lines
 from mpicampaign.errors import UserError
 
 if TYPE_CHECKING:
@@ -82,6 +83,6 @@ class _Subcommand(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         name = self.get_default("command")
         module = import_module(f"{__name__}.{'import_' if name == 'import' else name}")
-        module.add_arguments(self)
+        getattr(module, "add_arguments", add_campaign)(self)
         self.set_defaults(action=module.run)
         return super().parse_known_args(args, namespace)
