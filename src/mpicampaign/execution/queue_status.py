@@ -143,9 +143,9 @@ def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
     evidence = evidence_in(script.output.parent)
     if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
-    if "not_available" in evidence.job:
-        return _state_as_read(script, None)
-    return RunStatus(script, "finished", evidence.job.get("id", ""), "")
+    reason = evidence.job.get("not_available")
+    state = "finished" if reason is None else "not available"
+    return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
 
 
 def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:

@@ -67,7 +67,7 @@ class Script:
     @property
     def output(self) -> Path:
         """The raw output; it is there if and only if the run succeeded."""
-        return self.folder / "result" / "output.txt"
+        return self.folder / "result/output.txt"
 
     @property
     def log(self) -> Path:
