@@ -11,7 +11,7 @@ import shlex
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mpicampaign.units import parse_duration, parse_size
 from mpicampaign.yaml_lines import Document, lookup, shown
@@ -51,8 +51,7 @@ class Kind:
     entry: type | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """Schema and documentation of a key. ``default`` is as in a file; ``None``: there is none."""
 
     kind: Kind

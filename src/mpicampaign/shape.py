@@ -7,8 +7,7 @@ library for all of it takes longer than the rest of a call.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.errors import did_you_mean, nearest, suggestion
 from mpicampaign.yaml_lines import shown
@@ -60,8 +59,7 @@ def fits(value: Any, schema: Schema, definitions: Schema) -> bool:
     return next(_Shape(definitions).misfits(value, schema, ()), None) is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Misfit:
+class _Misfit(NamedTuple):
     """``also``: key paths that the user may have meant."""
 
     key: Key

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.campaign.checks import check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
@@ -24,8 +23,7 @@ MAX_CASES = 100_000
 _SECTIONS = ("host_groups", "placements", "benchmarks")
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(NamedTuple):
     """A placement on a host group; ``key`` is where the matrix names the placement.
 
     ``system`` is ``None`` where the host group names none that is defined.
