@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import PlanFile
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunFolder(NamedTuple):
     """Where a run of a case left its files, as the plan or the disk names it."""
 
     path: Path

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 NOT_SUBMITTED = "not submitted"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
+class RunStatus(NamedTuple):
     """One run: what it is doing, its job's id where it has one, and the reason in words."""
 
     script: Script

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.campaign.model import TransportSettings
 from mpicampaign.mpis import library_launcher
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import Scheduler
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """What a launcher has to start: so many ranks on so many nodes of a host group."""
 
     system: System

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import Problem, UserError
@@ -30,8 +30,7 @@ EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """The job script of a run, and the folder where it and all that it leaves lie.
 
     ``token`` names the campaign's folder within the name of the job.

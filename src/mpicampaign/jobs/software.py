@@ -7,10 +7,9 @@ import os
 import shutil
 import struct
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
@@ -22,8 +21,7 @@ WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A benchmark's program: its path (or its name, where a module brings it), or why it is not there."""
 
     command: str
