@@ -252,12 +252,18 @@ def mapping(names: Kind | None, each: Kind | Mapping[str, Any], kind_name: str =
     return Kind(schema, Values.mapping, absent={}, name=kind_name)
 
 
-def entry(made: type, name: str, title: str, description: str, instead: Any = None, **short: Any) -> Kind:
-    """A mapping with the keys of a dataclass; ``short``: schema of a text for its first key."""
+def entry(
+    made: type, name: str, title: str, description: str = "", instead: Any = None, **short: Any
+) -> Kind:
+    """A mapping with the keys of a dataclass.
+
+    ``description``: by default the first line of the class's docstring. ``short``: schema of a text for its
+    first key.
+    """
     kinds = {"type": ["string", "object"], **short} if short else {"type": "object"}
     required = [key for key, about in keys_of(made).values() if about.required]
     schema = {
-        **({"title": title, "description": description} if title else {}),
+        **({"title": title, "description": description or _first_line(made)} if title else {}),
         **kinds,
         **({"required": required} if required else {}),
         "properties": {key: about.schema for key, about in keys_of(made).values()},
@@ -268,6 +274,10 @@ def entry(made: type, name: str, title: str, description: str, instead: Any = No
         return values.entry(made, key) if values.get(key) else None
 
     return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
+
+
+def _first_line(made: type) -> str:
+    return (made.__doc__ or "").partition("\n")[0]
 
 
 def table(each: Kind, names: Kind, **more: Any) -> Kind:

@@ -11,6 +11,7 @@ from mpicampaign.campaign.file import BUILTIN, built_in
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.places import shipped
+from mpicampaign.shape import TYPES
 
 SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
@@ -34,14 +35,6 @@ SECTIONS = (
     "reference",
 )
 
-_TYPES = {
-    "string": "text",
-    "integer": "whole number",
-    "number": "number",
-    "boolean": "true or false",
-    "array": "list",
-    "object": "mapping",
-}
 _INTRODUCTION = """\
 <!-- Made from the campaign's model by python -m mpicampaign.schema_docs; do not edit. -->
 
@@ -155,7 +148,7 @@ def _type(value: dict[str, Any]) -> str:
     if "enum" in value:
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     types = value["type"] if isinstance(value["type"], list) else [value["type"]]
-    text = " or ".join(_TYPES[each] for each in types)
+    text = " or ".join(TYPES[each].removeprefix("a ") for each in types)
     return text + (f", at least {value['minimum']}" if "minimum" in value else "")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-_TYPES = {
+TYPES = {
     "string": "a text",
     "number": "a number",
     "integer": "a whole number",
@@ -96,7 +96,7 @@ class _Shape:
     def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         names = [expected] if isinstance(expected, str) else expected
         if not any(_is(value, name) for name in names):
-            message = f"must be {either([_TYPES[name] for name in names])}"
+            message = f"must be {either([TYPES[name] for name in names])}"
             yield _Misfit(key, message, shown(value), _type_hint(value, names))
 
     def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:

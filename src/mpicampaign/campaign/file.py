@@ -11,7 +11,6 @@ from mpicampaign.campaign.checks import check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.campaign.notes import Notes
-from mpicampaign.campaign.references import check_reference_choices
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.keys import Values
 from mpicampaign.mpis import definitions
@@ -52,7 +51,10 @@ def load_campaign(path: Path) -> Campaign:
     notes = Notes(document, [*doubts, *values.faulty])
     check_definitions(campaign, campaign.mpis, notes)
     check_matrix(campaign, notes)
-    check_reference_choices(notes)
+    if document.items(("reference",)):  # few campaigns choose any, and the module takes 3 ms
+        from mpicampaign.campaign.references import check_reference_choices
+
+        check_reference_choices(notes)
     problems = [*document.problems, *shape, *values.problems, *notes.problems]
     if problems:
         raise UserError(_in_order(problems))

@@ -1,7 +1,8 @@
 """The campaign as the rest of the program sees it: typed, frozen, complete and already checked.
 
 Each key of a campaign file is defined once, here: the JSON Schema, docs/campaign.md, the checks of the file's
-shape and the reading come from the fields below. `mpicampaign.campaign.file` reads the files.
+shape and the reading come from the fields below; the first line of a class describes its entry in the
+documentation. `mpicampaign.campaign.file` reads the files.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ _DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A physical network of a host group: which transport reaches it, through which interface or device.
+    """A physical network between the hosts of a host group.
 
     ``bytes_per_second`` is the line rate, the physical bound of one direction.
     """
@@ -98,12 +99,15 @@ class Fabric:
     )
 
 
-FABRIC = entry(Fabric, "fabric", "Fabric", "A physical network between the hosts of a host group.")
+FABRIC = entry(Fabric, "fabric", "Fabric")
 
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """Launcher options and environment variables, as tokens: never shell text."""
+    """Options of an MPI library's launcher, and environment variables.
+
+    Both are tokens, never shell text.
+    """
 
     options: tuple[str, ...] = key(
         TOKENS, "Launcher options", _OF_FABRIC, ["--mca", "btl", "self,tcp"], default=[]
@@ -113,12 +117,7 @@ class TransportSettings:
     )
 
 
-SETTINGS = entry(
-    TransportSettings,
-    "settings",
-    "Settings",
-    "Options of an MPI library's launcher, and environment variables.",
-)
+SETTINGS = entry(TransportSettings, "settings", "Settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +157,7 @@ class Mpi:
     own: bool = False
 
 
-MPI = entry(
-    Mpi, "mpi", "MPI library", "How a library is launched, and what makes it use and report a transport."
-)
+MPI = entry(Mpi, "mpi", "MPI library")
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,12 +354,7 @@ class HostGroup:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-HOST_GROUP = entry(
-    HostGroup,
-    "host_group",
-    "Host group",
-    "Like hosts of a system, and how to request them from the scheduler.",
-)
+HOST_GROUP = entry(HostGroup, "host_group", "Host group")
 
 
 @dataclass(frozen=True, slots=True)
@@ -452,7 +444,10 @@ PROVIDER = entry(
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters. ``figure_sizes``: in bytes; empty: those of the campaign."""
+    """A program with its parameters.
+
+    ``figure_sizes``: in bytes; empty: those of the campaign.
+    """
 
     name: str
     suite: str = key(
@@ -488,12 +483,12 @@ class Benchmark:
     )
 
 
-BENCHMARK = entry(Benchmark, "benchmark", "Benchmark", "A program with its parameters.")
+BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """One block of the campaign: every host group × placement × benchmark named here, with its repeats.
+    """One block of the campaign: every host group × placement × benchmark named here is a case.
 
     ``time_limit``: of one run, in seconds.
     """
@@ -505,17 +500,15 @@ class MatrixEntry:
     time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "0:45")
 
 
-MATRIX_ENTRY = entry(
-    MatrixEntry,
-    "matrix_entry",
-    "Matrix entry",
-    "Every host group × placement × benchmark named here is a case.",
-)
+MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """One configuration, one comparison. Times in seconds, sizes in bytes."""
+    """One configuration, one comparison: which benchmarks are run, where, in which placements and how often.
+
+    Times in seconds, sizes in bytes.
+    """
 
     name: str = key(
         NAME,
@@ -633,12 +626,7 @@ class Campaign:
         return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
 
 
-CAMPAIGN = entry(
-    Campaign,
-    "",
-    "Campaign file",
-    "One configuration, one comparison: which benchmarks are run, where, in which placements and how often.",
-)
+CAMPAIGN = entry(Campaign, "", "Campaign file")
 
 
 @cache

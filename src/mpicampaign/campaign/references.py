@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import UserError, did_you_mean
+from mpicampaign.reference import load_reference, reference_names
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
@@ -15,13 +16,8 @@ if TYPE_CHECKING:
 
 def check_reference_choices(notes: Notes) -> None:
     """Note publications that are not shipped or named twice, and names they do not contain."""
-    chosen = notes.document.items(("reference",))
-    if not chosen:
-        return
-    from mpicampaign.reference import reference_names  # reads the publications: most campaigns choose none
-
     seen: list[str] = []
-    for key, entry in chosen:
+    for key, entry in notes.document.items(("reference",)):
         name_key = key if isinstance(entry, str) else (*key, "name")
         name = entry if isinstance(entry, str) else str(entry.get("name", ""))
         if name not in reference_names():
@@ -36,8 +32,6 @@ def check_reference_choices(notes: Notes) -> None:
 
 
 def _check_choice(key: Key, name: str, notes: Notes) -> None:
-    from mpicampaign.reference import load_reference
-
     try:
         reference = load_reference(name)
     except UserError as error:
