@@ -39,12 +39,12 @@ class ProjectCopy:
 
     def call(self, *command: str | Path) -> str:
         """The output of a command of this copy; ends everything where it fails."""
-        words = [str(word) for word in command]
+        tokens = [str(token) for token in command]
         done = subprocess.run(
-            words, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=False
+            tokens, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=False
         )
         if done.returncode:
-            sys.exit(f"{' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            sys.exit(f"{' '.join(tokens)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         return done.stdout
 
     def cost(self, *command: str | Path) -> Cost:
@@ -117,9 +117,9 @@ def alternate(rounds: int, *actions: Callable[[], object]) -> list[list[float]]:
     return times
 
 
-def title(words: str) -> None:
+def title(text: str) -> None:
     """The heading of a benchmark."""
-    print(f"\n{words}", flush=True)
+    print(f"\n{text}", flush=True)
 
 
 def line(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
 from mpicampaign.mpis import library_launcher
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import Scheduler
 
 
-class Job(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Job:
     """What a launcher has to start: so many ranks on so many nodes of a host group."""
 
     system: System
