@@ -323,7 +323,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"{target}: 11 files" in said
     assert "here: 2 runs; hosts blue1; CPU Invented CPU; MPI intelmpi" in said
     assert main(["bundle", "--results", str(tmp_path / "nothing"), "-o", str(target)]) == 2
-    assert "no results are there" in capsys.readouterr().err
+    assert "no results found" in capsys.readouterr().err
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "no" / "x.tar.gz")]) == 2
     assert "the bundle cannot be written: No such file" in capsys.readouterr().err
 
@@ -346,7 +346,7 @@ def test_a_bundle_without_any_result_is_reported(tmp_path: Path, capsys: pytest.
     for result in folder.glob("runs/*/*/*/*/result"):
         shutil.rmtree(result)
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "c.tar.gz")]) == 1
-    assert "no run with a result is in the bundle" in capsys.readouterr().err
+    assert "the bundle has no run with a result" in capsys.readouterr().err
 
 
 def test_a_bundle_replaces_bundles_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -379,4 +379,4 @@ def test_the_campaign_file_is_in_it_with_what_it_includes(
 def test_the_folder_of_all_results_is_no_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "results" / "c" / "imports").mkdir(parents=True)
     assert main(["bundle", "--results", str(tmp_path / "results")]) == 2
-    assert "name the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err
+    assert "give the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err

@@ -105,8 +105,8 @@ def test_arguments_are_split_but_never_expanded(tmp_path: Path) -> None:
         """
     benchmarks = load(tmp_path, benchmarks=text).benchmarks
     assert benchmarks["PingPong"].arguments == ("-a", "010", "b c", "$(date)", "`x`", "$HOME", "*", "grün")
-    words = ("-n", "010", "1.50", "true", "b c", "line\nbreak", "a;b|c&d", "")
-    assert benchmarks["Gather"].arguments == words
+    tokens = ("-n", "010", "1.50", "true", "b c", "line\nbreak", "a;b|c&d", "")
+    assert benchmarks["Gather"].arguments == tokens
 
 
 def test_environment_values_are_texts_as_written(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_second_option_in_a_directive_is_checked_like_the_first(
     added = f"  more: {{system: {system}, directives: {json.dumps([directive])}}}\n"
     (problem,) = problems(write(tmp_path, campaign_text(host_groups=SECTIONS["host_groups"] + added)))
     assert (problem.key, problem.value) == ("host_groups.more.directives[0]", repr(directive))
-    assert f"sets {option} by itself" in problem.message
+    assert f"sets {option} itself" in problem.message
 
 
 @pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
@@ -201,7 +201,7 @@ def test_a_directive_with_malformed_quoting_is_reported(tmp_path: Path, directiv
     own = SECTIONS["host_groups"].replace("cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}")
     (problem,) = problems(write(tmp_path, campaign_text(host_groups=own)))
     assert (problem.key, problem.value) == ("host_groups.blue.directives", repr(directive))
-    assert "cannot split this line into words: no " in problem.message
+    assert "cannot split this line into options: no " in problem.message
 
 
 def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path) -> None:
@@ -212,14 +212,14 @@ def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path
     assert load(tmp_path, systems=systems).systems["slurm"].directives == tuple(directives)
 
 
-FIXTURE = Path(__file__).parent / "fixtures" / "campaign_mistakes.yaml"
-MISTAKES = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
+FIXTURE = Path(__file__).parent / "fixtures" / "campaign_errors.yaml"
+ERRORS = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["name"] for mistake in MISTAKES])
-def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, mistake: dict[str, Any]) -> None:
-    text = campaign_text(**mistake.get("sections", {}))
-    for old, new in mistake.get("edits", {}).items():
+@pytest.mark.parametrize("error", ERRORS, ids=[error["name"] for error in ERRORS])
+def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, error: dict[str, Any]) -> None:
+    text = campaign_text(**error.get("sections", {}))
+    for old, new in error.get("edits", {}).items():
         assert text.count(old) == 1
         text = text.replace(old, new)
     path = write(tmp_path, text)
@@ -227,8 +227,8 @@ def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, mistake:
     lines = [number for number, line in enumerate(path.read_text().splitlines(), 1) if line.endswith("# !")]
     assert problem.file == str(path)
     assert [problem.line] == (lines or [1])
-    assert (problem.key, problem.value) == (mistake["key"], mistake.get("value", ""))
-    assert mistake["words"] in f"{problem.message} {problem.hint}"
+    assert (problem.key, problem.value) == (error["key"], error.get("value", ""))
+    assert error["message"] in f"{problem.message} {problem.hint}"
 
 
 def test_the_sections_of_these_tests_hold_no_error(tmp_path: Path) -> None:
@@ -455,10 +455,10 @@ def mutated(draw: st.DrawFn) -> str:
     known = sorted({word for base in BASES for word in base.split()})
     for _ in range(draw(st.integers(1, 6))):
         at, other = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
-        words = lines[at].split(" ")
-        word = draw(st.integers(0, len(words) - 1))
-        words[word] = draw(st.sampled_from(BITS) | st.sampled_from(known) | st.text(max_size=8))
-        lines[at] = " ".join(words)
+        tokens = lines[at].split(" ")
+        index = draw(st.integers(0, len(tokens) - 1))
+        tokens[index] = draw(st.sampled_from(BITS) | st.sampled_from(known) | st.text(max_size=8))
+        lines[at] = " ".join(tokens)
         if draw(st.booleans()):
             lines.insert(other, lines[at])
     return "\n".join(lines)
@@ -483,7 +483,7 @@ def test_mutated_files_never_crash(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(("machine", "mpi"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
 def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
     code = (
-        "import platform; platform.machine = lambda: %r\n"
+        "import os, types; os.uname = lambda: types.SimpleNamespace(machine=%r)\n"
         "from pathlib import Path; from mpicampaign.campaign.file import load_campaign\n"
         "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
     )

@@ -203,7 +203,7 @@ def test_probes_that_do_not_start_in_time_are_cancelled_and_no_others(desk: Desk
         "scancel 8",
         "scancel 9",
     ]
-    assert "not looked at by a probe job: probe job 7" in desk.site.read_text()
+    assert "not examined by a probe job: probe job 7" in desk.site.read_text()
     desk.demand_campaign()
     desk.demand_nothing_left()
 
@@ -269,7 +269,7 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     writes = 'for last; do :; done; for a; do case $a in *.txt) echo rubbish >"$a" ;; esac; done; echo 7'
     desk.stand_in("sbatch", script=writes)
     done = desk.call("doctor", "--partition", "blue")
-    assert "could not look: this is no whole output of the probe" in done.stdout
+    assert "could not look: not a complete output of the probe" in done.stdout
     desk.demand_campaign()
 
 

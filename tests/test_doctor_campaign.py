@@ -64,7 +64,7 @@ def test_without_a_probe_nothing_is_claimed_of_networks(tmp_path: Path) -> None:
     campaign = loaded(found, tmp_path)
     assert campaign.host_groups["milan"].fabrics == {}
     assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM")}
-    assert "# not looked at by a probe job: the queue was busy" in campaign_text(found)
+    assert "# not examined by a probe job: the queue was busy" in campaign_text(found)
     assert "# fabrics: {eth: {transport: tcp" in campaign_text(found)
 
 
@@ -106,8 +106,13 @@ def test_down_interfaces_and_virtual_speeds_are_no_claims(tmp_path: Path) -> Non
     fabrics = loaded(found, tmp_path).host_groups["g"].fabrics
     assert list(fabrics) == ["eno1"] and fabrics["eno1"].bytes_per_second is None
     text = campaign_text(found)
-    for words in ("eno2 is not up", "eno3 has no IPv4 route", "mlx5_0 port 1: not active", "eno1 says 25000"):
-        assert words in text
+    for note in (
+        "eno2 is not up",
+        "eno3 has no IPv4 route",
+        "mlx5_0 port 1: not active",
+        "eno1 reports 25000",
+    ):
+        assert note in text
 
 
 def test_a_single_node_is_not_asked_to_talk_to_another(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
         done = run(minicluster, folder, "doctor", "--partition", "blue", "--time-limit", "2 s")
         assert done.returncode == 0, done.stderr
         assert f"probe job {int(job) + 1} had not started after 2 s (PENDING" in done.stdout
-        assert "sockets of a node: 1, cores: 2 (as the scheduler says)" in done.stdout
+        assert "sockets of a node: 1, cores: 2 (from the scheduler)" in done.stdout
         states = minicluster.queue()
         assert (states[job], states[str(int(job) + 1)]) == ("RUNNING", "CANCELLED")
         assert succeeded(run(minicluster, folder, "plan", "--campaign", "site.yaml"))

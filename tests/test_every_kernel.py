@@ -14,16 +14,10 @@ import pytest
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
 from mpicampaign.suites import parse
+from mpicampaign.suites.kernels import KERNELS
 
-# Short runs of each; a kernel that the Makefile builds and that is not here fails the first test.
-QUICK = {
-    "tree_gather": ("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
-    "tree_merge": ("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
-    "point_to_point": ("--max-size", "1KiB", "--budget", "0.1"),
-    "core_pairs": ("--budget", "1"),
-    "b_eff": ("--lmax", "8KiB", "--budget", "0.5"),
-    "latency_bandwidth": ("--budget", "0.5"),
-}
+# A kernel that the Makefile builds and that has no file in suites/kernels fails the first test.
+QUICK = {kernel.name: kernel.quick for kernel in KERNELS.built_in()}
 SYSTEM_MPIS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}  # Debian's names
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]

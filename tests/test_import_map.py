@@ -61,7 +61,7 @@ def test_shipped_maps_have_no_errors(path: Path) -> None:
         ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is neither a group.*\n +did you mean 'group'"),
         ("nodes: 2", "nodes: two", r"map\.yaml:7: placements\.TCP\.nodes: must be a whole number"),
         ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp or ibv"),
-        ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is no range of numbers"),
+        ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is not a range of numbers"),
         ("cn[08-11,20]", "cn[1-999999999]", r"map\.yaml:5: .*more than 100000 hosts"),
         ("1KiB", "1Kib", r"map\.yaml:3: table_sizes\[0\]: "),
         (
@@ -171,7 +171,7 @@ def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
 def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
     load(tmp_path, GOOD)
     with pytest.raises(
-        UserError, match=r"map\.yaml: this is the map of an import, no campaign file\n +report takes it"
+        UserError, match=r"map\.yaml: this is an import map, not a campaign file\n +report takes it"
     ):
         load_campaign(tmp_path / "map.yaml")
     with pytest.raises(UserError, match=r"this is a campaign file, not the map of an import"):

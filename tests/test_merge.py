@@ -258,7 +258,7 @@ def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
     [
         (
             lambda plan: plan.update(version=9),
-            "its results cannot be read: …/plan.json is no plan of version 2",
+            "its results cannot be read: …/plan.json is not a plan of version 2",
         ),
         (lambda plan: plan["cases"][0].update(suite={}), "its plan is damaged: TypeError"),
     ],
@@ -344,7 +344,7 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
         with pytest.raises(UserError, match="another merge is running"):
             merged(results, path)
         process.send_signal(signal.SIGKILL)
-    with pytest.raises(UserError, match=r"plan\.json is not there"):
+    with pytest.raises(UserError, match=r"plan\.json does not exist"):
         records(results)
     left = [entry.name for entry in (results / "c" / "merged").iterdir()]
     assert len(left) == 1 and left[0].startswith(".")

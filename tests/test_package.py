@@ -190,13 +190,13 @@ def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
 
     (someone.folder / "campaign.yaml").write_text(CAMPAIGN)
     said = someone.campaign("init")
-    assert "campaign.yaml: is there already, kept" in said
+    assert "campaign.yaml: exists already, kept" in said
     assert "Snakefile: written" in said
     assert f"results: {someone.folder / 'results'}" in said
     assert (someone.folder / "campaign.yaml").read_text() == CAMPAIGN
     assert files(someone.folder) == {"campaign.yaml", "Snakefile", "cluster/config.yaml"}
 
-    assert "no mistakes found" in someone.campaign("check")
+    assert "no errors found" in someone.campaign("check")
     assert "2 still to be done" in someone.campaign("plan")
     rendered = [Path(line) for line in someone.campaign("render").splitlines()]
     assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)

@@ -206,12 +206,12 @@ def test_references_of_a_campaign(tmp_path: Path) -> None:
     [
         ("stfc2017", "reference: no reference 'stfc2017' is shipped\n    did you mean 'stfc-2017'?"),
         ("[{name: hpcc}]", "reference[0].name: no reference 'hpcc' is shipped"),
-        ("[b_eff-t3e, b_eff-t3e]", "reference[1]: this reference is there twice"),
+        ("[b_eff-t3e, b_eff-t3e]", "reference[1]: this reference is named twice"),
         (
             "[{name: stfc-2017, host_groups: [scarf15, scraf16]}]",
-            "reference[0].host_groups[1]: stfc-2017 has no figures of 'scraf16'\n    did you mean 'scarf16'?",
+            "reference[0].host_groups[1]: stfc-2017 has no values for 'scraf16'\n    did you mean 'scarf16'?",
         ),
-        ("[{name: stfc-2017, placements: SHM-3}]", "reference[0].placements: stfc-2017 has no figures of"),
+        ("[{name: stfc-2017, placements: SHM-3}]", "reference[0].placements: stfc-2017 has no values for"),
         ("[{host_groups: scarf15}]", "reference[0].name: this key is missing"),
         ("[{name: stfc-2017, hosts: x}]", "reference[0].hosts: unknown key 'hosts'"),
         ("[3]", "reference[0]: must be a text or a mapping"),

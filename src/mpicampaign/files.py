@@ -1,9 +1,9 @@
-"""Writing files so that a reader never meets half of one."""
+"""Writing files so that a reader never sees a partial one."""
 
 from __future__ import annotations
 
 import fcntl
-import uuid
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all, also when two processes write it at once."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    """Write a file completely or not at all, even when two processes write it at once."""
+    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     try:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
@@ -28,7 +28,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def same_text(path: Path, text: str) -> bool:
-    """Whether the file is there and holds exactly this text."""
+    """Whether the file exists and holds exactly this text."""
     try:
         return path.read_bytes() == text.encode("utf-8")
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import PlanFile
 
 
-@dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunFolder(NamedTuple):
     """The folder of a run, with the numbers from the plan or the folder's name."""
 
     path: Path
@@ -257,6 +256,7 @@ def _decoded(content: bytes) -> str:
 def _content(path: str) -> bytes | None:
     """The content of a file; None where there is no such file."""
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:  # noqa: PTH123 - status reads hundreds, and a Path takes twice as long
+            return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None

@@ -187,8 +187,8 @@ def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library
         if library and library not in found and not path.startswith(f"{sys.prefix}/"):
             found.append(library)
     found.sort(key=lambda library: not library.mpi)
-    own = [Library(WHEEL, words="that of the Python environment")] if _has_wheel() else []
-    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, words="none: make setup")]
+    own = [Library(WHEEL, about="that of the Python environment")] if _has_wheel() else []
+    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, about="none: make setup")]
     return (*own, *known, *found)
 
 

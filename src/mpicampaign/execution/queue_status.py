@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
-from mpicampaign.commands import call
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.cluster_jobs import by_name, query
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.jobs.prepare import job_name
 from mpicampaign.records import MISSING, OK
@@ -25,8 +22,7 @@ if TYPE_CHECKING:
 NOT_SUBMITTED = "not submitted"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
+class RunStatus(NamedTuple):
     """The state of a run, its job's id, and the reason; both may be empty."""
 
     script: Script
@@ -43,14 +39,17 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     UserError
         where the scheduler does not answer: no state is guessed.
     """
-    jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
-    queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
+    jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
     states = [_state(script, queued.get(script.job_name), before) for script in prepared.scripts]
     before.keep()
-    earlier = _names(prepared) - current
-    older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
-    return states, older
+    return states, _older(prepared, jobs) if jobs else []
+
+
+def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
+    """The jobs in the queue that are of scripts which the plan no longer has."""
+    earlier = _names(prepared) - {script.job_name for script in prepared.scripts}
+    return [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
@@ -80,6 +79,8 @@ def cancel(prepared: Prepared) -> str:
     UserError
         where the scheduler does not answer, or refuses.
     """
+    from mpicampaign.commands import call
+
     schedulers = _schedulers(prepared)
     if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
@@ -100,8 +101,21 @@ def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
     return [found for kind in kinds if (found := batch_scheduler(kind))]
 
 
+def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
+    """All jobs of this user, and the one that counts of each name."""
+    schedulers = _schedulers(prepared)
+    if not schedulers:
+        return [], {}
+    from mpicampaign.execution.cluster_jobs import by_name  # takes 10 ms, and needs a scheduler
+
+    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler)]
+    return jobs, by_name(jobs)
+
+
 def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
     """All jobs of this user that the scheduler knows."""
+    from mpicampaign.execution.cluster_jobs import query
+
     jobs, problem = query(scheduler)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
@@ -126,9 +140,9 @@ def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
     evidence = evidence_in(script.output.parent)
     if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
-    if "not_available" in evidence.job:
-        return _state_as_read(script, None)
-    return RunStatus(script, "finished", evidence.job.get("id", ""), "")
+    reason = evidence.job.get("not_available")
+    state = "finished" if reason is None else "not available"
+    return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
 
 
 def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:

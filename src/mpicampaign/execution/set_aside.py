@@ -6,7 +6,7 @@ MPI library, goes to earlier/ beside the run.
 
 from __future__ import annotations
 
-import uuid
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import evidence_in, unusable
@@ -50,8 +50,11 @@ def _made_elsewhere(script: Script, evidence: Evidence) -> str:
     host = evidence.job.get("host", "")
     if not script.run.job.system.local or not host:
         return ""
-    mine = [*host_names(), *evidence.claim.get("members", "").split()]
-    return "" if any(is_member(host, name) for name in mine) else f"it was made on {host}, not on {mine[0]}"
+    here = os.uname().nodename
+    mine = (here, *evidence.claim.get("members", "").split())
+    if any(is_member(host, name) for name in mine) or any(is_member(host, name) for name in host_names()):
+        return ""
+    return f"it was made on {host}, not on {here}"
 
 
 def _program_changed(script: Script, evidence: Evidence) -> str:
@@ -82,7 +85,7 @@ def set_aside(script: Script) -> None:
     attempts.mkdir(exist_ok=True)
     # attempts are read in the order of their names, which start with the time
     stamp = max((path.name[:16] for path in attempts.iterdir()), default="0")
-    script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{uuid.uuid4().hex[:8]}")
+    script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
 
 
 def set_aside_whole(script: Script) -> None:

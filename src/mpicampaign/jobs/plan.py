@@ -91,7 +91,7 @@ class Machine:
     physical_cores: Callable[[], int]
 
 
-def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") -> tuple[str, ...]:
+def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
     """The systems whose runs this machine makes: those whose ``login_hosts`` match.
 
     A system without ``login_hosts`` matches any machine if it needs no scheduler or is the only one.
@@ -114,7 +114,7 @@ def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") 
     )
 
 
-def _matches(system: System, host_names: list[str]) -> bool:
+def _matches(system: System, host_names: Collection[str]) -> bool:
     return any(fnmatch(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import socket
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import Problem, UserError
@@ -31,8 +30,7 @@ EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """The job script of a run, with the folder of its files.
 
     ``token`` stands for the campaign's folder in the name of the job.
@@ -67,7 +65,7 @@ class Script:
     @property
     def output(self) -> Path:
         """The raw output; it exists if and only if the run succeeded."""
-        return self.folder / "result" / "output.txt"
+        return self.folder / "result/output.txt"
 
     @property
     def log(self) -> Path:
@@ -158,7 +156,8 @@ def prepare(campaign_file: Path, system: str = "", results: Path | None = None) 
         belong to another campaign file.
     """
     campaign = load_campaign(campaign_file)
-    chosen = choose_systems(campaign, host_names(), system)
+    named = any(each.login_hosts for each in campaign.systems.values())
+    chosen = choose_systems(campaign, host_names() if named else (), system)
     plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
     check_cap(plan, campaign.node_hours_cap, campaign.file)
     prepared = Prepared(campaign, plan, results or results_folder())
@@ -212,9 +211,12 @@ def evidence_library(system: System) -> str:
     return str(build_folder(system) / EVIDENCE_LIBRARY)
 
 
-def host_names() -> list[str]:
-    """This machine's names, which patterns of login_hosts match."""
-    return list(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
+@cache
+def host_names() -> tuple[str, ...]:
+    """This machine's names, which patterns of login_hosts match; a name server may be asked."""
+    import socket  # takes 3 ms, and most calls need no names
+
+    return tuple(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
 
 
 def lock_campaign(prepared: Prepared) -> TextIO:
@@ -236,7 +238,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
         raise UserError(Problem(message, hint="wait for it, or stop it")) from None
     lock.truncate(0)
-    lock.write(f"{os.getpid()} on {socket.gethostname()}\n")
+    lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
     lock.flush()
     return lock
 

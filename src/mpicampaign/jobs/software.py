@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shutil
 import struct
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
@@ -23,8 +21,7 @@ WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A benchmark's program: its path (or its name, where a module loads it), or why it is missing."""
 
     command: str
@@ -69,7 +66,7 @@ def _candidates(kind: str, location: str, name: str) -> list[Path]:
 
 def _absence(kind: str, location: str, name: str) -> str:
     if kind == WHEEL:
-        return f"{name} is not in the environment: no wheel of it for {platform.machine()}"
+        return f"{name} is not in the environment: no wheel of it for {os.uname().machine}"
     if location:
         return f"{name} is not at {location}"
     return f"{name} is not on this machine's PATH"
@@ -182,7 +179,12 @@ def _build_key(
 def compiler_wrapper(system: System) -> Path | None:
     """The system's mpicc (or MPICC of its environment), if it exists without any module."""
     name = system.environment.get("MPICC", "mpicc")
-    found = shutil.which(name, path=f"{system.prefix}/bin" if system.prefix else None)
+    return _wrapper(name, f"{system.prefix}/bin" if system.prefix else None)
+
+
+@cache  # asked for each case, and one call must plan and build with one wrapper
+def _wrapper(name: str, path: str | None) -> Path | None:
+    found = shutil.which(name, path=path)
     return Path(found).resolve() if found else None
 
 

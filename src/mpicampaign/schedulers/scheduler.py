@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,7 @@ ACTIVE = (QUEUED, RUNNING, HELD)
 IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedJob:
+class QueuedJob(NamedTuple):
     """A job as the scheduler lists it; ``native_state`` and ``reason`` are in its own terms."""
 
     id: str
@@ -68,8 +67,7 @@ class NodeClass:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JobReport:
+class JobReport(NamedTuple):
     """What a scheduler wrote around a job's output; what it leaves out is empty.
 
     ``hosts`` are names with slots, in order; ``script`` is the job script, where it is quoted.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers.scheduler import (
@@ -199,8 +199,7 @@ def _queued_job(line: str) -> QueuedJob:
     return QueuedJob(number, name, hold or _STATE_OF.get(native, UNKNOWN), native, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLine:
+class NodeLine(NamedTuple):
     """A node in a partition, as sinfo reports it."""
 
     node: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
 
 
-@dataclass(frozen=True, slots=True)
-class Banner:
+class Banner(NamedTuple):
     """The line by which a program announces itself; ``needle`` finds it fast, ``line`` is how it looks."""
 
     needle: str
@@ -35,8 +34,7 @@ class Active(Enum):
     ALL = "each rank, or in a gather each but the root, which receives"
 
 
-@dataclass(frozen=True, slots=True)
-class Sends:
+class Sends(NamedTuple):
     """Who sends to whom in a benchmark, and what its metrics count of that.
 
     ``directions``: of a link, as its bandwidth counts them: of the one link between pairs, of each rank's own
@@ -57,8 +55,7 @@ class Sends:
         return self.active is not Active.ALL
 
 
-@dataclass(frozen=True, slots=True)
-class SingleMetric:
+class SingleMetric(NamedTuple):
     """What a benchmark without sizes gives, as people read it; ``headline``: it is ranked in words."""
 
     title: str

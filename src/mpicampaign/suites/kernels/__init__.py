@@ -18,7 +18,7 @@ KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 def _parse(text: str) -> ParsedOutput:
     from mpicampaign.suites.kernels.parser import parse_kernel
 
-    return parse_kernel(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    return parse_kernel(text, {kernel.name: kernel.layout() for kernel in KERNELS.built_in()})
 
 
 SUITE = Suite(
@@ -28,9 +28,9 @@ SUITE = Suite(
     whole=("^#@end .*status=ok",),
     benchmarks={
         kernel.name: {"program": kernel.name, "provider": "bundled", "ranks_minimum": 2}
-        for kernel in KERNELS.values()
+        for kernel in KERNELS.built_in()
     },
-    sends={series: sends for kernel in KERNELS.values() for series, sends in kernel.sends.items()},
-    metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
-    versions={kernel.name: kernel.version for kernel in KERNELS.values()},
+    sends={series: sends for kernel in KERNELS.built_in() for series, sends in kernel.sends.items()},
+    metrics={column: metric for kernel in KERNELS.built_in() for column, metric in kernel.metrics.items()},
+    versions={kernel.name: kernel.version for kernel in KERNELS.built_in()},
 )

@@ -197,6 +197,7 @@ def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
 KERNEL = Kernel(
     name="b_eff",
     layout=_layout,
+    quick=("--lmax", "8KiB", "--budget", "0.5"),
     metrics={
         "b_eff": SingleMetric("b_eff", BANDWIDTH, headline=True),
         "b_eff_rings": SingleMetric("ring patterns", BANDWIDTH),

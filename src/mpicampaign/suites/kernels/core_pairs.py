@@ -95,6 +95,7 @@ def _largest_factor(rows: list[Row]) -> float | None:
 KERNEL = Kernel(
     name="core_pairs",
     layout=_layout,
+    quick=("--budget", "1"),
     metrics={
         "pair_latency": SingleMetric("latency, median pair", TIME, headline=True),
         "pair_bandwidth": SingleMetric("bandwidth, median pair", BANDWIDTH),

@@ -18,7 +18,7 @@ class Kernel:
 
     ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
     way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
-    ``metrics``: its metrics, where it has no sizes.
+    ``metrics``: its metrics, where it has no sizes. ``quick``: arguments of a short run, for tests.
     """
 
     name: str
@@ -26,3 +26,4 @@ class Kernel:
     version: int = 1
     sends: Mapping[str, Sends] = field(default_factory=dict)
     metrics: Mapping[str, SingleMetric] = field(default_factory=dict)
+    quick: tuple[str, ...] = ("--budget", "0.5")

@@ -21,5 +21,6 @@ def _layout() -> Layout:
 KERNEL = Kernel(
     name="point_to_point",
     layout=_layout,
+    quick=("--max-size", "1KiB", "--budget", "0.1"),
     sends={"point_to_point": Sends(Active.SOME, least=False, one_way=True)},
 )

@@ -9,5 +9,6 @@ from mpicampaign.suites.suite import Active, Sends
 KERNEL = Kernel(
     name="tree_gather",
     layout=lambda: sweep_layout("tree"),
+    quick=("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
     sends={"tree_gather": Sends(Active.ALL), BASELINE: BASELINE_SENDS},
 )
