@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,9 @@ from mpicampaign.dimension import UPDATE_RATE
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.records import Series
-from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of, room
+from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of
 from mpicampaign.suites.reading import ParsedOutput
-from mpicampaign.suites.suite import Banner, SingleMetric, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
 from mpicampaign.verdict.traffic import payload
 
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
@@ -39,7 +38,7 @@ TOY = Suite(
     programs=r"toy_\w+",
     whole=("^toys ",),
     benchmarks={"toys": {"program": "toy_all", "provider": "path", "ranks_minimum": 2}},
-    metrics={"toys": SingleMetric("toys", UPDATE_RATE, headline=True)},
+    metrics={"toys": ColumnMetric("toys", UPDATE_RATE, headline=True)},
 )
 
 
@@ -50,12 +49,9 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if another package had brought it."""
     monkeypatch.setitem(SUITES._brought, "toy", TOY)
-    room.single_metrics.cache_clear()
-    yield
-    room.single_metrics.cache_clear()
 
 
 @pytest.mark.parametrize(("suite", "program"), [("hpl", "xhpl"), ("hpcc", "hpcc")])

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
 
 
-_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of values
-
-
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     """The repeats that end before the longest one, each with its last size (B)."""
     ends = {run.repeat: _end(series) for run, series in curves if _ends_early(run)}
@@ -44,10 +41,9 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 
 
 def _shorter(run: Record, end: int, is_cut: bool) -> Shorter:
-    may_be_cut = not SUITES[run.suite].closing_line
-    printed = "" if may_be_cut else run.metadata.get("not_measured", "")
-    given_up = tuple(reason for reason in _GIVEN_UP if reason in printed)
-    return Shorter(end=end, given_up=given_up, may_be_cut=may_be_cut, no_maximum=is_cut)
+    suite, printed = SUITES[run.suite], run.metadata.get("not_measured", "")
+    given_up = tuple(reason for reason in suite.given_up if reason in printed)
+    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line, no_maximum=is_cut)
 
 
 def _ends_early(run: Record) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.tables import Comparison, PublishedRow, Table
 from mpicampaign.reference import load_reference
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.reference import PublishedValue
-
-# The published benchmark's name, and the suites and series that measure the same by the same definition.
-# The kernel latency_bandwidth has HPCC's rings and pairs (docs/method.md). Another HPL is another N.
-_SAME = {
-    "PingPong": {("imb", "PingPong")},
-    "HPCC": {("hpcc", "HPCC"), ("kernel", "latency_bandwidth")},
-    "b_eff": {("kernel", "b_eff")},
-}
 
 
 def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -> Comparison:
@@ -45,7 +38,8 @@ def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[Pub
 
 def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     reference = load_reference(choice.name)
-    figures = [figure for figure in reference.figures if _same_benchmark(table, figure)]
+    benchmark = _published_name(table)
+    figures = [figure for figure in reference.figures if figure.benchmark == benchmark]
     figures = _of_placements(table, choice, figures)
     if choice.host_groups:
         figures = [figure for figure in figures if figure.host_group in choice.host_groups]
@@ -91,11 +85,14 @@ def _row_place(row: PublishedRow) -> tuple[str, str, str, int, str, int]:
     return row.system, row.host_group, row.placement, row.ranks or 0, row.statistic, row.n
 
 
-def _same_benchmark(table: Table, figure: PublishedValue) -> bool:
-    """HPL is the same only with the same problem, blocks and grid, which its label has."""
-    if figure.benchmark.startswith("HPL "):
-        return table.suite == "hpl" and table.label == figure.benchmark
-    return (table.suite, table.label) in _SAME.get(figure.benchmark, set())
+def _published_name(table: Table) -> str:
+    """The published benchmark of the same definition; empty where the suite names none.
+
+    With the series' qualifiers: HPL is the same only with the same problem, blocks and grid.
+    """
+    suite = SUITES.get(table.suite)
+    name = suite.published.get(table.series, "") if suite else ""
+    return name and name + table.label.removeprefix(table.series)
 
 
 def _of_placements(

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
-from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
+from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mpicampaign.records import Record
+    from mpicampaign.suites.suite import UsefulBandwidth
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,21 @@ class Table:
         """The label, with the benchmark that it was measured in where that is another."""
         own = self.label.startswith(self.benchmark)
         return visible(self.label if own else f"{self.benchmark}: {self.label}")
+
+    @property
+    def series(self) -> str:
+        """The name of its series: the label without its qualifiers."""
+        return self.label.partition(" (")[0]
+
+    @property
+    def useful(self) -> UsefulBandwidth | None:
+        """What its bandwidth counts, where that is delivered blocks."""
+        return useful_bandwidth(self.suite, self.series)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether other series of the same runs are compared with its own."""
+        return is_baseline(self.suite, self.label)
 
     @property
     def stated_rankings(self) -> tuple[StatedRanking, ...]:

@@ -16,7 +16,7 @@ from mpicampaign.suites.detection import (
     suite_of,
 )
 from mpicampaign.suites.reading import OutputError, ParsedOutput
-from mpicampaign.suites.room import SUITES, benchmarks, printed_resolution, sends, single_metrics
+from mpicampaign.suites.room import SUITES, benchmarks, is_baseline, printed_resolution, sends
 
 __all__ = [
     "SUITES",
@@ -25,13 +25,13 @@ __all__ = [
     "above_banner",
     "benchmarks",
     "detect_suite",
+    "is_baseline",
     "parse",
     "prefix_of",
     "printed_resolution",
     "program_names",
     "program_of",
     "sends",
-    "single_metrics",
     "suite_of",
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from mpicampaign.registry import Registry
@@ -11,7 +10,7 @@ from mpicampaign.suites.suite import Suite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.suites.suite import Sends, SingleMetric
+    from mpicampaign.suites.suite import Sends
 
 SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
 
@@ -25,10 +24,11 @@ def sends(suite: str, benchmark: str) -> Sends | None:
     return next((each.sends[benchmark] for each in known if benchmark in each.sends), None)
 
 
-@cache  # asked for at each number
-def single_metrics() -> dict[str, SingleMetric]:
-    """The metrics of benchmarks without sizes, of all suites, by column."""
-    return {column: metric for suite in SUITES.values() for column, metric in suite.metrics.items()}
+def is_baseline(suite: str, series: str) -> bool:
+    """Whether other series of the same run are compared with this one."""
+    found = SUITES.get(suite)
+    sent = found.sends.values() if found else ()
+    return any(each.useful is not None and each.useful.baseline == series for each in sent)
 
 
 def printed_resolution(suite: str, column: str) -> float:

@@ -36,13 +36,28 @@ class Active(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class UsefulBandwidth:
+    """A bandwidth that counts each delivered block once, however often it crosses a link.
+
+    ``per``: whose size the message size is: a ``rank`` (its block) or a ``message``. ``wire``: the column
+    ``bandwidth_wire`` counts all that crosses links. ``baseline``: the series of the same run with which it
+    is compared.
+    """
+
+    per: str
+    wire: bool = False
+    baseline: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Sends:
     """Who sends to whom in a benchmark, and what its metrics count of that.
 
     ``directions``: of a link, as its bandwidth counts them: of the one link between pairs, of each rank's own
     link where all ranks send. ``least``: each active rank sends, or the root receives, at least size ×
     repetitions in one direction. ``windows``: a repetition is a window of messages, so that far more may be
-    sent than that. ``one_way``: its time is that of one message.
+    sent than that. ``one_way``: its time is that of one message. ``useful``: its bandwidth counts delivered
+    blocks.
     """
 
     active: Active
@@ -50,6 +65,7 @@ class Sends:
     least: bool = True
     windows: bool = False
     one_way: bool = False
+    useful: UsefulBandwidth | None = None
 
     @property
     def of_pairs(self) -> bool:
@@ -58,12 +74,18 @@ class Sends:
 
 
 @dataclass(frozen=True, slots=True)
-class SingleMetric:
-    """What a benchmark without sizes gives, as people read it; ``headline``: it is ranked in words."""
+class ColumnMetric:
+    """A column of a suite's own as a metric.
+
+    Over message sizes it is shown at those of the tables. ``headline``: it is ranked, over sizes at its
+    maximum or, where lower is better, at the smallest and the largest size. ``share``: the column that,
+    divided by the number of ranks, is what one rank adds: fewer ranks should not have more by over that.
+    """
 
     title: str
     dimension: Dimension
     headline: bool = False
+    share: str = ""
 
 
 def _no_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
@@ -89,6 +111,7 @@ class Suite:
     Parameters
     ----------
     name : what campaign files call it
+    title : what people call it; its name where they call it the same
     banner : the line by which its programs announce themselves
     parse : reads a whole output, or raises `OutputError`
     programs : pattern of the names of its programs
@@ -99,7 +122,12 @@ class Suite:
     holds : suites whose banners stand inside its outputs, up to the line ``end``
     benchmarks : built in, as in a campaign file, by name
     sends : who sends to whom, by the names of its series
-    metrics : of benchmarks without sizes, by column, in the order in which they are shown
+    metrics : its own, by column, in the order in which they are shown. The columns that
+        `mpicampaign.records.Series` gives a meaning are metrics without being named here
+    latencies : pattern of the names of its series whose time is a latency, ranked from the smallest size on
+    published : published benchmarks of the same definition, by the names of its series
+    options : keys of an output's metadata that must be alike in all repeats of a case
+    given_up : what the metadata has under ``not_measured`` where time or memory did not allow a size
     resolution : the step between neighbouring printed values of a column (SI); none: all digits are printed
     measurement : raised by hand when it is run in another way, with a line of history in docs/formats.md
     versions : the same of a single bundled program, by its name
@@ -113,6 +141,7 @@ class Suite:
     name: str
     banner: Banner
     parse: Callable[[str], ParsedOutput]
+    title: str = ""
     programs: str = ""
     whole: tuple[str, ...] = ()
     refused: str = ""
@@ -122,7 +151,11 @@ class Suite:
     end: str = ""
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sends: Mapping[str, Sends] = field(default_factory=dict)
-    metrics: Mapping[str, SingleMetric] = field(default_factory=dict)
+    metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
+    latencies: str = ""
+    published: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
     resolution: Mapping[str, float] = field(default_factory=dict)
     measurement: int = 1
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -130,3 +163,8 @@ class Suite:
     names: Callable[[str, str], tuple[str, str]] = _as_program
     doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = _no_doubt
     no_output: Callable[[str], str] = _no_reason
+
+    @property
+    def called(self) -> str:
+        """What people call it."""
+        return self.title or self.name

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.suite import Banner, Suite
+from mpicampaign.dimension import DURATION, FLOPS
+from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -32,11 +33,21 @@ def _no_output(text: str) -> str:
 
 SUITE = Suite(
     name="hpl",
+    title="HPL",
     banner=Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
     parse=_parse,
     programs=r"xhpl\w*",
     whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
     refused="^HPL ERROR ",
+    metrics={
+        "flops": ColumnMetric("flop rate", FLOPS, headline=True),
+        "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
+    },
+    published={"HPL": "HPL"},
+    options=(
+        *("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast"),
+        *("depth", "swap", "l1", "u", "equil", "align"),
+    ),
     names=_names,
     no_output=_no_output,
 )

@@ -45,6 +45,7 @@ def _names(text: str, program: str) -> tuple[str, str]:
 
 SUITE = Suite(
     name="imb",
+    title="IMB",
     banner=Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
     parse=_parse,
     programs=r"IMB-\w+",
@@ -65,5 +66,8 @@ SUITE = Suite(
     },
     resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
     ends_early=True,
+    published={"PingPong": "PingPong"},
+    options=("mpi_datatype", "mpi_datatype_for_reductions"),
+    given_up=("time-out", "out-of-mem", "int-overflow"),
     names=_names,
 )

@@ -23,6 +23,7 @@ def _parse(text: str) -> ParsedOutput:
 
 SUITE = Suite(
     name="kernel",
+    title="bundled kernels",
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
     whole=("^#@end .*status=ok",),
@@ -32,5 +33,6 @@ SUITE = Suite(
     },
     sends={series: sends for kernel in KERNELS.values() for series, sends in kernel.sends.items()},
     metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
+    published={kernel.name: kernel.published for kernel in KERNELS.values() if kernel.published},
     versions={kernel.name: kernel.version for kernel in KERNELS.values()},
 )

@@ -18,7 +18,7 @@ from mpicampaign.suites.kernels.effective_bandwidth import (
 from mpicampaign.units import format_size
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.suite import SingleMetric
+from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -196,26 +196,27 @@ def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
 
 KERNEL = Kernel(
     name="b_eff",
+    published="b_eff",
     layout=_layout,
     metrics={
-        "b_eff": SingleMetric("b_eff", BANDWIDTH, headline=True),
-        "b_eff_rings": SingleMetric("ring patterns", BANDWIDTH),
-        "b_eff_random": SingleMetric("random patterns", BANDWIDTH),
-        "b_eff_at_lmax": SingleMetric("b_eff at Lmax", BANDWIDTH),
-        "ping_pong_at_lmax": SingleMetric("ping-pong at Lmax", BANDWIDTH),
-        "b_eff_latency": SingleMetric("latency", TIME),
-        "first_approach": SingleMetric("first approach", BANDWIDTH),
-        "first_approach_logarithmic": SingleMetric("first approach, logarithmic", BANDWIDTH),
-        "first_approach_best": SingleMetric("best grouping", BANDWIDTH),
-        "first_approach_worst": SingleMetric("worst grouping", BANDWIDTH),
-        "cartesian": SingleMetric("cartesian, logarithmic mean", BANDWIDTH),
-        "cartesian_1d_x": SingleMetric("1-d x", BANDWIDTH),
-        "cartesian_2d_x": SingleMetric("2-d x", BANDWIDTH),
-        "cartesian_2d_y": SingleMetric("2-d y", BANDWIDTH),
-        "cartesian_2d_xy": SingleMetric("2-d xy", BANDWIDTH),
-        "cartesian_3d_x": SingleMetric("3-d x", BANDWIDTH),
-        "cartesian_3d_y": SingleMetric("3-d y", BANDWIDTH),
-        "cartesian_3d_z": SingleMetric("3-d z", BANDWIDTH),
-        "cartesian_3d_xyz": SingleMetric("3-d xyz", BANDWIDTH),
+        "b_eff": ColumnMetric("b_eff", BANDWIDTH, headline=True, share="b_eff_rings"),
+        "b_eff_rings": ColumnMetric("ring patterns", BANDWIDTH),
+        "b_eff_random": ColumnMetric("random patterns", BANDWIDTH),
+        "b_eff_at_lmax": ColumnMetric("b_eff at Lmax", BANDWIDTH),
+        "ping_pong_at_lmax": ColumnMetric("ping-pong at Lmax", BANDWIDTH),
+        "b_eff_latency": ColumnMetric("latency", TIME),
+        "first_approach": ColumnMetric("first approach", BANDWIDTH),
+        "first_approach_logarithmic": ColumnMetric("first approach, logarithmic", BANDWIDTH),
+        "first_approach_best": ColumnMetric("best grouping", BANDWIDTH),
+        "first_approach_worst": ColumnMetric("worst grouping", BANDWIDTH),
+        "cartesian": ColumnMetric("cartesian, logarithmic mean", BANDWIDTH),
+        "cartesian_1d_x": ColumnMetric("1-d x", BANDWIDTH),
+        "cartesian_2d_x": ColumnMetric("2-d x", BANDWIDTH),
+        "cartesian_2d_y": ColumnMetric("2-d y", BANDWIDTH),
+        "cartesian_2d_xy": ColumnMetric("2-d xy", BANDWIDTH),
+        "cartesian_3d_x": ColumnMetric("3-d x", BANDWIDTH),
+        "cartesian_3d_y": ColumnMetric("3-d y", BANDWIDTH),
+        "cartesian_3d_z": ColumnMetric("3-d z", BANDWIDTH),
+        "cartesian_3d_xyz": ColumnMetric("3-d xyz", BANDWIDTH),
     },
 )

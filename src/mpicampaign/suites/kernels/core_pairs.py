@@ -10,7 +10,7 @@ from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.records import Series
 from mpicampaign.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.suite import SingleMetric
+from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -96,13 +96,13 @@ KERNEL = Kernel(
     name="core_pairs",
     layout=_layout,
     metrics={
-        "pair_latency": SingleMetric("latency, median pair", TIME, headline=True),
-        "pair_bandwidth": SingleMetric("bandwidth, median pair", BANDWIDTH),
-        "pair_classes": SingleMetric("pair classes", COUNT),
-        "fastest_class_latency": SingleMetric("latency, fastest class", TIME),
-        "slowest_class_latency": SingleMetric("latency, slowest class", TIME),
-        "fastest_class_bandwidth": SingleMetric("bandwidth, fastest class", BANDWIDTH),
-        "slowest_class_bandwidth": SingleMetric("bandwidth, slowest class", BANDWIDTH),
-        "contention": SingleMetric("largest contention factor", SLOWDOWN),
+        "pair_latency": ColumnMetric("latency, median pair", TIME, headline=True),
+        "pair_bandwidth": ColumnMetric("bandwidth, median pair", BANDWIDTH),
+        "pair_classes": ColumnMetric("pair classes", COUNT),
+        "fastest_class_latency": ColumnMetric("latency, fastest class", TIME),
+        "slowest_class_latency": ColumnMetric("latency, slowest class", TIME),
+        "fastest_class_bandwidth": ColumnMetric("bandwidth, fastest class", BANDWIDTH),
+        "slowest_class_bandwidth": ColumnMetric("bandwidth, slowest class", BANDWIDTH),
+        "contention": ColumnMetric("largest contention factor", SLOWDOWN),
     },
 )

@@ -154,4 +154,4 @@ def _positive(row: Row, name: str, what: str) -> float:
     return value
 
 
-KERNEL = Kernel(name="latency_bandwidth", layout=_layout, metrics=RINGS)
+KERNEL = Kernel(name="latency_bandwidth", layout=_layout, metrics=RINGS, published="HPCC")

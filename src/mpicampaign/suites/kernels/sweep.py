@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.suite import Active, Sends
+from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BASELINE = "MPI_Gather"  # what kernels that gather measure beside themselves, in the same run
-BASELINE_SENDS = Sends(Active.ALL)
+# What an MPI library's own gather sends along which tree is not known.
+BASELINE_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank"))
+GATHER_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank", wire=True, baseline=BASELINE))
 
 _NO_VARIANT = "-"
 

@@ -29,6 +29,7 @@ def _names(text: str, program: str) -> tuple[str, str]:
 
 SUITE = Suite(
     name="osu",
+    title="OSU",
     banner=Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
     parse=_parse,
     programs=r"osu_\w+",
@@ -42,7 +43,9 @@ SUITE = Suite(
         "MPI Multiple Bandwidth / Message Rate": Sends(Active.HALVES, windows=True),
     },
     resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
+    latencies="(?i:.*latency.*)",
     ends_early=True,
+    options=("window_size", "datatype", "window_creation", "synchronization"),
     largest_size=largest_size,
     names=_names,
     doubt_of_end=doubt_of_end,
