@@ -132,11 +132,11 @@ def test_hostile_folders(tmp_path: Path) -> None:
     assert {name: words[:20] for name, words in found.items()} == {
         "binary.out": "a binary file",
         "copy.out": "the same content as "[:20],
-        "empty.out": "no output of IMB, OS",
+        "empty.out": "no output of a known",
         "huge.out": "larger than 64 MiB",
         "link.out": "a symbolic link: the",
         "linked": "a symbolic link: the",
-        "notes.txt": "no output of IMB, OS",
+        "notes.txt": "no output of a known",
         "pipe.out": "not a regular file",
         "s": "not a regular file",
         "latin\udce9.out": "its name is not UTF-",
@@ -328,7 +328,7 @@ def test_many_files_of_one_reason_are_told_in_short(tmp_path: Path) -> None:
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
     text = account_text(take(tmp_path, raw))
     assert text.count("  refused: ") == 6
-    assert "refused: 3 more: no output of IMB" in text and "(named in import.json)" in text
+    assert "refused: 3 more: no output of a known suite" in text and "(named in import.json)" in text
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
@@ -504,7 +504,7 @@ def test_lines_with_a_prefix_are_told_as_that(tmp_path: Path, prefix: str) -> No
     found = reasons(take(tmp_path, write(tmp_path, **files)))
     said = f"its lines have a prefix, such as {prefix!r}: have it printed without (mpirun -l"
     assert found["a.out"] == found["b.out"] and found["a.out"].startswith(said)
-    assert found["c.out"].startswith("no output of IMB")
+    assert found["c.out"].startswith("no output of a known suite")
 
 
 def test_text_in_utf_16_is_told_as_that(tmp_path: Path) -> None:
