@@ -88,6 +88,34 @@ class ColumnMetric:
     share: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What offers the programs of a suite, by what installs or loads it; empty where nothing is known.
+
+    ``wheel``: the Python package, which not every machine has. ``modules``: names that sites give their
+    modules, those of EasyBuild. ``address``: where the source is. ``folders``: below the prefix of an
+    installation, beside ``bin``, where the programs lie.
+    """
+
+    wheel: str = ""
+    spack: str = ""
+    modules: str = ""
+    debian: str = ""
+    address: str = ""
+    folders: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """``Spack package hpl, module HPL, source at https://…``."""
+        offers = {
+            "Python package": self.wheel,
+            "Spack package": self.spack,
+            "module": self.modules,
+            "Debian package": self.debian,
+            "source at": self.address,
+        }
+        return ", ".join(f"{what} {name}" for what, name in offers.items() if name)
+
+
 def _no_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
     return None
 
@@ -120,6 +148,7 @@ class Suite:
     closing_line : whether its outputs prove by themselves that they are whole
     ends_early : whether an output that ends at a smaller message than others may still have metrics
     holds : suites whose banners stand inside its outputs, up to the line ``end``
+    sources : how to get its programs
     benchmarks : built in, as in a campaign file, by name
     sends : who sends to whom, by the names of its series
     metrics : its own, by column, in the order in which they are shown. The columns that
@@ -149,6 +178,7 @@ class Suite:
     ends_early: bool = False
     holds: tuple[str, ...] = ()
     end: str = ""
+    sources: Sources = Sources()
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sends: Mapping[str, Sends] = field(default_factory=dict)
     metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, UPDATE_RATE
 from mpicampaign.suites.rings import RINGS
-from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -57,6 +57,7 @@ SUITE = Suite(
     banner=Banner("HPC Challenge", re.compile(r"This is the DARPA/DOE HPC Challenge Benchmark ")),
     parse=_parse,
     programs=r"hpcc\w*",
+    sources=Sources(spack="hpcc", modules="HPCC", debian="hpcc", address="https://hpcchallenge.org/hpcc/"),
     whole=(r"^End of Summary section\.", r"^End of HPC Challenge tests\."),
     holds=("hpl",),
     end="End of HPC Challenge tests.",

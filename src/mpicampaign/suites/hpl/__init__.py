@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import DURATION, FLOPS
-from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -37,6 +37,7 @@ SUITE = Suite(
     banner=Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
     parse=_parse,
     programs=r"xhpl\w*",
+    sources=Sources(spack="hpl", modules="HPL", address="https://www.netlib.org/benchmark/hpl/"),
     whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
     refused="^HPL ERROR ",
     metrics={

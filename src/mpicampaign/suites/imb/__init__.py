@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.suite import Active, Banner, Sends, Suite
+from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -49,6 +49,12 @@ SUITE = Suite(
     banner=Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
     parse=_parse,
     programs=r"IMB-\w+",
+    sources=Sources(
+        wheel="impi-rt",  # see pyproject.toml
+        spack="intel-mpi-benchmarks",
+        modules="IMB",
+        address="https://github.com/intel/mpi-benchmarks",
+    ),
     # IMB-MT has no such closing line.
     whole=("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),
     refused="^Invalid benchmark name",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.suites.osu.end import doubt_of_end
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.titles import program_of_title
-from mpicampaign.suites.suite import Active, Banner, Sends, Suite
+from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -33,6 +33,12 @@ SUITE = Suite(
     banner=Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
     parse=_parse,
     programs=r"osu_\w+",
+    sources=Sources(
+        spack="osu-micro-benchmarks",
+        modules="OSU-Micro-Benchmarks",
+        address="https://mvapich.cse.ohio-state.edu/benchmarks/",
+        folders=("libexec/osu-micro-benchmarks",),
+    ),
     whole=("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
     closing_line=False,
     benchmarks={name: {"program": name, "provider": "path", "ranks_minimum": 2} for name in _BUILT_IN},
