@@ -105,7 +105,10 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     sizes = _Sizes(chosen_sizes(wanted, printed), printed)
     of_suite = found.metrics if (found := SUITES.get(suite)) else {}
     own = {column: metric for column, metric in of_suite.items() if column in columns}
-    common = _common_metrics(suite, tables[0].benchmark, columns - own.keys(), sizes)
+    others = columns - own.keys()
+    if own and not others & _COMMON.keys():
+        return tuple(_own_metrics(own, sizes))
+    common = _common_metrics(suite, tables[0].benchmark, others, sizes)
     return (*common, *_own_metrics(own, sizes))
 
 
