@@ -434,9 +434,9 @@ def osu_bw(largest: int = 4 * 2**20, rate: float = 1000.0) -> str:
         (2**22, "", ""),
         (4096, f"{ASKS} -m 4096\n", ""),
         (4096, f"{ASKS} -m $LARGEST\n", ""),
-        (4096, f"{ASKS}\n", "the table ends at 4 KiB, where osu_bw usually ends at 4 MiB: it may be cut"),
-        (4096, f"{ASKS} -m 1:65536 > out\n", "ends at 4 KiB, where 64 KiB was asked for: it may be cut"),
-        (4096, "", "ends at 4 MiB: without its job script nothing tells whether -m asked for that"),
+        (4096, f"{ASKS}\n", "the table ends at 4 KiB; osu_bw usually ends at 4 MiB: it may be cut"),
+        (4096, f"{ASKS} -m 1:65536 > out\n", "ends at 4 KiB; -m asked for 64 KiB: it may be cut"),
+        (4096, "", "ends at 4 MiB: without its job script it is unknown whether -m asked for that"),
         (4096, "#SBATCH -N 2\nsrun osu_latency -m 4096\n", "without its job script"),
     ],
 )
@@ -588,7 +588,7 @@ def test_what_is_no_output_is_told_where_it_can_be(tmp_path: Path) -> None:
     raw = write(tmp_path, **files)
     (raw / "TCP" / "mac.out").write_bytes(imb().replace("\n", "\r").encode())
     found = reasons(take(tmp_path, raw))
-    hpl = "HPL did not start, it says 'Need at least 4 processes for these tests': mend HPL.dat"
+    hpl = "HPL did not start: it reports 'Need at least 4 processes for these tests'; correct HPL.dat"
     assert found["hpl.out"].startswith(hpl) and found["quiet.out"].startswith(hpl)
     assert found["summary.out"] == found["pairs.out"]
     assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")

@@ -35,7 +35,7 @@ matrix: [{host_groups: blue, placements: SHM, benchmarks: own, repeats: 1}]
 TOY = Suite(
     name="toy",
     banner=Banner("Toy test", re.compile(r"Toy test v\d")),
-    parse=lambda text: ParsedOutput("toy", "1", {}, (Series("Toy", 2, {"toys": [float(text.split()[-1])]}),)),
+    parse=lambda text: ParsedOutput("1", {}, (Series("Toy", 2, {"toys": [float(text.split()[-1])]}),)),
     programs=r"toy_\w+",
     whole=("^toys ",),
     benchmarks={"toys": {"program": "toy_all", "provider": "path", "ranks_minimum": 2}},

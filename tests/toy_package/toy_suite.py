@@ -25,7 +25,7 @@ def parse(text: str) -> ParsedOutput:
         "imbalance": [float(imbalance) for _, _, imbalance in rows],
         "repetitions": [float(rounds)] * len(rows),
     }
-    return ParsedOutput("ring", version, {}, (Series("Toy Ring", int(ranks), columns),))
+    return ParsedOutput(version, {}, (Series("Toy Ring", int(ranks), columns),))
 
 
 SUITE = Suite(

@@ -39,9 +39,8 @@ __all__ = [
 def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
     """Read the output of one program of a suite.
 
-    ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
-    an output cut exactly between two lines shows only against it; the other suites prove by themselves
-    that they are complete, and for them it is one more check.
+    ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
+    line, only this shows a cut between two lines; for others it is one more check.
 
     Raises
     ------

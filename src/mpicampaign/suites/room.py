@@ -16,9 +16,9 @@ SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
 
 
 def sends(suite: str, benchmark: str) -> Sends | None:
-    """Who sends to whom in a benchmark, by the name of its series; None where that is not said.
+    """Who sends to whom in a benchmark, by the name of its series; None where that is unknown.
 
-    ``suite``: empty where evidence does not name it; series of different suites have different names.
+    ``suite``: empty where evidence does not name it. Series of different suites have different names.
     """
     known = [SUITES[suite]] if suite in SUITES else SUITES.values()
     return next((each.sends[benchmark] for each in known if benchmark in each.sends), None)
@@ -38,9 +38,9 @@ def printed_resolution(suite: str, column: str) -> float:
 
 
 def benchmarks(named: Iterable[str] = ()) -> dict[str, dict[str, object]]:
-    """What a campaign file that names these benchmarks may use, override or add to under ``benchmarks:``.
+    """The benchmarks that a campaign file may use, override or add to, by name.
 
-    Those of other packages are among them only where it names one that is not built in.
+    Those of other packages are among them only where the file names (``named``) one that is not built in.
     """
     found = _benchmarks_of(SUITES.built_in())
     return found if found.keys() >= set(named) else _benchmarks_of(SUITES.values())

@@ -1,4 +1,4 @@
-"""What is known of a suite: how its outputs are told, read and judged, and how its programs come to a system.
+"""What is known of a suite: how to recognise, read and judge its outputs, and how to get its programs.
 
 No I/O: texts come in, and facts go out.
 """
@@ -31,7 +31,7 @@ class Active(Enum):
 
     FIRST_TWO = "ranks 0 and 1, to each other"
     HALVES = "each rank of the first half, with one of the second half: rank i with i + ranks / 2"
-    SOME = "some pairs of ranks; which, only the single run tells"
+    SOME = "some pairs of ranks, others in each run"
     ALL = "each rank, or in a gather each but the root, which receives"
 
 
@@ -144,9 +144,9 @@ class Suite:
     parse : reads a whole output, or raises `OutputError`
     programs : pattern of the names of its programs
     whole : patterns (``grep -E``) of lines without which an output is not whole, whatever the exit status
-    refused : pattern of a line that says, with exit status 0, that it did not do what it was asked for
-    closing_line : whether its outputs prove by themselves that they are whole
-    ends_early : whether an output that ends at a smaller message than others may still have metrics
+    refused : pattern of a line by which it reports, with exit status 0, that it did not run as asked
+    closing_line : whether its outputs prove that they are whole
+    ends_early : whether an output that ends at a smaller message than others may still hold metrics
     holds : suites whose banners stand inside its outputs, up to the line ``end``
     sources : how to get its programs
     benchmarks : built in, as in a campaign file, by name
@@ -160,11 +160,11 @@ class Suite:
     resolution : the step between neighbouring printed values of a column (SI); none: all digits are printed
     measurement : raised by hand when it is run in another way, with a line of history in docs/formats.md
     versions : the same of a single bundled program, by its name
-    largest_size : the last size (B) that a program prints with its arguments and ranks, where they tell it
+    largest_size : the last size (B) that a program prints with its arguments and ranks; None if unknown
     names : benchmark and program of a foreign output, by its text and the program that its job script starts
-    doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program, None where
-        nothing tells them, and its tables
-    no_output : why a text that has no banner is no output of it; empty where it has nothing to do with it
+    doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program (None where
+        they are unknown) and its tables
+    no_output : why a text without a banner is no output of it; empty where it has nothing to do with it
     """
 
     name: str

@@ -12,6 +12,12 @@ from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
 
+# Keys of the summary that tell what was run; kept in the metadata as they are printed.
+PARAMETERS = (
+    *("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N"),
+    *("MPIFFT_N", "DGEMM_N", "STREAM_VectorSize", "STREAM_Threads"),
+)
+
 
 def _parse(text: str) -> ParsedOutput:
     from mpicampaign.suites.hpcc.parser import parse_hpcc
@@ -63,10 +69,7 @@ SUITE = Suite(
     end="End of HPC Challenge tests.",
     metrics=RINGS | _METRICS,
     published={"HPCC": "HPCC"},
-    options=(
-        *("hpl_n", "hpl_nb", "hpl_nprow", "hpl_npcol", "ptrans_n", "ptrans_nb"),
-        *("mpirandomaccess_n", "mpifft_n", "dgemm_n", "stream_vectorsize", "stream_threads"),
-    ),
+    options=tuple(key.lower() for key in PARAMETERS),
     names=_names,
     no_output=_no_output,
 )

@@ -25,10 +25,10 @@ def _names(text: str, program: str) -> tuple[str, str]:
 
 
 def _no_output(text: str) -> str:
-    """HPL complains of its input before its header."""
+    """HPL reports errors of its input before its header."""
     error = _ERROR.search(text)
-    reason = "mend HPL.dat or the number of ranks and run it again"
-    return f"HPL did not start, it says {error[1]!r}: {reason}" if error else ""
+    remedy = "correct HPL.dat or the number of ranks and run it again"
+    return f"HPL did not start: it reports {error[1]!r}; {remedy}" if error else ""
 
 
 SUITE = Suite(

@@ -56,9 +56,9 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     best = {pattern: _best(rows) for pattern, rows in rates.items()}
     lmax = _lmax(frame, best)
     given = _given(frame, lmax)
-    found = [(_figures(best, rates, lmax), given), (_first_figures(best), {"patterns": "first approach"})]
+    found = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
     if any(group == "cartesian" for group, _ in best):
-        found.append((_cartesian_figures(best), {"patterns": "cartesian", **given}))
+        found.append((_cartesian(best), {"patterns": "cartesian", **given}))
     return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in found)
 
 
@@ -70,7 +70,7 @@ def _by_pattern(rows: Iterable[Row]) -> _Rates:
 
 
 def _check_patterns(frame: Frame, rates: _Rates) -> None:
-    """Each pattern has one row of its own that says it was verified, and complete rates."""
+    """Each pattern has one row of its own that reports it verified, and complete rates."""
     patterns = _by_pattern(frame.rows("patterns"))
     for pattern in sorted(patterns.keys() | rates.keys()):
         what = " ".join(pattern)
@@ -138,12 +138,12 @@ def _lmax(frame: Frame, best: Mapping[_Pattern, _Best]) -> int:
 
 
 def _given(frame: Frame, lmax: int) -> dict[str, str]:
-    """A run at another Lmax than the definition's is told apart: its figure is another one."""
+    """A run at another Lmax than the definition's measures something else, so its series is another one."""
     defined = frame.header.get("lmax_rule") == "memory/128"
     return {} if defined else {"Lmax": f"{format_size(lmax)} given"}
 
 
-def _figures(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
+def _bandwidths(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
     rings, randoms = (_of_set(best, group) for group in ("ring", "random"))
     means = [[pattern_bandwidth(pattern) for pattern in group] for group in (rings, randoms)]
     at_lmax = [[pattern[lmax] for pattern in group] for group in (rings, randoms)]
@@ -174,7 +174,7 @@ def _latency(rates: _Rates) -> float:
     )
 
 
-def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+def _first_approach(best: Mapping[_Pattern, _Best]) -> _Columns:
     try:
         means = [pattern_bandwidth(best["first", name]) for name in ("best", "worst")]
     except KeyError as missing:
@@ -188,7 +188,7 @@ def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
     }
 
 
-def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
     means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}

@@ -1,4 +1,4 @@
-"""The effective bandwidth b_eff: how one figure is made of many rates; derivation in docs/method.md.
+"""The effective bandwidth b_eff: how many rates become one value; derivation in docs/method.md.
 
 After the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach). Bandwidths are B/s.
 """

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.suites.kernels.frame import Layout
 
-SUITE = "kernel"
 
 
 def parse_kernel(text: str, layouts: Mapping[str, Layout]) -> ParsedOutput:
@@ -25,4 +24,4 @@ def parse_kernel(text: str, layouts: Mapping[str, Layout]) -> ParsedOutput:
     """
     frame = Frame(text, layouts)
     series = frame.layout.series(frame)
-    return ParsedOutput(SUITE, frame.header.get("version", ""), frame.header, series)
+    return ParsedOutput(frame.header.get("version", ""), frame.header, series)

@@ -89,15 +89,15 @@ def _columns(
 ) -> dict[str, list[float | None]]:
     columns: dict[str, list[float | None]] = defaultdict(list)
     for key in (key for key in samples if key[:2] == label):
-        figures = _figures(samples[key], sizes[key][0])
+        values = _values(samples[key], sizes[key][0])
         if key[0] in further:
-            figures |= further[key[0]](levels.get(key, []))
-        for name, value in figures.items():
+            values |= further[key[0]](levels.get(key, []))
+        for name, value in values.items():
             columns[name].append(value)
     return dict(columns)
 
 
-def _figures(samples: list[Row], size: Row) -> Columns:
+def _values(samples: list[Row], size: Row) -> Columns:
     from statistics import median  # slow to load, and not needed to plan
 
     times = [float(row["seconds"]) for row in samples]
