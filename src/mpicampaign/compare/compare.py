@@ -1,7 +1,7 @@
 """Records side by side: one row for each host group, placement and series, never fewer.
 
-A row's figures come from the runs that count (complete, not contradicted); every other run is a note
-on the row with its reason, so that what is missing is seen where it is missed.
+A row's values come from the runs that count (complete, not contradicted). Every other run becomes a note on
+the row with its reason, so that readers see what is missing where they look for it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
 
 
 def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
-    """Whether the figures of any run can be compared with a line rate."""
+    """Whether the bandwidth of any run can be compared with a line rate."""
     pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
     return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
 

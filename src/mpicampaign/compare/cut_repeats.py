@@ -1,7 +1,7 @@
-"""Repeats whose figures end at a smaller message than those of others: they give no maximum.
+"""Repeats whose values end at a smaller message than those of others: they give no maximum.
 
-Of OSU they may be cut, since it prints no closing line. IMB says where it gives up: it prints a size that its
-time or memory does not allow without figures. Of the other suites an output that is not whole has no figures.
+Only suites with ``ends_early`` have such repeats. Without a closing line they may be cut; else the suite
+printed sizes without values, since time or memory did not allow them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
 
 
 def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """One finding for each size at which such repeats end, or IMB gave up, be it in all of them."""
+    """One finding for each size at which such repeats end or were given up, even in all of them."""
     known = [(run, series) for run, series in curves if _ends_early(run)]
     cut = cut_repeats(known)
     found = {
@@ -52,12 +52,12 @@ def _ends_early(run: Record) -> bool:
 
 
 def _end(series: Series) -> int:
-    """The largest size with a figure."""
-    figures = [values for name, values in series.columns.items() if name != "size"]
-    rows = zip(_sizes(series), zip(*figures, strict=False), strict=False)
+    """The largest size with a value."""
+    columns = [values for name, values in series.columns.items() if name != "size"]
+    rows = zip(_sizes(series), zip(*columns, strict=False), strict=False)
     return max((size for size, row in rows if any(value is not None for value in row)), default=0)
 
 
 def _sizes(series: Series) -> list[int]:
-    """All sizes that are there, those without figures, too."""
+    """All printed sizes, also those without values."""
     return [int(size or 0) for size in series.columns.get("size", ())]

@@ -25,7 +25,7 @@ _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is found in the values of a row, the column that was judged, and what is to be said of it."""
+    """Modes and outliers in the values of a row, the column that was judged, and the notes on them."""
 
     column: str
     stretches: tuple[Stretch, ...]

@@ -1,4 +1,4 @@
-"""The comparison as tables, figures and the report see it: tables of rows, and published rows beside them."""
+"""The comparison, from which tables, figures and the report are made: rows, with published rows beside."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The label, with the benchmark that it was measured in where that is another."""
+        """The label, with the benchmark in which it was measured where its name differs."""
         own = self.label.startswith(self.benchmark)
         return visible(self.label if own else f"{self.benchmark}: {self.label}")
 
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def stated_rankings(self) -> tuple[StatedRanking, ...]:
-        """What the rankings of the placements say over all host groups, for each headline metric."""
+        """The rankings of the placements over all host groups, for each headline metric."""
         return stated_rankings(self.rows, self.metrics)
 
 
@@ -100,7 +100,7 @@ class Comparison:
         return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
 
     def notes(self) -> list[tuple[Table, Row, Note]]:
-        """Every note once: what concerns whole runs is said by each table of their benchmark."""
+        """Every note once: each table of a benchmark has those on whole runs."""
         found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
         for table in self.tables:
             for row in table.rows:
