@@ -259,14 +259,18 @@ def read_fraction(run: Record, table: Series) -> Reading | None:
 
 def read(metric: Metric, table: Series, run: Iterable[Series]) -> Reading | None:
     """The metric's value in one series of a run; ``run``: all series of that run, for the baseline."""
-    found = _maximum(table, metric.column) if metric.size is None else _value_at(table, metric)
+    found = _read(metric, table)
     if found is None or not metric.baseline:
         return found
-    for other in run:
-        if other.benchmark == metric.baseline:
-            base = _value_at(other, metric)
-            return Reading(found.value / base.value, found.size) if base and base.value else None
-    return None
+    base = next((_read(metric, other) for other in run if other.benchmark == metric.baseline), None)
+    return Reading(found.value / base.value, found.size) if base and base.value else None
+
+
+def _read(metric: Metric, table: Series) -> Reading | None:
+    if metric.size is None:
+        return _maximum(table, metric.column)
+    value = _value(table, metric.column, metric.size)
+    return Reading(value, metric.size) if _usable(value) else None
 
 
 def _value(table: Series, column: str, size: int) -> float | None:
@@ -274,8 +278,7 @@ def _value(table: Series, column: str, size: int) -> float | None:
     sizes = table.columns.get("size", [])
     if sizes.count(size) != 1 or len(sizes) != len(table.columns.get(column, [])):
         return curve(table, column).get(size)
-    value = table.columns[column][sizes.index(size)]
-    return value if _usable(value) else None
+    return table.columns[column][sizes.index(size)]
 
 
 def curve(table: Series, column: str) -> dict[int, float]:
@@ -286,11 +289,6 @@ def curve(table: Series, column: str) -> dict[int, float]:
         return {}
     pairs = zip(sizes, values, strict=True)
     return {int(size): value for size, value in pairs if size is not None and _usable(value)}
-
-
-def _value_at(table: Series, metric: Metric) -> Reading | None:
-    value = _value(table, metric.column, metric.size if metric.size is not None else -1)
-    return None if value is None else Reading(value, metric.size)
 
 
 def _maximum(table: Series, column: str) -> Reading | None:

@@ -116,22 +116,6 @@ class Sources:
         return ", ".join(f"{what} {name}" for what, name in offers.items() if name)
 
 
-def _no_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
-    return None
-
-
-def _as_program(text: str, program: str) -> tuple[str, str]:
-    return program, program
-
-
-def _no_doubt(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
-    return ""
-
-
-def _no_reason(text: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Suite:
     """A family of benchmarks with one format of outputs.
@@ -189,10 +173,12 @@ class Suite:
     resolution: Mapping[str, float] = field(default_factory=dict)
     measurement: int = 1
     versions: Mapping[str, int] = field(default_factory=dict)
-    largest_size: Callable[[str, Sequence[str], int], int | None] = _no_size
-    names: Callable[[str, str], tuple[str, str]] = _as_program
-    doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = _no_doubt
-    no_output: Callable[[str], str] = _no_reason
+    largest_size: Callable[[str, Sequence[str], int], int | None] = lambda program, arguments, ranks: None
+    names: Callable[[str, str], tuple[str, str]] = lambda text, program: (program, program)
+    doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = (
+        lambda facts, arguments, tables: ""
+    )
+    no_output: Callable[[str], str] = lambda text: ""
 
     @property
     def called(self) -> str:

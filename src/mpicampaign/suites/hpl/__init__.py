@@ -11,6 +11,7 @@ from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
 
+OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")
 _ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)
 
 
@@ -45,10 +46,7 @@ SUITE = Suite(
         "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
     },
     published={"HPL": "HPL"},
-    options=(
-        *("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast"),
-        *("depth", "swap", "l1", "u", "equil", "align"),
-    ),
+    options=OPTIONS,
     names=_names,
     no_output=_no_output,
 )

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
+from mpicampaign.suites.hpl import OPTIONS
 from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
@@ -23,7 +24,7 @@ from mpicampaign.suites.reading import (
 
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"
-_KEY = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL|ALIGN)\s*:\s*(.{1,200}?)\s*$")
+_KEY = re.compile(rf"({'|'.join(OPTIONS).upper()})\s*:\s*(.{{1,200}}?)\s*$")
 _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _LISTED = ("N", "NB", "P", "Q")

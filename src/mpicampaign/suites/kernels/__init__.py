@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
 from mpicampaign.registry import Registry
 from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
-
-if TYPE_CHECKING:
-    from mpicampaign.suites.reading import ParsedOutput
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
 
 def _parse(text: str) -> ParsedOutput:
-    from mpicampaign.suites.kernels.parser import parse_kernel
+    from mpicampaign.suites.kernels.frame import Frame
 
-    return parse_kernel(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    frame = Frame(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    return ParsedOutput(frame.header.get("version", ""), frame.header, frame.layout.series(frame))
 
 
 SUITE = Suite(

@@ -35,7 +35,6 @@ _Columns = dict[str, list[float | None]]
 
 
 def _layout() -> Layout:
-    """The layout of b_eff's rows."""
     return Layout(
         needed={
             "rates": frozenset(

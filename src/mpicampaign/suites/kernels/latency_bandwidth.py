@@ -33,7 +33,6 @@ _METHODS = ("sendrecv_seconds", "nonblocking_seconds")
 
 
 def _layout() -> Layout:
-    """The layout of the kernel's output."""
     return Layout(
         needed={
             "ping_pong": frozenset({"from", "to", "size", "loops", "seconds"}),

@@ -19,6 +19,7 @@ from mpicampaign.suites.reading import (
     check_column_count,
     check_no_abort,
     check_no_row_above,
+    check_order,
     check_row_count,
     is_whole_row,
     looks_like_row,
@@ -124,10 +125,7 @@ class _OsuReader:
     def _start_up(self, number: int, ranks: int, low: int, high: int, mean: int) -> None:
         if self.start_up is not None:
             raise OutputError(f"line {number}: a second line of values: two outputs in one file")
-        if not low <= mean <= high:
-            raise OutputError(
-                f"line {number}: minimum {low}, average {mean}, maximum {high} contradict each other"
-            )
+        check_order(low, mean, high, number, slack=0)
         times = {"time": mean, "time_min": low, "time_max": high}
         columns: dict[str, list[float | None]] = {name: [ms * _MILLISECOND] for name, ms in times.items()}
         self.start_up = Series(self.title, ranks, columns)
