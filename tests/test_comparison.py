@@ -14,7 +14,7 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.dimension import TIME
+from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
 from mpicampaign.show.rankings import absent_words, pair_sentences, pair_words, verdict
 from mpicampaign.show.sentences import absence, reason, said
@@ -305,7 +305,7 @@ def test_ranking_of_separated_placements() -> None:
 
 
 def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
-    slowdown = Metric("contention", "contention", headline=True)
+    slowdown = Metric("contention", "contention", SLOWDOWN, headline=True)
     assert slowdown.lower_is_better and slowdown.dimension is not TIME
     records = [
         synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")

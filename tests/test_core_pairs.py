@@ -418,7 +418,7 @@ def test_each_metric_has_its_own_heading() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("3e-07 2e-04", "nan 2e-04", "latency_seconds is 'nan', not a figure"),
+        ("3e-07 2e-04", "nan 2e-04", "latency_seconds is 'nan', not a number"),
         ("3e-07 2e-04", "0 2e-04", "took no time at all"),
         ("0 1 3e-07", "0 - 3e-07", "to is '-'"),
         ("2 3 1e-04", "2 3 -", "seconds_alone is '-'"),

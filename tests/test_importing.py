@@ -132,11 +132,11 @@ def test_hostile_folders(tmp_path: Path) -> None:
     assert {name: reason[:20] for name, reason in found.items()} == {
         "binary.out": "a binary file",
         "copy.out": "the same content as "[:20],
-        "empty.out": "no output of IMB, OS",
+        "empty.out": "no output of a known",
         "huge.out": "larger than 64 MiB",
         "link.out": "a symbolic link: imp",
         "linked": "a symbolic link: imp",
-        "notes.txt": "no output of IMB, OS",
+        "notes.txt": "no output of a known",
         "pipe.out": "not a regular file",
         "s": "not a regular file",
         "latin\udce9.out": "its name is not UTF-",
@@ -330,7 +330,7 @@ def test_many_files_with_one_reason_are_reported_in_short(tmp_path: Path) -> Non
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
     text = account_text(take(tmp_path, raw))
     assert text.count("  refused: ") == 6
-    assert "refused: 3 more: no output of IMB" in text and "(named in import.json)" in text
+    assert "refused: 3 more: no output of a known suite" in text and "(named in import.json)" in text
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
@@ -436,9 +436,9 @@ def osu_bw(largest: int = 4 * 2**20, rate: float = 1000.0) -> str:
         (2**22, "", ""),
         (4096, f"{ASKS} -m 4096\n", ""),
         (4096, f"{ASKS} -m $LARGEST\n", ""),
-        (4096, f"{ASKS}\n", "the table ends at 4 KiB, where osu_bw usually ends at 4 MiB: it may be cut"),
-        (4096, f"{ASKS} -m 1:65536 > out\n", "ends at 4 KiB, where 64 KiB was asked for: it may be cut"),
-        (4096, "", "ends at 4 MiB: without its job script nothing tells whether -m asked for that"),
+        (4096, f"{ASKS}\n", "the table ends at 4 KiB; osu_bw usually ends at 4 MiB: it may be cut"),
+        (4096, f"{ASKS} -m 1:65536 > out\n", "ends at 4 KiB; -m asked for 64 KiB: it may be cut"),
+        (4096, "", "ends at 4 MiB: without its job script it is unknown whether -m asked for that"),
         (4096, "#SBATCH -N 2\nsrun osu_latency -m 4096\n", "without its job script"),
     ],
 )
@@ -506,7 +506,7 @@ def test_lines_with_a_prefix_are_reported(tmp_path: Path, prefix: str) -> None:
     found = reasons(take(tmp_path, write(tmp_path, **files)))
     said = f"its lines have a prefix, such as {prefix!r}: print it without (mpirun -l"
     assert found["a.out"] == found["b.out"] and found["a.out"].startswith(said)
-    assert found["c.out"].startswith("no output of IMB")
+    assert found["c.out"].startswith("no output of a known suite")
 
 
 def test_text_in_utf_16_is_reported(tmp_path: Path) -> None:
@@ -590,7 +590,7 @@ def test_why_a_text_is_not_an_output_is_reported(tmp_path: Path) -> None:
     raw = write(tmp_path, **files)
     (raw / "TCP" / "mac.out").write_bytes(imb().replace("\n", "\r").encode())
     found = reasons(take(tmp_path, raw))
-    hpl = "HPL did not start, it says 'Need at least 4 processes for these tests': mend HPL.dat"
+    hpl = "HPL did not start: it reports 'Need at least 4 processes for these tests'; correct HPL.dat"
     assert found["hpl.out"].startswith(hpl) and found["quiet.out"].startswith(hpl)
     assert found["summary.out"] == found["pairs.out"]
     assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")

@@ -264,7 +264,7 @@ def test_all_metrics_are_shown_and_the_random_rings_are_described() -> None:
         ("1e-06 1.5e-06 2e-06", "1e-06 2.5e-06 2e-06", "contradict each other"),
         ("1e-06 1.5e-06 2e-06", "0 1.5e-06 2e-06", "took no time at all"),
         ("8e-05 9e-05 9e-05", "8e-05 7e-05 9e-05", "took longer than one of the two"),
-        ("8e-05 9e-05 9e-05", "nan 9e-05 9e-05", "seconds is 'nan', not a figure"),
+        ("8e-05 9e-05 9e-05", "nan 9e-05 9e-05", "seconds is 'nan', not a number"),
         ("rings natural 0 2000000", "rings random 3 2000000", "0 natural and 3 random, not 1 natural"),
         ("#@columns.rings=ring", "#@columns.rings=rung", "rows of rings lack the columns ring"),
     ],

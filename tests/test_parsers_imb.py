@@ -64,7 +64,7 @@ def pingpong(version: str = "2021.11", megabyte: float = 1e6, microseconds: tupl
 def test_pingpong_in_si_units() -> None:
     parsed = parse("imb", read("pingpong"))
     (series,) = parsed.series
-    assert (parsed.suite, parsed.version, series.benchmark, series.ranks) == ("imb", "2021.11", "PingPong", 2)
+    assert (parsed.version, series.benchmark, series.ranks) == ("2021.11", "PingPong", 2)
     assert series.columns["size"] == [0, *(2**k for k in range(23))]
     printed = [line.split() for line in read("pingpong").splitlines() if re.match(r" +[0-9]", line)]
     assert series.columns["time"] == [pytest.approx(float(row[2]) * 1e-6) for row in printed]
@@ -208,10 +208,10 @@ def change(text: str, old: str, new: str) -> str:
         ("2758.25", "2578.25", "us are not 2578.25 Mbytes/sec"),
         ("2758.25", "2778.25", "us are not 2778.25 Mbytes/sec"),  # 0.7 % off, more than print rounding
         ("         2.97", "         3.97", "8192 B in 3.97 us are not"),
-        ("         2.97", "          nan", "is 'nan', not a figure"),
-        ("         2.97", "          inf", "is 'inf', not a figure"),
-        ("         2.97", "        -2.97", "is '-2.97', not a figure"),
-        ("         2.97", "         2,97", "is '2,97', not a figure"),
+        ("         2.97", "          nan", "is 'nan', not a number"),
+        ("         2.97", "          inf", "is 'inf', not a number"),
+        ("         2.97", "        -2.97", "is '-2.97', not a number"),
+        ("         2.97", "         2,97", "is '2,97', not a number"),
         ("         2.97", "        2.97 ", "not where the header's are"),
         ("         8192", "         819 ", "not where the header's are"),
         ("         1000         1.25", "         1.25", "row has 3 columns, the header names 4"),

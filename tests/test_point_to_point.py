@@ -197,7 +197,7 @@ def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() ->
 
 
 def test_damage_is_refused_with_a_reason() -> None:
-    with pytest.raises(OutputError, match="seconds_median is 'x', not a figure"):
+    with pytest.raises(OutputError, match="seconds_median is 'x', not a number"):
         parse("kernel", OUTPUT.replace("4e-06 5e-06", "4e-06 x"))
     with pytest.raises(OutputError, match="2 rows, but the closing line counts 3"):
         parse("kernel", OUTPUT.replace("pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06\n", ""))

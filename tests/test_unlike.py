@@ -83,9 +83,6 @@ def test_what_may_differ_has_no_note(key: str, one: str, other: str) -> None:
         ("command", "srun osu_bw -i 100 -x 10", "srun osu_bw -i 100", "options"),
         ("command", "srun osu_bw", "srun --cpu-bind=cores osu_bw", "launch"),
         ("arguments", "-i 100", "-i 10", "options"),
-        ("window_size", "64", "32", "options"),
-        ("hpl_nb", "80", "160", "options"),
-        ("bcast", "1ring", "2ring", "options"),
         ("slots", "2", "4", "launch"),
         ("settings", "none", "I_MPI_FABRICS=shm", "launch"),
         ("nodes", "1", "2", "nodes"),
@@ -95,6 +92,15 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
     assert found.startswith(f"unlike repeats: {said}: repeat 1 ") and "; repeat 2 " in found
+
+
+@pytest.mark.parametrize(
+    ("suite", "key"), [("osu", "window_size"), ("hpcc", "hpl_nb"), ("hpl", "bcast"), ("imb", "mpi_datatype")]
+)
+def test_each_suite_names_its_own_options(suite: str, key: str) -> None:
+    (found,) = of_values(key, "one", "other", suite=suite)
+    assert found == f"unlike repeats: options: repeat 1 {key} one; repeat 2 {key} other"
+    assert not of_values(key, "one", "other", suite="kernel")
 
 
 def test_what_a_run_does_not_record_is_not_compared() -> None:

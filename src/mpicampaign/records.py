@@ -63,7 +63,7 @@ class Series:
     ``columns`` maps a column's name to its values, all of one length. Names with a meaning:
     ``size`` (B), ``time``, ``time_min``, ``time_max`` (s), ``bandwidth``, ``bandwidth_wire`` (B/s),
     ``message_rate`` (1/s), ``flops`` (flop/s), ``repetitions``, ``samples`` (counts), ``overlap``
-    (fraction), and the single metrics of benchmarks without sizes, which `mpicampaign.compare.metrics` names.
+    (fraction). Suites name further columns that are metrics.
     ``qualifiers`` distinguishes series of one benchmark, such as ``{"tree": "max-inter"}``.
     """
 

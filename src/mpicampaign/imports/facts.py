@@ -61,7 +61,6 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
-_NO_OUTPUT = "no output of IMB, OSU, HPL or HPCC, and no job report that names one of them"
 
 
 def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict[str, str]:
@@ -120,7 +119,12 @@ def why_no_output(text: str, stderr: str) -> str:
         remedy = "print it without (mpirun -l, srun -l, time stamps)"
         return f"its lines have a prefix, such as {prefix!r}: {remedy}"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
-    return next(filter(None, reasons), _NO_OUTPUT)
+    return next(filter(None, reasons), None) or _of_no_suite()
+
+
+def _of_no_suite() -> str:
+    known = ", ".join(suite.called for suite in SUITES.values())
+    return f"no output of a known suite ({known}), and no job report that names one of their programs"
 
 
 def _job_of_file(path: str, job: JobScript) -> str:

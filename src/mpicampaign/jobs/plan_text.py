@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites import SUITES
 from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
         cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
+    if offers := sources_text(plan):
+        lines += ["", *offers]
     hours = plan.node_seconds / 3600
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
@@ -36,6 +39,13 @@ def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) 
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     reasons = dict.fromkeys(planned.not_available for planned in cases if planned.not_available)
     return [line.rstrip() for line in text] + [f"  n/a: {reason}" for reason in reasons]
+
+
+def sources_text(plan: Plan) -> list[str]:
+    """How to get what is not there, a line for each suite that says so."""
+    missing = dict.fromkeys(planned.suite for planned in plan.cases if planned.not_available)
+    suites = [SUITES[suite] for suite in missing]
+    return [f"to get {suite.called}: {suite.sources}" for suite in suites if str(suite.sources)]
 
 
 def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:

@@ -15,7 +15,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
-from mpicampaign.jobs.plan_text import no_runs_text
+from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
 from mpicampaign.jobs.software import build_folder, find_program, libraries, physical_cores
 from mpicampaign.places import results_folder
@@ -174,10 +174,9 @@ def check_runs(prepared: Prepared) -> None:
         with the reason.
     """
     if not prepared.plan.runs:
-        hint = "give --system NAME, or call report for the results of other machines"
-        raise UserError(
-            Problem(no_runs_text(prepared.plan, host_names()[0]), prepared.campaign.file, hint=hint)
-        )
+        plan, here = prepared.plan, "give --system NAME, or call report for the results of other machines"
+        hint = "; ".join([here, *sources_text(plan)])
+        raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
 
 
 def _check_campaign_file(prepared: Prepared) -> None:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
+    from mpicampaign.suites.suite import Sources
 
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
@@ -46,27 +48,30 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
         return Program(str(build_folder(system) / name))
     if kind in ("module", "spack"):
         return Program(name)  # found on the node, after the module is loaded
-    for candidate in _candidates(kind, location, name):
+    sources = SUITES[benchmark.suite].sources
+    for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return Program(str(candidate), sha256=_sha256(candidate))
-    return Program(name, not_available=_absence(kind, location, name))
+    return Program(name, not_available=_absence(kind, location, name, sources))
 
 
-def _candidates(kind: str, location: str, name: str) -> list[Path]:
+def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[Path]:
     if kind == WHEEL:
         return [Path(sys.prefix) / "bin" / name]
     root = Path(location).expanduser() if location else None
     if kind == "conda" and root:
-        return [root / "bin" / name, *sorted(root.glob(f"libexec/osu-micro-benchmarks/**/{name}"))]
+        beside = [path for folder in sources.folders for path in sorted(root.glob(f"{folder}/**/{name}"))]
+        return [root / "bin" / name, *beside]
     if root:
         return [root, root / name] if root.name == name else [root / name]
     found = shutil.which(name)
     return [Path(found)] if found else []
 
 
-def _absence(kind: str, location: str, name: str) -> str:
+def _absence(kind: str, location: str, name: str, sources: Sources) -> str:
     if kind == WHEEL:
-        return f"{name} is not in the environment: no wheel of it for {os.uname().machine}"
+        wheel = f"no wheel of {sources.wheel or 'it'} for {os.uname().machine}"
+        return f"{name} is not in the Python environment: {wheel}"
     if location:
         return f"{name} is not at {location}"
     return f"{name} is not on this machine's PATH"

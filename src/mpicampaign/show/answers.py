@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import BASELINE
 from mpicampaign.compare.ranking import PLACEMENTS
 from mpicampaign.dimension import RATIO
 from mpicampaign.show import numbers
@@ -113,7 +112,7 @@ def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
     for table in sorted(comparison.tables, key=lambda table: first[table.benchmark] is not table):
         rankings = [ranking for ranking in table.rankings if ranking.kind == PLACEMENTS]
         for metric in dict.fromkeys(ranking.metric for ranking in rankings):
-            if table.label != BASELINE:
+            if not table.is_baseline:
                 of_metric = [ranking for ranking in rankings if ranking.metric == metric]
                 found.append(_answer(table, metric, of_metric, unit))
     return sorted(found, key=lambda answer: not answer.tells)
@@ -161,7 +160,7 @@ def baseline_lines(table: Table) -> tuple[str, ...]:
         return ()
     cells = [(row.case.placement, row.cell(metric)) for row in table.rows]
     return tuple(
-        f"{placement}: {quantity(cell.summary.median, RATIO)} {BASELINE} {metric.group} "
+        f"{placement}: {quantity(cell.summary.median, RATIO)} {metric.baseline} {metric.group} "
         f"{numbers.bounds(cell.summary.interval, RATIO)}"
         for placement, cell in cells
         if cell.summary is not None

@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of
-from mpicampaign.compare.metrics import BASELINE
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
 from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
@@ -173,10 +172,10 @@ def _statements(comparison: Comparison, unit: str) -> list[Node]:
     stated = [
         Statement(f"{table.title}, {first}", tuple(others))
         for table in comparison.tables
-        if table.label != BASELINE
+        if not table.is_baseline
         for first, *others in map(stated_words, _stated(table))
     ]
-    rankings = [_ranking(*found, unit) for found in comparison.rankings if found[0].label != BASELINE]
+    rankings = [_ranking(*found, unit) for found in comparison.rankings if not found[0].is_baseline]
     nodes: list[Node] = [Heading("What holds over all host groups"), *stated] if stated else []
     return [*nodes, Heading("Which is best, by how much"), *rankings] if rankings else nodes
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import printed_sizes
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.dimension import TIME
 from mpicampaign.records import VERIFIED
+from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotRow
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
@@ -45,9 +46,8 @@ def single_metrics(scene: Scene, table: Table) -> Iterator[DotChart]:
 
 def at_sizes(scene: Scene, table: Table) -> DotChart | None:
     """Bandwidth at the table sizes and its maximum side by side, or time where no bandwidth is printed."""
-    has_bandwidth = any(metric.dimension == BANDWIDTH for metric in table.metrics)
-    shown, name = (BANDWIDTH, "bandwidth") if has_bandwidth else (TIME, "time")
-    metrics = [m for m in table.metrics if m.dimension == shown and not (m.bound or m.baseline)]
+    name = column_of(table)
+    metrics = [m for m in table.metrics if m.column == name and not (m.bound or m.baseline)]
     if not _has_sizes(table) or len(metrics) < 2:
         return None
     metrics = [*metrics[: _COLUMNS - 1], metrics[-1]]  # the maximum comes last

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
-from mpicampaign.compare.metrics import BASELINE, KERNEL
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.units import unit_for
@@ -46,9 +45,11 @@ class Scene:
         pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
         named = [self.facets(table, row) for table, row in pairs]
         self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
-        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite != KERNEL)
-        labels = (visible(table.label) for table in kernels_first if table.label != BASELINE)
-        self.looks[SERIES] = {**looks(labels), BASELINE: _OF_BASELINE}
+        kernels = {table.suite for table in self.comparison.tables if table.useful}
+        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite not in kernels)
+        labels = [visible(table.label) for table in kernels_first if not table.is_baseline]
+        baselines = [visible(table.label) for table in kernels_first if table.is_baseline]
+        self.looks[SERIES] = {**looks(labels), **dict.fromkeys(baselines, _OF_BASELINE)}
 
     def facets(self, table: Table, row: Row) -> dict[str, str]:
         """What the row is of, by facet."""

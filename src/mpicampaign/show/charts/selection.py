@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
+from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.curves import (
     COLUMNS,
@@ -95,9 +95,9 @@ def selections(scene: Scene) -> list[SelectionChart]:
 
 def _columns(tables: Sequence[Table]) -> list[str]:
     """Which columns are drawn: of kernels no time, since their bandwidth is made of it."""
-    if any(table.suite == KERNEL for table in tables):
-        one_way = tables[0].benchmark == POINT_TO_POINT
-        return [USEFUL] if one_way else [USEFUL, WIRE]
+    useful = [table.useful for table in tables if table.useful]
+    if useful:
+        return [USEFUL, WIRE] if any(each.wire for each in useful) else [USEFUL]
     return [ELAPSED, USEFUL]
 
 
@@ -107,7 +107,7 @@ def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
         (table, row)
         for table in tables
         for row in table.rows
-        if not (column == WIRE and table.label == BASELINE)
+        if not (column == WIRE and table.is_baseline)
         and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
     ]
 
