@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 12
 # What of a folder of results no table is written over.
-_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged", "report.html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

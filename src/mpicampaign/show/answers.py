@@ -41,7 +41,7 @@ class Choice:
 
     leaders: tuple[Contestant, ...]
     how_much: str
-    told: bool  # whether any placement can be told from the best
+    tells: bool  # whether the best differs from any placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Advice:
 def advice(found: Sequence[Answer]) -> Advice | None:
     """The answers the other way round, where they are of several host groups and tell anything at all."""
     grids = [(answer.title, answer.grid) for answer in found if answer.grid is not None]
-    grids = [(title, grid) for title, grid in grids if any(c.told for c in grid.choices.values())]
+    grids = [(title, grid) for title, grid in grids if any(c.tells for c in grid.choices.values())]
     scopes = dict.fromkeys(scope for _, grid in grids for scope in grid.choices)
     rows = tuple((scope, tuple(grid.choices.get(scope) for _, grid in grids)) for scope in scopes)
     return Advice(tuple(title for title, _ in grids), rows) if rows else None

@@ -28,11 +28,12 @@ class CaseRuns:
 
 
 def run_counts(records: Iterable[Record]) -> dict[str, int]:
-    """How many runs ended in each state: a verdict for complete ones, the status for others."""
-    return dict(Counter(_state(record) for record in records).most_common())
+    """How many runs ended in each state."""
+    return dict(Counter(state_of(record) for record in records).most_common())
 
 
-def _state(record: Record) -> str:
+def state_of(record: Record) -> str:
+    """The verdict of a complete run, the status of any other."""
     return (record.verdict or UNVERIFIED) if record.status == OK else record.status
 
 

@@ -6,9 +6,7 @@ fills as text; labels of axes are our own words.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -170,8 +168,3 @@ def bokeh_script() -> Markup:
 
     (text,) = Resources(mode="inline", components=["bokeh"]).js_raw[:1]
     return Markup(text.strip())
-
-
-def script_hash(text: str) -> str:
-    """What a Content-Security-Policy calls an inline script, so that no other one runs."""
-    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

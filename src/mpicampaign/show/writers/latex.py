@@ -10,14 +10,14 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import Grid
+from mpicampaign.show.document import Grid, plain
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.show.document import Box, Node
+    from mpicampaign.show.document import Box, Node, Text
 
 _LINES = 45  # of table and footnotes that a page of LaTeX's own classes holds beside the caption
 _NOTE_LINE = 80  # letters of a footnote in a line
@@ -75,12 +75,12 @@ _PRINTED = re.compile(
 )
 
 
-def latex_text(text: str) -> str:
+def latex_text(text: Text) -> str:
     r"""The text so that LaTeX prints it as it is: ``50\,%`` becomes ``50\textbackslash{},\%``.
 
     Letters that not every engine has are written as their code points, such as ``U+5BBD``.
     """
-    composed = unicodedata.normalize("NFC", visible(text))
+    composed = unicodedata.normalize("NFC", visible(plain(text)))
     escaped = "".join(_ESCAPES.get(character) or _plain(character) for character in composed)
     return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)  # two hyphens are no dash, two quotes no other quote
 
@@ -104,7 +104,7 @@ def to_latex(document: Iterable[Node]) -> str:
 
 def _lines(grid: Grid) -> int:
     """How many lines the grid takes with its footnotes."""
-    return len(grid.lines) + sum(1 + len(words) // _NOTE_LINE for _, words in grid.footnotes)
+    return len(grid.lines) + sum(1 + len(text) // _NOTE_LINE for _, text in grid.footnotes)
 
 
 def _float(grid: Grid) -> str:
@@ -160,9 +160,9 @@ def _size(grid: Grid) -> list[str]:
     return [rf"  {next(sizes, _SIZES[-1][0])}\setlength{{\tabcolsep}}{{{_GAP / 2:g}pt}}"]
 
 
-def _letters(text: str) -> int:
+def _letters(text: Text) -> int:
     """How many letters are printed for the text."""
-    return sum(1 if c in _ESCAPES else len(_plain(c)) for c in visible(text))
+    return sum(1 if c in _ESCAPES else len(_plain(c)) for c in visible(plain(text)))
 
 
 def _columns(grid: Grid) -> str:
@@ -204,7 +204,7 @@ def _marks(box: Box, beside: bool = False) -> str:
     return rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks
 
 
-def _breakable(text: str, unbroken: int) -> str:
+def _breakable(text: Text, unbroken: int) -> str:
     """Escaped, with places where a long path, address or foreign word may be broken.
 
     What is longer than ``unbroken`` letters even so may be broken anywhere.
@@ -224,8 +224,8 @@ def _footnotes(grid: Grid) -> list[str]:
     if not grid.footnotes:
         return []
     notes = [
-        rf"  \noindent\textsuperscript{{{mark}}}~{_breakable(words, _UNBROKEN_NOTE)}"
-        for mark, words in grid.footnotes
+        rf"  \noindent\textsuperscript{{{mark}}}~{_breakable(text, _UNBROKEN_NOTE)}"
+        for mark, text in grid.footnotes
     ]
     return [r"  \par\smallskip\raggedright", r"  \footnotesize", *(f"{note}\\par" for note in notes)]
 

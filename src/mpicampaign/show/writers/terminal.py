@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement
+from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import clip, display_width, pad
 
@@ -30,25 +30,25 @@ def terminal_text(document: Sequence[Node], width: int = WIDTH) -> str:
 
 def _lines(node: Node, width: int) -> list[str]:
     match node:
-        case Heading(words):
-            return [clip(words, width), "─" * display_width(clip(words, width))]
-        case Caption(words):
-            return [clip(_GAP + words, width)]
-        case Paragraph(words):
-            return _wrap(words, width)
+        case Heading(text):
+            return [clip(text, width), "─" * display_width(clip(text, width))]
+        case Caption(text):
+            return [clip(_GAP + text, width)]
+        case Paragraph(text):
+            return _wrap(plain(text), width)
         case Items(items):
-            return [line for words in items for line in _wrap(words, width, _GAP)]
-        case Statement(words, details):
+            return [line for item in items for line in _wrap(plain(item), width, _GAP)]
+        case Statement(text, details):
             below = [line for detail in details for line in _wrap(detail, width, 2 * _GAP)]
-            return [*_wrap(words, width, _GAP), *below]
+            return [*_wrap(text, width, _GAP), *below]
         case Grid():
             return _titled(node, width) if node.title else _aligned(node, width)
 
 
 def _aligned(grid: Grid, width: int) -> list[str]:
     """A grid without title, indented: columns without any text are left out, long lines are cut."""
-    header = [grid.header] if any(grid.header) else []
-    lines = [*header, *([box.text for box in line] for line in grid.lines)]
+    header = [list(map(plain, grid.header))] if any(grid.header) else []
+    lines = [*header, *([plain(box.text) for box in line] for line in grid.lines)]
     count = len(grid.header)
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
@@ -78,11 +78,11 @@ def _titled(grid: Grid, width: int) -> list[str]:
         most = max(_NAME_WIDTH, width // 3 // grid.names)
         columns[: grid.names] = [_column(grid, index, most) for index in range(grid.names)]
     names, figures = columns[: grid.names], columns[grid.names :]
-    lines = _lines(Heading(grid.title), width)
+    lines = _lines(Heading(plain(grid.title)), width)
     for part in _parts(names, figures, width):
         lines += [clip(_GAP.join(texts).rstrip(), width) for texts in zip(*part, strict=True)]
         lines.append("")
-    notes = [line for mark, words in grid.footnotes for line in _wrap(f"{mark}  {words}", width)]
+    notes = [line for mark, text in grid.footnotes for line in _wrap(f"{mark}  {text}", width)]
     return [*lines[:-1], *([""] if notes else []), *notes]
 
 
@@ -91,9 +91,9 @@ def _column(grid: Grid, index: int, most: int) -> list[str]:
     boxes = [Box(grid.header[index]), *(line[index] for line in grid.lines)]
     marks = max(len(_marks(box)) for box in boxes)
     if index < grid.names:
-        texts = [clip(box.text, max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
+        texts = [clip(plain(box.text), max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
     else:
-        texts = [clip(box.text, max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
+        texts = [clip(plain(box.text), max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
     wide = max(map(display_width, texts))
     return [pad(text, wide, right=index >= grid.names) for text in texts]
 
