@@ -141,7 +141,7 @@ COLUMNS = (
     _runs("runs_unverified", UNVERIFIED),
     _runs("runs_contradicted", CONTRADICTED),
     _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(said(note, line.view.unit) for note in line.row.notes)),
+    _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )
 
 
@@ -270,7 +270,7 @@ def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Va
     row, cell, reasons = one.entry(host_group, placement)
     if row is None:
         return (None, None, None, absence(reasons))
-    notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
+    notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
     if cell is None or cell.summary is None:
         return (None, 0, None, notes)
     value = view.value(view.chosen(cell.summary), cell.metric.dimension)

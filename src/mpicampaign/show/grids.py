@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.names import placement_words
 from mpicampaign.show.notes import footnote_texts, row_texts
 from mpicampaign.show.numbers import size_range
 from mpicampaign.show.rankings import change_ratio
-from mpicampaign.show.sentences import absence, words
+from mpicampaign.show.sentences import absence, brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,14 +65,16 @@ def _absent(reasons: Absence, text: str, footnotes: Footnotes) -> Box:
 def matrix_grid(found: Matrix, view: View) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
     footnotes = Footnotes()
-    texts = footnote_texts((note for row in _shown_rows(found) for note in row.notes), view.unit)
+    texts = footnote_texts((note for row in _shown_rows(found) for note in row.notes), view)
 
     def box(host_group: str, placement: str) -> Box:
         entry = found.entry(host_group, placement)
         if entry.row is None or entry.cell is None or entry.cell.summary is None:
             return _absent(entry.absence, absence(entry.absence), footnotes)
-        text = view.figure(view.chosen(entry.cell.summary), found.metric.dimension)
-        marks = [footnotes.mark(f"of {view.rate(entry.cell.bound)}")] if entry.cell.bound else []
+        text = view.number(view.chosen(entry.cell.summary), found.metric.dimension)
+        marks = (
+            [footnotes.mark(f"of {view.quantity(entry.cell.bound, BANDWIDTH)}")] if entry.cell.bound else []
+        )
         marks += [footnotes.mark(texts[note]) for note in entry.row.notes]
         return Box(text, tuple(dict.fromkeys(marks)))
 
@@ -153,10 +156,10 @@ def long_grid(
     footnotes = Footnotes()
     chosen = columns or LONG_COLUMNS
     rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
-    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view.unit))
+    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view))
     lines = []
     for row, reasons in rows:
-        found = [texts[row.case, text] for text in _said(row, reasons, view.unit)]
+        found = [texts[row.case, text] for text in _said(row, reasons, view)]
         marks = () if reasons else tuple(dict.fromkeys(map(footnotes.mark, found)))
         names = (Box(comparison.place(row)), Box(placement_words(table, row), marks))
         boxes = _absent_line(row, reasons, found[0], chosen, footnotes) if reasons else ()
@@ -168,9 +171,9 @@ def long_grid(
     return Grid(title, 2, header, short, footnotes.lines)
 
 
-def _said(row: Row, reasons: Absence, unit: str) -> list[str]:
+def _said(row: Row, reasons: Absence, view: View) -> list[str]:
     """What is said of a row: why it has no value, else its notes."""
-    return [absence(reasons)] if reasons else [words(note, unit) for note in row.notes]
+    return [absence(reasons)] if reasons else [brief(note, view) for note in row.notes]
 
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
@@ -209,12 +212,12 @@ def _line(
     summary, dimension = cell.summary, cell.metric.dimension
     if summary is None:
         return tuple(Box("") for _ in columns)
-    figures = {name: view.figure(getattr(summary, name), dimension) for name in _SUMMARISED}
+    figures = {name: view.number(getattr(summary, name), dimension) for name in _SUMMARISED}
     figures |= {
-        "interval": view.interval(summary.interval, dimension),
+        "interval": view.bounds(summary.interval, dimension),
         "n": f"{cell.n}/{row.planned}",
         "at": size_range(cell.sizes),
-        "bound": view.rate(cell.bound) if cell.bound is not None else "",
+        "bound": view.quantity(cell.bound, BANDWIDTH) if cell.bound is not None else "",
     }
     boxes = {name: Box(text) for name, text in figures.items()}
     boxes["changed"] = _change_box(changes.of(row, cell.metric), footnotes) if changes else Box("")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.show.form import View
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
 from mpicampaign.statistics.comparisons import CLOSED
@@ -42,7 +43,9 @@ def note_lines(comparison: Comparison, unit: str) -> list[str]:
     found = []
     for table, row, note in comparison.notes():
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
-        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, unit)}")
+        found.append(
+            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, View(unit))}"
+        )
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import MODES, OUTLIER
-from mpicampaign.show.sentences import KIND_WORDS, reason
+from mpicampaign.show.sentences import KIND_NAMES, reason
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Note
     from mpicampaign.records import Case
+    from mpicampaign.show.form import View
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
 _LONG = "the long layout and the report have each"
@@ -25,29 +26,29 @@ _FINDINGS = {
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
 
 
-def footnote_texts(notes: Iterable[Note], unit: str) -> Mapping[Note, str]:
+def footnote_texts(notes: Iterable[Note], view: View) -> Mapping[Note, str]:
     """A text for each note of a table; those that differ only in numbers, names or commands share one."""
     kinds: dict[str, list[Note]] = {}
     for note in dict.fromkeys(notes):
         kinds.setdefault(note.kind, []).append(note)
-    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, unit).items()}
+    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, view).items()}
 
 
-def _texts(kind: str, notes: Sequence[Note], unit: str) -> dict[Note, str]:
-    reasons = {note: reason(note, unit) for note in notes}
+def _texts(kind: str, notes: Sequence[Note], view: View) -> dict[Note, str]:
+    reasons = {note: reason(note, view) for note in notes}
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(reasons.values()):
         groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", text), []).append(text)
     shared = {text: _shared(kind, common, group) for common, group in groups.items() for text in group}
     if len(groups) > MOST:
-        several = f"{KIND_WORDS[kind]}, for {len(shared)} reasons: {_LONG}"
+        several = f"{KIND_NAMES[kind]}, for {len(shared)} reasons: {_LONG}"
         return dict.fromkeys(notes, several)
     return {note: shared[text] for note, text in reasons.items()}
 
 
 def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:
     """The only reason, or what several have in common."""
-    word = KIND_WORDS[kind]
+    word = KIND_NAMES[kind]
     if len(reasons) == 1:
         return f"{word}: {reasons[0]}" if reasons[0] else word
     if kind in _FINDINGS:

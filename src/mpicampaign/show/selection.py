@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.show.sentences import words
+from mpicampaign.show.sentences import brief
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -89,7 +89,7 @@ def _why_none(comparison: Comparison, like: Table) -> str:
     rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
     runs: Counter[str] = Counter()
     for note in (note for row in rows for note in row.notes):
-        runs[words(note, "")] += len(note.repeats)
+        runs[brief(note)] += len(note.repeats)
     return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
 
 

@@ -10,7 +10,7 @@ from mpicampaign.compare.metrics import BASELINE, KERNEL
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.units import unit_for
-from mpicampaign.show.sentences import KIND_WORDS, absence
+from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
@@ -126,4 +126,4 @@ def kind_of(reasons: Absence) -> str:
     """The kind of a missing value, ``n/a`` or ``failed``; a dash where it is of no kind."""
     kind = reasons[0].kind if reasons else NOT_PRINTED
     kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
-    return KIND_WORDS[kind] if kind in KINDS else "–"
+    return KIND_NAMES[kind] if kind in KINDS else "–"

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.charts.scales import size_ticks
 from mpicampaign.show.numbers import number
-from mpicampaign.show.sentences import KIND_WORDS
+from mpicampaign.show.sentences import KIND_NAMES
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
@@ -142,7 +142,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
 
 def _state_words(run: Record) -> str:
     verdict = run.verdict or UNVERIFIED
-    return KIND_WORDS.get(verdict, verdict)
+    return KIND_NAMES.get(verdict, verdict)
 
 
 # What goes into the page

@@ -12,11 +12,12 @@ from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
+from mpicampaign.show.form import View
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.numbers import bounds, number, probability, quantity, size_range, unit_of
 from mpicampaign.show.published import against, published_sources, published_words
 from mpicampaign.show.rankings import absent_words, change_ratio, change_verdict, pair_words, verdict
-from mpicampaign.show.sentences import KIND_WORDS, absence, reason
+from mpicampaign.show.sentences import KIND_NAMES, absence, reason
 from mpicampaign.text import repeats_words
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Source:
 
 def state(kind: str) -> Span:
     """A state of a run as a word with a colour; the word alone says everything."""
-    return Span(KIND_WORDS.get(kind, kind), f"state {kind.replace(' ', '_')}")
+    return Span(KIND_NAMES.get(kind, kind), f"state {kind.replace(' ', '_')}")
 
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
@@ -320,6 +321,6 @@ def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box
     return (
         Box(Span(name, link=link)),
         Box(state(note.kind)),
-        Box(reason(note, source.unit)),
+        Box(reason(note, View(source.unit))),
         Box(repeats, role="short"),
     )

@@ -227,7 +227,8 @@ def _chart(chart: SelectionChart) -> Markup:
 
 def _facet(facet: Facet) -> Markup:
     boxes = [
-        _tick_box(_swatch(value) + html_text(value.name), checked=value.ticked) for value in facet.values
+        _tick_box(_lines([_swatch(value), html_text(value.name)]), checked=value.ticked)
+        for value in facet.values
     ]
     return element("fieldset", _lines([element("legend", html_text(facet.name)), *boxes]), data_facet=True)
 
