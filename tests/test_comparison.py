@@ -16,7 +16,7 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
-from mpicampaign.show.rankings import absent_words, pair_sentences, pair_words, verdict
+from mpicampaign.show.rankings import absent_text, pair_sentence, pair_sentences, verdict
 from mpicampaign.show.sentences import absence, reason, said
 from mpicampaign.suites import SUITES
 
@@ -330,7 +330,7 @@ def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> Non
     same = [1e-6 + n * 1e-8 for n in range(6)]
     ranking = compare(fixed(SHM_1, same) + fixed(TCP, same[::-1])).tables[0].rankings[0]
     assert "no significant difference" in pair_sentences(ranking, "MB/s")[0]
-    assert verdict(ranking) == "lowest: SHM-1; TCP cannot be told from it"
+    assert verdict(ranking) == "lowest: SHM-1; TCP not distinguishable from it"
     ranking = compare(fixed(SHM_1, [1e-6] * 3) + fixed(TCP, [1e-5] * 3)).tables[0].rankings[0]
     assert "too few repeats to tell" in pair_sentences(ranking, "MB/s")[0]
     assert len(ranking.leaders) == 2
@@ -339,8 +339,8 @@ def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> Non
 def test_ranking_of_one_contestant_compares_nothing() -> None:
     records = fixed(SHM_1, [1e-6]) + synthetic.not_available(TCP, "no network")
     ranking = compare(records).tables[0].rankings[0]
-    assert verdict(ranking) == "only SHM-1 has figures: nothing to compare"
-    assert tuple(map(absent_words, ranking.absent)) == ("TCP: n/a: no network",)
+    assert verdict(ranking) == "only SHM-1 has values: nothing to compare"
+    assert tuple(map(absent_text, ranking.absent)) == ("TCP: n/a: no network",)
 
 
 def test_host_groups_are_ranked_where_there_are_several() -> None:
@@ -368,7 +368,7 @@ def test_zero_medians_have_no_factor() -> None:
     records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
     records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
-    assert pair.factor is None and "is lower than" in pair_words(pair, "MB/s")
+    assert pair.factor is None and "is lower than" in pair_sentence(pair, "MB/s")
 
 
 def test_run_notes_are_listed_once_for_all_series_of_a_benchmark() -> None:

@@ -106,8 +106,8 @@ CAPTION = '<p class="legend">latency</p>'
 
 def test_the_last_cell_of_a_short_line_goes_over_the_rest() -> None:
     text = html(DOCUMENT[3:4])
-    assert '<tr><th scope="row">h</th>\n<td class="figure" colspan="3">none</td></tr>' in text
-    assert '<td class="figure">1.5</td>\n<td>4 B</td>' in text
+    assert '<tr><th scope="row">h</th>\n<td class="number" colspan="3">none</td></tr>' in text
+    assert '<td class="number">1.5</td>\n<td>4 B</td>' in text
 
 
 def test_html_shows_links_roles_and_hints_which_other_formats_leave_out() -> None:

@@ -228,7 +228,7 @@ def test_the_first_screen_says_which_by_how_much_and_whether_it_is_real() -> Non
     latency = answers(compare(synthetic.campaign()))[0]
     assert latency.verdict == "lowest: SHM-1"
     assert latency.how_much == "SHM-1 is 35 % lower than SHM, 12.5 × lower than TCP-loopback"
-    assert latency.real.startswith("the repeats tell the best from all others; 15 of 18 runs count: ")
+    assert latency.real.startswith("the best differs from all others; 15 of 18 runs count: ")
     together = answers(compare(two_groups()))[0]
     low, high = "35 % lower (local: SHM-1 against SHM)", "38 % lower (other: SHM-1 against SHM)"
     assert together.how_much == f"from {low} up to {high}"
@@ -241,7 +241,7 @@ def test_a_host_group_where_all_placements_tie_has_no_best() -> None:
     records = [record for record in records if record.case != tied]
     records += synthetic.case_runs(tied, 0.51e-6, 9.1e9, repeats=2)
     found = answers(compare(records))[0]
-    assert found.verdict == "lowest: SHM-1 in 1 of 2 host groups, nothing can be told in 1"
+    assert found.verdict == "lowest: SHM-1 in 1 of 2 host groups, no difference shown in 1"
 
 
 def test_how_much_is_said_of_the_next_that_can_be_told_from_the_best() -> None:
@@ -433,7 +433,7 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
         for factor, name in enumerate(("A", "B"), 1)
     ]
     found = answers(compare(records))
-    assert found[0].verdict == "nothing can be told: no repeats show a difference in any of 2 host groups"
+    assert found[0].verdict == "no difference shown in any of 2 host groups"
     assert advice(found) is None
     assert "Which placement for which" not in written(tmp_path, records)
 

@@ -16,7 +16,7 @@ from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
 from mpicampaign.show.numbers import number, size_range
-from mpicampaign.text import clip, display_width, pad, repeats_words, visible
+from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
 
@@ -175,7 +175,7 @@ def test_visible_text_is_one_line() -> None:
 
 
 def test_repeats_in_words() -> None:
-    assert repeats_words([2]) == "repeat 2" and repeats_words([5, 1, 2, 3]) == "repeats 1-3, 5"
+    assert repeats_text([2]) == "repeat 2" and repeats_text([5, 1, 2, 3]) == "repeats 1-3, 5"
 
 
 def test_ranges_of_sizes() -> None:

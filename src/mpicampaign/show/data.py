@@ -111,7 +111,7 @@ def _missing(line: DataLine) -> str:
     return absence(row.absence if cell is None else absence_of(row, cell.metric))
 
 
-# Which figure of which row it is: without these a line says nothing.
+# Which metric of which row it is: a line needs these.
 _NAMES = (
     _text("system", lambda line: line.row.case.system),
     _text("host_group", lambda line: line.row.case.host_group),

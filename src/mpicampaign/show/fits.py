@@ -29,13 +29,11 @@ _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 class FitLine(NamedTuple):
-    """One segment of a row in words; ``first``: of its row. ``doubt``: why its figures are doubtful."""
+    """One segment of a row as text; ``first``: of its row. ``doubt``: why its values are doubtful."""
 
-    row: Row
-    segment: Segment
     first: bool
     name: str
-    figures: tuple[str, str, str, str, str]  # sizes, latency, bandwidth, half length, error
+    values: tuple[str, str, str, str, str]  # sizes, latency, bandwidth, half length, error
     doubt: str
 
 
@@ -45,18 +43,17 @@ def fit_lines(comparison: Comparison, table: Table, unit: str = "MB/s") -> list[
     for row in table.rows:
         name = row_name(comparison, table, row)
         for index, segment in enumerate(fits(row)):
-            figures = _figures(segment, unit)
-            lines.append(FitLine(row, segment, not index, name, figures, _doubt(row, segment)))
+            lines.append(FitLine(not index, name, _values(segment, unit), _doubt(row, segment)))
     return lines
 
 
 def fit_heads(unit: str = "MB/s") -> tuple[str, str, str, str, str]:
-    """The headings of the figures."""
+    """The headings of the values."""
     bandwidth = f"bandwidth ({unit_of(BANDWIDTH, unit)})"
     return ("sizes", f"latency ({unit_of(TIME)})", bandwidth, "half length", "error")
 
 
-def _figures(segment: Segment, unit: str) -> tuple[str, str, str, str, str]:
+def _values(segment: Segment, unit: str) -> tuple[str, str, str, str, str]:
     latency, bandwidth, half = segment.latency, segment.bandwidth, segment.half_length
     return (
         size_range((segment.first, segment.last)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CaseRuns:
-    """All runs of one case, with the series whose figures are shown for each."""
+    """All runs of one case, with the rows made from them."""
 
     anchor: str
     case: Case
@@ -57,13 +57,13 @@ def facts(records: Iterable[Record]) -> dict[str, str]:
     for record in records:
         for key, value in record.metadata.items():
             found.setdefault(key, Counter())[value] += 1
-    return {key: _values_words(values) for key, values in sorted(found.items())}
+    return {key: _values_text(values) for key, values in sorted(found.items())}
 
 
-def _values_words(values: Counter[str]) -> str:
+def _values_text(values: Counter[str]) -> str:
     common = values.most_common(4)
-    words = "; ".join(f"{value} ({count} runs)" for value, count in common)
-    return words + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
+    text = "; ".join(f"{value} ({count} runs)" for value, count in common)
+    return text + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
 
 
 def case_runs(comparison: Comparison, records: Sequence[Record]) -> list[CaseRuns]:

@@ -1,4 +1,4 @@
-"""Which rows and columns of a comparison are shown, as a person names them."""
+"""Which rows and metrics of a comparison are shown, by their names."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def select(
     found = names(comparison)
     problems = [
         _with_failures(problem, comparison, wanted)
-        for option, words in _by_option(wanted).items()
-        for problem in unknown(f"--{option}", words, found[option])
+        for option, asked in _by_option(wanted).items()
+        for problem in unknown(f"--{option}", asked, found[option])
     ]
     kept = _kept(comparison, wanted) if not problems else ()
     if kept:
         return replace(comparison, tables=kept)
     uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
     if not problems and not uncounted:
-        hint = "mpicampaign tables --list shows what there is" + _no_figures(comparison, wanted)
+        hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
         problems = [Problem("no case has all of what was chosen", hint=hint)]
-    told = {(problem.key, problem.value) for problem in uncounted}
-    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in told)])
+    explained = {(problem.key, problem.value) for problem in uncounted}
+    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
 
 
 def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
@@ -66,7 +66,7 @@ def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
 
 
 def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Table]) -> list[Problem]:
-    """One problem for each metric that has figures, but of runs alone that do not count."""
+    """One problem for each metric whose values are all of runs that do not count."""
     every = replace(wanted, metrics=())
     counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
     parts = [_part(comparison, table, every) for table in with_all]
@@ -75,11 +75,11 @@ def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Tab
         Problem(
             "no run of it counts",
             key="--metric",
-            value=visible(word),
-            hint=_why_none(comparison, having[name]),
+            value=visible(name),
+            hint=_why_none(comparison, having[name.casefold()]),
         )
-        for word in wanted.metrics
-        if (name := word.casefold()) in having.keys() - counted
+        for name in wanted.metrics
+        if name.casefold() in having.keys() - counted
     ]
 
 
@@ -97,28 +97,28 @@ def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) 
     """An unknown metric may be one of a benchmark whose runs all failed."""
     if problem.key != "--metric":
         return problem
-    return replace(problem, hint=problem.hint + _no_figures(comparison, wanted))
+    return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
 
 
-def _no_figures(comparison: Comparison, wanted: Selection) -> str:
-    """Which benchmarks gave no figure at all: the names of their metrics are not known then."""
+def _no_values(comparison: Comparison, wanted: Selection) -> str:
+    """Which benchmarks gave no values: the names of their metrics are unknown."""
     parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
     titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
     return f"; no run counts of {', '.join(titles)}" if titles else ""
 
 
-def unknown(option: str, words: Iterable[str], known: Sequence[str]) -> list[Problem]:
-    """One problem for each word that is not known; letter case does not matter."""
+def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Problem]:
+    """One problem for each unknown name; letter case does not matter."""
     folded = {name.casefold() for name in known}
     return [
-        Problem("unknown name", key=option, value=visible(word), hint=_hint(word, known))
-        for word in words
-        if word.casefold() not in folded
+        Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known))
+        for name in asked
+        if name.casefold() not in folded
     ]
 
 
-def _hint(word: str, known: Sequence[str]) -> str:
-    near = did_you_mean(word, known)
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = did_you_mean(name, known)
     listed = "known: " + ", ".join(known)
     return near if near.startswith("known") or not near else f"{near} {listed}"
 
@@ -181,5 +181,5 @@ def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
 
 
 def _chosen(own: Iterable[str], wanted: Iterable[str]) -> bool:
-    words = {word.casefold() for word in wanted}
-    return not words or any(name.casefold() in words for name in own)
+    folded = {name.casefold() for name in wanted}
+    return not folded or any(name.casefold() in folded for name in own)

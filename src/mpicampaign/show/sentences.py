@@ -35,7 +35,7 @@ from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.form import View
 from mpicampaign.show.numbers import quantity, size_range
-from mpicampaign.text import repeats_words, visible
+from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ KIND_NAMES = {
 def said(found: Note, view: View = _VIEW) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = brief(found, view)
-    return f"{text} ({repeats_words(found.repeats)})" if found.repeats else text
+    return f"{text} ({repeats_text(found.repeats)})" if found.repeats else text
 
 
 def brief(found: Note, view: View = _VIEW) -> str:
@@ -135,12 +135,12 @@ def _shorter(found: Shorter) -> str:
 def _side(side: Side) -> str:
     """``repeats 1-3 IMB 2019.6``."""
     more = f" and {side.more} more" if side.more else ""
-    return f"{repeats_words(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
+    return f"{repeats_text(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
 
 
 def _modes(found: Modes, view: View) -> str:
     bands = " and ".join(
-        f"{view.quantity(band.median, found.dimension)} ({repeats_words(band.repeats)})"
+        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.repeats)})"
         for band in (found.low, found.high)
     )
     parts = [
@@ -159,7 +159,7 @@ def _way(way: Way) -> str:
         f"in the {'faster' if stage.faster else 'slower'}{' band' if index == 0 else ''} {_range(stage)}"
         for index, stage in enumerate(way.stages)
     )
-    return f"{repeats_words(way.repeats)} {', '.join(stages)}"
+    return f"{repeats_text(way.repeats)} {', '.join(stages)}"
 
 
 def _range(stage: Stage) -> str:

@@ -72,7 +72,7 @@ def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
 
 
 def by_placement(scene: Scene, table: Table) -> CurveChart | None:
-    """Every repeat over message size, a panel for each placement, host groups told apart by their look.
+    """Every repeat over message size, a panel for each placement, host groups by their look.
 
     Where there is but one host group whose repeats agree, the panels by host group say the same.
     """
@@ -137,7 +137,7 @@ def log_axes(scene: Scene, curves: Sequence[Curve], column: str) -> tuple[Axis, 
 
 
 def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
-    """Message sizes, of which a logarithmic axis can show all but 0 B."""
+    """Message sizes; a logarithmic axis shows all but 0 B."""
     sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
     if not sizes:
         return None
@@ -157,7 +157,7 @@ def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: 
     return Axis(name, dimension, unit, scale) if scale else None
 
 
-# In words
+# As text
 
 
 def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
@@ -179,11 +179,11 @@ def _alt(scene: Scene, table: Table, title: str, rows: Iterable[Row]) -> str:
 
 
 def largest(scene: Scene, row: Row, name: str, column: str) -> str:
-    """The row's largest median in words, or why it has none."""
+    """The row's largest median as text, or why it has none."""
     _, dimension = COLUMNS[column]
     medians = medians_of(row, column).items()
     points = [(value, size) for size, value in medians if size > 0]
     if not points:
-        return f"{name} {absence(row.absence) or 'has no figures'}"
+        return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))
     return f"{name} at most {quantity(value, dimension, scene.unit)} at {format_size(size)}"

@@ -26,7 +26,7 @@ NOT_PRINTED = "not printed"
 
 
 def latency(scene: Scene, table: Table) -> DotChart | None:
-    """The first time that the table shows, on a logarithmic axis, with its value in words."""
+    """The first time that the table shows, on a logarithmic axis, with its value as text."""
     metric = next((metric for metric in table.metrics if metric.dimension == TIME), None)
     if metric is None or not _has_sizes(table):
         return None
@@ -70,7 +70,7 @@ def _one(scene: Scene, table: Table, metric: Metric, logarithmic: bool | None) -
         return None
     column = _column(scene, table, metric, axis, "")
     kind = "Logarithmic axis" if axis.scale.logarithmic else "The axis begins at 0"
-    caption = f"n: repeats with a figure of those planned. {kind}."
+    caption = f"n: repeats with a value of those planned. {kind}."
     said = (f"{table.title}: {metric.name} by placement", caption, f"{metric.name}: ")
     return _chart(scene, table, [metric], (column,), said)
 
@@ -129,7 +129,7 @@ def _beside(row: Row, metric: Metric, axis: Axis) -> str:
     if cell.summary is None:
         return absence(row.absence) or NOT_PRINTED
     modes = ", several modes" if row.has_modes_in(metric) else ""
-    return f"{axis.words(cell.summary.median)}  (n {cell.n}/{row.planned}{modes})"
+    return f"{axis.text(cell.summary.median)}  (n {cell.n}/{row.planned}{modes})"
 
 
 def _instead(row: Row, metric: Metric, axis: Axis) -> str:
@@ -137,7 +137,7 @@ def _instead(row: Row, metric: Metric, axis: Axis) -> str:
     summary = row.cell(metric).summary
     if summary is None:
         return kind_of(row.absence)
-    return "" if axis.shows(summary.median) else axis.words(summary.median)
+    return "" if axis.shows(summary.median) else axis.text(summary.median)
 
 
 def _without_place(scene: Scene, table: Table, columns: Sequence[DotColumn]) -> str:
@@ -154,9 +154,9 @@ def _row_text(scene: Scene, table: Table, row: Row, metrics: Sequence[Metric]) -
     name = scene.name(table, row)
     cells = [row.cell(metric) for metric in metrics]
     if not any(cell.summary for cell in cells):
-        return f"{name} has no figure"
+        return f"{name} has no value"
     said = (
-        quantity(cell.summary.median, cell.metric.dimension, scene.unit) if cell.summary else "no figure"
+        quantity(cell.summary.median, cell.metric.dimension, scene.unit) if cell.summary else "no value"
         for cell in cells
     )
     return f"{name} {', '.join(said)}"

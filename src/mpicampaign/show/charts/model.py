@@ -49,7 +49,7 @@ class Axis:
         """Whether a recorded value has a place: zero has none on a logarithmic axis."""
         return self.scale.shows(value)
 
-    def words(self, value: float) -> str:
+    def text(self, value: float) -> str:
         """A recorded value with its unit, as tables write it."""
         return quantity(value, self.dimension, self.unit.name)
 
@@ -68,7 +68,7 @@ class Repeat(NamedTuple):
 class Curve:
     """One column of one row over message size (B): its repeats, and their median at each size.
 
-    ``name`` says in full what it is, ``label`` what tells it from others beside it. ``thin``: drawn beside a
+    ``name``: in full; ``label``: what distinguishes it from others beside it. ``thin``: drawn beside a
     curve of the same colour that matters more.
     """
 
@@ -123,7 +123,7 @@ class DotCell:
 
     dots: tuple[Dot, ...]
     summary: Summary | None
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What all charts of a comparison have in common: names, looks, units, and words on what is left out."""
+"""What all charts of a comparison have in common: names, looks, units, and what is left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
 
-# What tells curves apart; the first in which they differ gives the colour.
+# What distinguishes curves; the first in which they differ gives the colour.
 PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ranks", "series")
 
 
@@ -33,7 +33,7 @@ class Scene:
     """A comparison as it is drawn: what has a look has it in all figures and on the whole page.
 
     Colour and marker of a placement are its own. So is its line style, unless curves of one placement lie
-    beside each other: then the line style tells those apart.
+    beside each other: then the line style distinguishes those.
     """
 
     comparison: Comparison
@@ -69,7 +69,7 @@ class Scene:
         return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
 
     def look(self, table: Table, row: Row) -> Look:
-        """The look of the placement; with several numbers of ranks, the line style tells these."""
+        """The look of the placement; with several numbers of ranks, the line style shows these."""
         look = self.looks[PLACEMENT][visible(row.case.placement)]
         ranks = self._ranks_of(table, row)
         if row.ranks is None or len(ranks) < 2:
@@ -94,7 +94,7 @@ class Scene:
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
-    """What is not in the figure, in words; empty where everything is."""
+    """What the figure leaves out; empty where nothing is left out."""
     cases = {row.case: row for row in rows}
     absent = grouped(
         (row for row in cases.values() if row.absence),
@@ -109,7 +109,7 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     contradicted = sum(row.verdicts.get("contradicted", 0) for row in partly)
     failed = sum(record.status == "failed" for row in partly for record in row.records)
     counts = ((contradicted, "contradicted"), (failed, "failed"))
-    reasons += [f"{count} {word} run{'s' * (count > 1)}" for count, word in counts if count]
+    reasons += [f"{count} {kind} run{'s' * (count > 1)}" for count, kind in counts if count]
     return f" Left out: {', '.join(reasons)}." if reasons else ""
 
 

@@ -1,4 +1,4 @@
-"""Curves of the page, all of a benchmark in one chart, of which the reader chooses some.
+"""Curves of the page, all of a benchmark in one chart; the reader chooses which are shown.
 
 Each line has a value in every facet (host group, placement, ranks, series); the reader ticks values, and a
 line is drawn where all of its values are ticked.
@@ -51,7 +51,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What tells lines apart."""
+    """What distinguishes lines."""
 
     name: str
     values: tuple[Value, ...]
@@ -129,7 +129,7 @@ def _chart(
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
-    """The facets in which lines differ: colour and marker tell the first, the line style the second.
+    """The facets in which lines differ: colour and marker show the first, the line style the second.
 
     Where lines differ in one alone, they have its line style, too.
     """
@@ -157,11 +157,11 @@ def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row
     values = [facet.values[index] for facet, index in zip(facets, chosen, strict=True)]
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
-    told = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
+    line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
     name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets)))
-    return FacetChoice(curve_of(row, column, replace(look, line=told), name), chosen)
+    return FacetChoice(curve_of(row, column, replace(look, line=line), name), chosen)
 
 
 def _others(facets: Iterable[Facet]) -> list[str]:
-    """Facets that are told beside host group and placement, where lines differ in them."""
+    """Facets beside host group and placement in which lines differ."""
     return [facet.name for facet in facets if facet.name not in (HOST_GROUP, PLACEMENT)]

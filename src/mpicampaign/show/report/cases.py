@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.stopping import look
 from mpicampaign.records import CONTRADICTED
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
-from mpicampaign.show.rankings import look_words
+from mpicampaign.show.rankings import look_text
 from mpicampaign.show.report.tables import state
 from mpicampaign.show.runs import case_runs, state_of
 
@@ -38,7 +38,7 @@ def _case(source: Source, runs: CaseRuns) -> Fold:
         anchor=runs.anchor,
         on_page=tuple(LineOnPage(anchor=f"{runs.anchor}-r{record.repeat}") for record in runs.records),
     )
-    enough = [Paragraph(f"{name}: {look_words(look(cell.values))}", "legend") for name, cell in found]
+    enough = [Paragraph(f"{name}: {look_text(look(cell.values))}", "legend") for name, cell in found]
     count = Span(f"{len(runs.records)} runs", "small")
     return Fold((Span(str(runs.case), "heading"), " ", count), (grid, *enough), "case")
 

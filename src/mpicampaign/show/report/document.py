@@ -112,7 +112,7 @@ def _answer(source: Source, answer: Answer, anchor: str) -> Part:
     behind: list[PageNode] = [Items(answer.lines)] if answer.lines else []
     behind += _lines(answer.evidence, "evidence")
     if answer.grid is not None:
-        fold = Fold("In words, for each host group", tuple(behind))
+        fold = Fold("For each host group", tuple(behind))
         behind = [_medians_grid(source, answer.grid, answer.title), fold]
     nodes = (Heading(answer.title, 3), Paragraph(answer.verdict, "verdict"))
     return Part((*nodes, *_lines(answer.statements, "stated"), *behind), anchor, "answer")
@@ -146,7 +146,7 @@ def _medians_grid(source: Source, grid: MedianGrid, title: str) -> Grid:
 
 def _median(source: Source, grid: MedianGrid, scope: str, one: Contestant | None) -> Box:
     if one is None:
-        return Box("n/a", role="figure none")
+        return Box("n/a", role="number none")
     text = Span(source.number(one.median, grid.metric), link=source.runs_of(one.row))
     text = Span(text, "best") if (scope, one.name) in grid.best else text
     return Box((text, *_modes_mark(one)), value=one.median)
@@ -178,7 +178,7 @@ def _advice(found: Advice) -> list[PageNode]:
 def _choice(choice: Choice | None, title: str) -> Box:
     if choice is None:
         return Box("", label=title)
-    if not choice.tells:
+    if not choice.differs:
         return Box(Span(choice.how_much, "absent"), label=title)
     first, *others = map(_leader, choice.leaders)
     text: list[str | Span] = [*first]
@@ -257,9 +257,9 @@ def _chart(chart: SelectionChart) -> Part:
 def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
     found, unit = line.curve.median, chart.up.unit.name
     cells = (
-        Box(number(found[size], chart.up.dimension, unit), value=float(f"{found[size]:.6g}"))
+        Box(number(found[size], chart.up.dimension, unit), value=found[size])
         if size in found
-        else Box("n/a", role="figure none")
+        else Box("n/a", role="number none")
         for size in chart.sizes
     )
     return (Box(line.curve.name), *cells)

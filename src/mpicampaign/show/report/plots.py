@@ -1,7 +1,7 @@
 """The report's curves as data for Bokeh's program for browsers, and that program, both inline in the page.
 
 Bokeh is imported only when there is something to draw. Foreign text goes into tooltips alone, which Bokeh
-fills as text; labels of axes are our own words.
+fills as text; labels of axes are this program's own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _size_ticks(sizes: Sequence[int]) -> dict[Any, Any]:
 
 
 def _drawn(chart: SelectionChart, values: Mapping[int, float]) -> dict[int, float]:
-    """What the axes can show, in their unit, to five digits: a screen tells no more apart."""
+    """What the axes can show, in their unit, to five digits: a screen resolves no more."""
     shown = {s: v for s, v in values.items() if chart.across.shows(s) and chart.up.shows(v)}
     return {size: float(f"{chart.up.scaled(value):.5g}") for size, value in shown.items()}
 
@@ -108,7 +108,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
 
 
 def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
-    """Thin lines, each of which knows its run."""
+    """Thin lines, each with its run."""
     from bokeh.models import ColumnDataSource, HoverTool
 
     flat = [
@@ -126,7 +126,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
         "repeat": [run.repeat for *_, run, _ in flat],
         "hosts": [visible(", ".join(run.hosts)) for *_, run, _ in flat],
         "job": [visible(run.job_id) for *_, run, _ in flat],
-        "state": [_state_words(run) for *_, run, _ in flat],
+        "state": [_state_name(run) for *_, run, _ in flat],
     }
     source = ColumnDataSource(data, name="repeats")
     style = {"line_color": "colour", "line_dash": "dash", "line_alpha": 0.55, "visible": False}
@@ -140,7 +140,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
     canvas.add_tools(hover)
 
 
-def _state_words(run: Record) -> str:
+def _state_name(run: Record) -> str:
     verdict = run.verdict or UNVERIFIED
     return KIND_NAMES.get(verdict, verdict)
 

@@ -15,10 +15,10 @@ from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
 from mpicampaign.show.form import View
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.numbers import bounds, number, probability, quantity, size_range, unit_of
-from mpicampaign.show.published import against, published_sources, published_words
-from mpicampaign.show.rankings import absent_words, change_ratio, change_verdict, pair_words, verdict
+from mpicampaign.show.published import against, published_mark, published_sources
+from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, pair_sentence, verdict
 from mpicampaign.show.sentences import KIND_NAMES, absence, reason
-from mpicampaign.text import repeats_words
+from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ class Source:
 
 
 def state(kind: str) -> Span:
-    """A state of a run as a word with a colour; the word alone says everything."""
+    """A state of a run as text with a colour; the text alone says everything."""
     return Span(KIND_NAMES.get(kind, kind), f"state {kind.replace(' ', '_')}")
 
 
@@ -97,7 +97,7 @@ def _fits(source: Source, table: Table) -> list[PageNode]:
     if not found:
         return []
     lines = tuple(
-        (Box(line.name), *map(Box, line.figures), Box(Span(line.doubt, "warn") if line.doubt else ""))
+        (Box(line.name), *map(Box, line.values), Box(Span(line.doubt, "warn") if line.doubt else ""))
         for line in found
     )
     grid = Grid(
@@ -197,7 +197,7 @@ def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
     absent = "not printed"
     if metric.bound:
         absent = "no bound known" if cell.bound is None else "no size from 1 MiB on"
-    return Box(absent, role="figure none")
+    return Box(absent, role="number none")
 
 
 def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
@@ -215,7 +215,7 @@ def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
         *(Span(text, "small") for text in small),
     )
     median = source.number(found.median, metric) + (" %" if metric.bound else "")
-    return Box(Span(median, link=source.runs_of(row)), value=found.median, role="figure", below=below)
+    return Box(Span(median, link=source.runs_of(row)), value=found.median, role="number", below=below)
 
 
 def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:
@@ -233,7 +233,7 @@ def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ..
 def _published_lines(source: Source, row: PublishedRow, layout: _Layout) -> list[tuple[Box, ...]]:
     """Published values: marked, and without links, since there are no runs. Of sizes, those with a value."""
     name = (f"{row.system}/{row.host_group} ", Span(row.placement, "strong"), " ")
-    head = Box((*name, Span(published_words(row), "small")))
+    head = Box((*name, Span(published_mark(row), "small")))
     count = ("" if row.n is None else str(row.n), Span("published", "small"))
     names = (head, Box(count, value=row.n, role="n"))
     return [
@@ -251,9 +251,9 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
     if metric is None:
         return _EMPTY
     if metric not in row.values:
-        return Box("not published", role="figure none")
+        return Box("not published", role="number none")
     value = row.values[metric]
-    return Box((source.number(value, metric), Span(row.statistic, "small")), value=value, role="figure")
+    return Box((source.number(value, metric), Span(row.statistic, "small")), value=value, role="number")
 
 
 # Rankings and doubts
@@ -265,7 +265,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         (
             *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
             Box(Span(verdict(ranking), "strong")),
-            Box("; ".join(map(absent_words, ranking.absent))),
+            Box("; ".join(map(absent_text, ranking.absent))),
         )
         for ranking in table.rankings
     )
@@ -295,7 +295,7 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
         Box("none" if pair.factor is None else RATIO.number(pair.factor), value=pair.factor),
         Box(f"{effect:.2f}", value=effect),
         Box("too few" if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
-        Box(pair_words(pair, source.unit)),
+        Box(pair_sentence(pair, source.unit)),
     )
 
 
@@ -317,7 +317,7 @@ def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box
     series = table.title if note.kind in OF_ONE_SERIES else table.benchmark
     name = f"{source.comparison.place(row)} {row.case.placement}, {series}"
     link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
-    repeats = repeats_words(note.repeats) if note.repeats else ""
+    repeats = repeats_text(note.repeats) if note.repeats else ""
     return (
         Box(Span(name, link=link)),
         Box(state(note.kind)),

@@ -210,8 +210,8 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     }
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
-    role = box.role or ("figure" if _is_number(grid, column) else "")
-    value = "" if box.value is None else f"{box.value:.9g}"
+    role = box.role or ("number" if _is_number(grid, column) else "")
+    value = "" if box.value is None else f"{box.value:.6g}"
     return element("td", inner, class_=role, data_v=value, data_title=box.label, **spans)
 
 

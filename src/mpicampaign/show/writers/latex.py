@@ -166,7 +166,7 @@ def _letters(text: Text) -> int:
 
 
 def _columns(grid: Grid) -> str:
-    """Left for names, in lines where they are long; right for figures."""
+    """Left for names, in lines where they are long; right for numbers."""
     names = "".join(f"p{{{_NAME * 0.45:g}em}}" if broken else "l" for broken in _broken(grid))
     return names + "r" * (len(grid.header) - grid.names)
 
@@ -198,14 +198,14 @@ def _cells(line: Sequence[Box], broken: Sequence[bool]) -> Iterable[str]:
 
 
 def _marks(box: Box, beside: bool = False) -> str:
-    """The marks of footnotes; short ones ``beside`` the column, so that figures stay below each other."""
+    """The marks of footnotes; short ones ``beside`` the column, so that numbers stay aligned."""
     text = ",".join(box.marks)
     marks = rf"\textsuperscript{{{text}}}" if text else ""
     return rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks
 
 
 def _breakable(text: Text, unbroken: int) -> str:
-    """Escaped, with places where a long path, address or foreign word may be broken.
+    """Escaped, with places where a long path, address or foreign name may be broken.
 
     What is longer than ``unbroken`` letters even so may be broken anywhere.
     """

@@ -46,8 +46,8 @@ def _part(node: Node) -> str:
 def _grid(grid: Grid) -> str:
     """Under its title where it has one, its footnotes below."""
     title = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
-    figures = len(grid.header) - grid.names - grid.remarks
-    rule = "|" + "---|" * grid.names + "---:|" * figures + "---|" * grid.remarks
+    numbers = len(grid.header) - grid.names - grid.remarks
+    rule = "|" + "---|" * grid.names + "---:|" * numbers + "---|" * grid.remarks
     lines = [_line([*map(_box, line), *[""] * (len(grid.header) - len(line))]) for line in grid.lines]
     notes = [f"<sup>{mark}</sup> {markdown_text(text)}  " for mark, text in grid.footnotes]
     table = [*title, _line(map(markdown_text, grid.header)), rule, *lines]

@@ -1,4 +1,4 @@
-"""Documents as aligned text for a terminal: names to the left, figures to the right, marks behind them."""
+"""Documents as aligned text for a terminal: names to the left, numbers to the right, marks after them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _aligned(grid: Grid, width: int) -> list[str]:
 
 
 def _narrow(widths: list[int], names: int, width: int) -> None:
-    """Where a line is too long, host groups are cut first, then placements; figures never."""
+    """Where a line is too long, host groups are cut first, then placements; numbers never."""
     for column in range(min(2, names)):
         excess = sum(wide + len(_GAP) for wide in widths if wide) - width
         if excess > 0:
@@ -74,12 +74,12 @@ def _narrow(widths: list[int], names: int, width: int) -> None:
 def _titled(grid: Grid, width: int) -> list[str]:
     """At most ``width`` columns wide; a wide one in parts, names repeated."""
     columns = [_column(grid, index, width) for index in range(len(grid.header))]
-    if sum(map(_width, columns)) - len(_GAP) > width:  # then figures have two thirds of the line
+    if sum(map(_width, columns)) - len(_GAP) > width:  # then numbers have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
         columns[: grid.names] = [_column(grid, index, most) for index in range(grid.names)]
-    names, figures = columns[: grid.names], columns[grid.names :]
+    names, numbers = columns[: grid.names], columns[grid.names :]
     lines = _lines(Heading(plain(grid.title)), width)
-    for part in _parts(names, figures, width):
+    for part in _parts(names, numbers, width):
         lines += [clip(_GAP.join(texts).rstrip(), width) for texts in zip(*part, strict=True)]
         lines.append("")
     notes = [line for mark, text in grid.footnotes for line in _wrap(f"{mark}  {text}", width)]
@@ -106,11 +106,11 @@ def _marks(box: Box) -> str:
     return f" {','.join(box.marks)}" if box.marks else ""
 
 
-def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int) -> Iterable[list[list[str]]]:
-    """The columns of each part: as many as the width holds, at least one of figures."""
+def _parts(names: Sequence[list[str]], numbers: Sequence[list[str]], width: int) -> Iterable[list[list[str]]]:
+    """The columns of each part: as many as the width holds, at least one of numbers."""
     used = sum(map(_width, names)) - len(_GAP)
     part: list[list[str]] = []
-    for column in figures:
+    for column in numbers:
         if part and used + sum(map(_width, (*part, column))) > width:
             yield [*names, *part]
             part = []
@@ -119,14 +119,14 @@ def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int)
 
 
 def _wrap(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most ``width`` columns; words longer than a line are cut."""
+    """Lines of at most ``width`` columns; terms longer than a line are cut."""
     lines, line = [], indent
-    for word in text.split():
-        word = clip(word, width - len(indent) - 2)
-        if line.strip() and display_width(line) + 1 + display_width(word) > width:
+    for term in text.split():
+        term = clip(term, width - len(indent) - 2)
+        if line.strip() and display_width(line) + 1 + display_width(term) > width:
             lines.append(line)
             line = indent + "  "
-        line += word if not line.strip() else " " + word
+        line += term if not line.strip() else " " + term
     return [*lines, line]
 
 
