@@ -15,7 +15,7 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.show.numbers import number, size_range
+from mpicampaign.show.numbers import size_range
 from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
@@ -184,7 +184,7 @@ def test_ranges_of_sizes() -> None:
 
 
 def test_ratios_keep_three_digits() -> None:
-    assert [number(ratio, RATIO) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
+    assert [RATIO.number(ratio) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
 
 
 def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:

@@ -9,9 +9,9 @@ from mpicampaign.compare.matrix import absence_of
 from mpicampaign.compare.metrics import BASELINE
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
-from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
+from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import legend, note_lines, placement_name, row_name
-from mpicampaign.show.numbers import bounds, number, quantity, size_range, unit_of
+from mpicampaign.show.numbers import bounds, quantity, size_range
 from mpicampaign.show.published import against, published_cells, published_grid, published_sources
 from mpicampaign.show.rankings import pair_sentence, pair_sentences, stated_lines, verdict
 from mpicampaign.show.sentences import absence
@@ -68,10 +68,8 @@ def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> li
     if brief and len(lines) > _FITS:
         text = f"Hockney's model (latency, asymptotic bandwidth): {len(lines)} lines, see the report"
         return [Items((text,))]
-    cells = [(line.name if line.first or not brief else "", *line.values, line.doubt) for line in lines]
-    header = ("host group, placement", *fit_heads(unit), "" if brief else "doubts")
     caption = "Hockney's model: time = latency + size / bandwidth" if brief else LEGEND
-    return [Caption(caption), text_grid(1, header, cells, remarks=1)]
+    return [Caption(caption), fit_grid(lines, unit, brief=brief)]
 
 
 def _texts(cell: Cell, unit: str) -> list[str]:
@@ -80,7 +78,7 @@ def _texts(cell: Cell, unit: str) -> list[str]:
     if found is None:
         return []
     values = (found.median, found.mean, found.minimum, found.maximum)
-    median, *others = [number(value, dimension, unit) for value in values]
+    median, *others = [dimension.number(value, unit) for value in values]
     of = f" of {quantity(cell.bound, BANDWIDTH, unit)}" if cell.bound is not None else ""
     return [median, bounds(found.interval, dimension, unit), *others, of]
 
@@ -113,7 +111,7 @@ def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Nod
 
 def _values(comparison: Comparison, table: Table, unit: str, write: Callable[..., str]) -> Grid:
     """A line for each row of the table, a column for each metric; ``write``: joins the texts of a cell."""
-    heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in table.metrics] or ["values"]
+    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in table.metrics] or ["values"]
     lines = []
     for row in table.rows:
         found = [(cell, _texts(cell, unit)) for cell in row.cells]
@@ -141,7 +139,7 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
         yield text_grid(1, ("", ""), rows)
     for group, found in groupby(table.metrics, key=lambda metric: metric.group):
         metrics = list(found)
-        units = dict.fromkeys(unit_of(metric.dimension, unit) for metric in metrics)
+        units = dict.fromkeys(metric.dimension.unit(unit).name for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield _block(comparison, table, metrics, unit)
     yield from _published(comparison, table, unit)

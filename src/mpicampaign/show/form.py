@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.numbers import bounds, quantity, unit_of
+from mpicampaign.show.numbers import bounds, quantity
 from mpicampaign.units import rounded
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class View:
 
     def unit_of(self, dimension: Dimension) -> str:
         """The unit in which numbers are written."""
-        return unit_of(dimension, self.unit)
+        return dimension.unit(self.unit).name
 
     def value(self, value: float, dimension: Dimension) -> float:
         """The value as data hold it."""

@@ -14,25 +14,13 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Interval
 
 
-def unit_of(dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
-    """The unit in which `number` writes metrics of this dimension."""
-    return dimension.unit(bandwidth_unit).name
-
-
-def number(
-    value: float, dimension: Dimension, bandwidth_unit: str = "MB/s", decimals: int | None = None
-) -> str:
-    """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
-    return dimension.number(value, bandwidth_unit, decimals)
-
-
 def quantity(
     value: float, dimension: Dimension, bandwidth_unit: str = "MB/s", decimals: int | None = None
 ) -> str:
     """The value with its unit: ``0.246 µs``; a count alone."""
     if dimension is COUNT:
-        return number(value, dimension)
-    return f"{number(value, dimension, bandwidth_unit, decimals)} {unit_of(dimension, bandwidth_unit)}"
+        return dimension.number(value)
+    return f"{dimension.number(value, bandwidth_unit, decimals)} {dimension.unit(bandwidth_unit).name}"
 
 
 def bounds(
@@ -45,7 +33,7 @@ def bounds(
     if interval is None:
         return ""
     ends = (interval.low, interval.high)
-    low, high = (number(value, dimension, bandwidth_unit, decimals) for value in ends)
+    low, high = (dimension.number(value, bandwidth_unit, decimals) for value in ends)
     return f"[{low}, {high}]"
 
 

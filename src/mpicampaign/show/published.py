@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.numbers import quantity
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[
     for row in table.published:
         for metric in metrics:
             if metric in row.values:
-                value = number(row.values[metric], metric.dimension, unit)
+                value = metric.dimension.number(row.values[metric], unit)
                 names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n), "", ""]
                 lines.append([*names, value, "", "", visible(published_mark(row))])
     return lines
@@ -43,11 +43,11 @@ def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[
 def published_grid(table: Table, unit: str) -> tuple[list[str], list[list[str]]]:
     """The heading and the lines of a table of the published values alone."""
     metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
-    heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in metrics]
+    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in metrics]
     lines = []
     for row in table.published:
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
-        cells = ["" if value is None else number(value, what, unit) for value, what in values]
+        cells = ["" if value is None else what.number(value, unit) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
         lines.append([name, f"{published_mark(row)}: {_statistic(row)}", *cells])
     return ["host group, placement", "statistic", *heads], lines

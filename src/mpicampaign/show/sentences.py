@@ -69,6 +69,11 @@ KIND_NAMES = {
 }
 
 
+def kind_name(kind: str) -> str:
+    """A kind of finding or state of a run as people read it."""
+    return KIND_NAMES.get(kind, kind)
+
+
 def said(found: Note, view: View = _VIEW) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = brief(found, view)

@@ -130,9 +130,11 @@ def column_of(table: Table) -> str:
 # Axes
 
 
-def log_axes(scene: Scene, curves: Sequence[Curve], column: str) -> tuple[Axis, Axis] | None:
+def log_axes(
+    scene: Scene, curves: Sequence[Curve], column: str, across_name: str = SIZE
+) -> tuple[Axis, Axis] | None:
     """Logarithmic axes that hold all the curves; ``None`` where they can show no value."""
-    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
+    across, up = size_axis(curves, across_name), value_axis(scene, curves, column, logarithmic=True)
     return (across, up) if across is not None and up is not None else None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show.charts.model import Field, HeatMap
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
-from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _heat_map(scene: Scene, found: Matrix) -> HeatMap:
         title,
         _caption(found, drawn) + left_out(scene, drawn),
         f"{title}. {_text(scene, found)}",
-        unit_of(found.metric.dimension, scene.unit),
+        found.metric.dimension.unit(scene.unit).name,
         found.placements,
         rows,
         tuple(reasons),
@@ -65,7 +65,7 @@ def _field(scene: Scene, entry: Entry, marked: dict[str, str], fraction: Callabl
     if entry.cell is None or entry.cell.summary is None:
         return Field(marked[absence(entry.absence)])
     value = entry.cell.summary.median
-    text = number(value, entry.cell.metric.dimension, scene.unit)
+    text = entry.cell.metric.dimension.number(value, scene.unit)
     return Field(f"{text} {marks_of(entry.row, entry.cell.metric)}".rstrip(), value, fraction(value))
 
 

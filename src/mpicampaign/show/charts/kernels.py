@@ -13,8 +13,7 @@ from mpicampaign.show.charts.curves import (
     WIRE,
     curve_of,
     largest,
-    size_axis,
-    value_axis,
+    log_axes,
     without_place,
 )
 from mpicampaign.show.charts.looks import LINES
@@ -49,10 +48,10 @@ def _kernel(
     panels = grouped(counted, lambda pair: scene.label(*pair))
     curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
     drawn = [each for of_panel in curves.values() for each in of_panel]
-    across = size_axis(drawn, SIZE if benchmark == POINT_TO_POINT else f"{SIZE} per rank")
-    up = value_axis(scene, drawn, USEFUL, logarithmic=True)
-    if across is None or up is None:
+    axes = log_axes(scene, drawn, USEFUL, SIZE if benchmark == POINT_TO_POINT else f"{SIZE} per rank")
+    if axes is None:
         return None
+    across, up = axes
     parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
     title, caption = _text(benchmark, place)
     caption += without_place(across, parts) + left_out(scene, [row for _, row in members])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
 from mpicampaign.compare.metrics import BASELINE, KERNEL
+from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
-from mpicampaign.show.charts.units import unit_for
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.dimension import Dimension, Unit
+    from mpicampaign.dimension import Dimension
 
 _LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
@@ -89,8 +89,9 @@ class Scene:
         return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
 
     def unit_of(self, dimension: Dimension) -> Unit:
-        """The unit of a dimension on all axes."""
-        return unit_for(dimension, self.unit)
+        """The unit of a dimension on all axes, as tables write it; a count has no name."""
+        unit = dimension.unit(self.unit)
+        return Unit("", unit.size) if dimension == COUNT else unit
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:

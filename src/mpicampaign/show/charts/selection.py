@@ -17,8 +17,7 @@ from mpicampaign.show.charts.curves import (
     USEFUL,
     WIRE,
     curve_of,
-    size_axis,
-    value_axis,
+    log_axes,
     without_place,
 )
 from mpicampaign.show.charts.looks import LINES
@@ -120,9 +119,10 @@ def _chart(
     pairs = zip(named, (row for _, row in rows), strict=True)
     lines = tuple(_line(scene, facets, values, row, column) for values, row in pairs)
     curves = tuple(line.curve for line in lines)
-    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
-    if across is None or up is None:
+    axes = log_axes(scene, curves, column)
+    if axes is None:
         return None
+    across, up = axes
     title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
     note = without_place(across, [CurvePanel("", up, curves)]).strip()
     return SelectionChart(anchor, title, across, up, facets, lines, note)

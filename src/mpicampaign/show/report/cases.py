@@ -70,7 +70,7 @@ def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, .
 
 def _value(source: Source, cell: Cell, repeat: int) -> str:
     values = dict(zip(cell.repeats, cell.values, strict=True))
-    return source.number(values[repeat], cell.metric) if repeat in values else ""
+    return source.view.number(values[repeat], cell.metric.dimension) if repeat in values else ""
 
 
 def _facts(record: Record) -> Fold | None:

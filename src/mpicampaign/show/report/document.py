@@ -19,7 +19,7 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.names import runs_are
-from mpicampaign.show.numbers import number, percent, unit_of
+from mpicampaign.show.numbers import percent
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import how_many, period, run_counts
 from mpicampaign.units import format_size
@@ -61,7 +61,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str]) -> list
 
 def answers_part(source: Source) -> Part:
     """The first screen."""
-    every = answers(source.comparison, source.unit)
+    every = answers(source.comparison, source.view.unit)
     found = every[:_ANSWERS]
     heading = Heading("Which is fastest, by how much, and is it real?")
     return Part(
@@ -125,7 +125,7 @@ def _lines(sentences: Sequence[str], role: str) -> list[PageNode]:
 def _medians_grid(source: Source, grid: MedianGrid, title: str) -> Grid:
     """Medians of several host groups; those not distinguishable from the best there are marked."""
     metric = grid.metric
-    unit = unit_of(metric.dimension, source.unit)
+    unit = source.view.unit_of(metric.dimension)
     bands = ("; ", Span("*", "warn"), f" {_BANDS}") if grid.several_modes else ()
     caption = (f"Median, {unit}; ", Span("best", "best"), " or not distinguishable from it", *bands)
     lines = tuple(
@@ -147,7 +147,7 @@ def _medians_grid(source: Source, grid: MedianGrid, title: str) -> Grid:
 def _median(source: Source, grid: MedianGrid, scope: str, one: Contestant | None) -> Box:
     if one is None:
         return Box("n/a", role="number none")
-    text = Span(source.number(one.median, grid.metric), link=source.runs_of(one.row))
+    text = Span(source.view.number(one.median, grid.metric.dimension), link=source.runs_of(one.row))
     text = Span(text, "best") if (scope, one.name) in grid.best else text
     return Box((text, *_modes_mark(one)), value=one.median)
 
@@ -257,7 +257,7 @@ def _chart(chart: SelectionChart) -> Part:
 def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
     found, unit = line.curve.median, chart.up.unit.name
     cells = (
-        Box(number(found[size], chart.up.dimension, unit), value=found[size])
+        Box(chart.up.dimension.number(found[size], unit), value=found[size])
         if size in found
         else Box("n/a", role="number none")
         for size in chart.sizes

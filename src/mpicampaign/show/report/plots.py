@@ -13,15 +13,13 @@ from markupsafe import Markup
 
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.charts.scales import size_ticks
-from mpicampaign.show.numbers import number
-from mpicampaign.show.sentences import KIND_NAMES
+from mpicampaign.show.sentences import kind_name
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.records import Record
     from mpicampaign.show.charts.selection import SelectionChart
 
 _MOST_SIZES = 9  # that are named on the axis of sizes
@@ -95,7 +93,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
         "x": [size for *_, size, _ in flat],
         "y": [value for *_, value in flat],
         "size": [format_size(size) for *_, size, _ in flat],
-        "median": [number(curve.median[size], chart.up.dimension, unit) for _, curve, size, _ in flat],
+        "median": [chart.up.dimension.number(curve.median[size], unit) for _, curve, size, _ in flat],
         "colour": [curve.look.colour for _, curve, *_ in flat],
         "marker": [curve.look.marker for _, curve, *_ in flat],
         "what": [curve.name for _, curve, *_ in flat],
@@ -126,7 +124,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
         "repeat": [run.repeat for *_, run, _ in flat],
         "hosts": [visible(", ".join(run.hosts)) for *_, run, _ in flat],
         "job": [visible(run.job_id) for *_, run, _ in flat],
-        "state": [_state_name(run) for *_, run, _ in flat],
+        "state": [kind_name(run.verdict or UNVERIFIED) for *_, run, _ in flat],
     }
     source = ColumnDataSource(data, name="repeats")
     style = {"line_color": "colour", "line_dash": "dash", "line_alpha": 0.55, "visible": False}
@@ -138,11 +136,6 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
     hover.attachment = "below"  # those of medians are above
     hover.line_policy = "nearest"
     canvas.add_tools(hover)
-
-
-def _state_name(run: Record) -> str:
-    verdict = run.verdict or UNVERIFIED
-    return KIND_NAMES.get(verdict, verdict)
 
 
 # What goes into the page
@@ -158,8 +151,8 @@ def inline_json(data: Any) -> Markup:
 
 def curves_data(found: Sequence[SelectionChart]) -> Markup:
     """All charts as one inline JSON: by anchor, Bokeh's item and the facet values of each line."""
-    lines = {chart.anchor: [line.values for line in chart.lines] for chart in found}
-    return inline_json({chart.anchor: {"item": plot(chart), "lines": lines[chart.anchor]} for chart in found})
+    pairs = ((chart, [line.values for line in chart.lines]) for chart in found)
+    return inline_json({chart.anchor: {"item": plot(chart), "lines": lines} for chart, lines in pairs})
 
 
 def bokeh_script() -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -11,13 +11,12 @@ from urllib.parse import quote
 from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
-from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
-from mpicampaign.show.form import View
+from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
-from mpicampaign.show.numbers import bounds, number, probability, quantity, size_range, unit_of
+from mpicampaign.show.numbers import probability, size_range
 from mpicampaign.show.published import against, published_mark, published_sources
 from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, pair_sentence, verdict
-from mpicampaign.show.sentences import KIND_NAMES, absence, reason
+from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.records import Case, Record
     from mpicampaign.show.document import PageNode, Text
+    from mpicampaign.show.form import View
     from mpicampaign.statistics.medians import Summary
 
 _MANY = 6  # sentences below a table, above which they are folded
@@ -44,18 +44,14 @@ class Source:
 
     comparison: Comparison
     records: Sequence[Record]
-    unit: str
+    view: View
     folder: Path
     anchors: Mapping[Case, str]
     changes: Changes | None = None
 
-    def number(self, value: float, metric: Metric) -> str:
-        """A value of the metric without its unit."""
-        return number(value, metric.dimension, self.unit)
-
     def unit_of(self, metric: Metric) -> Span:
         """The metric's unit, as it stands in a head."""
-        return Span(unit_of(metric.dimension, self.unit), "small")
+        return Span(self.view.unit_of(metric.dimension), "small")
 
     def runs_of(self, row: Row) -> str:
         """The link to the row's runs."""
@@ -68,12 +64,12 @@ class Source:
 
 def state(kind: str) -> Span:
     """A state of a run as text with a colour; the text alone says everything."""
-    return Span(KIND_NAMES.get(kind, kind), f"state {kind.replace(' ', '_')}")
+    return Span(kind_name(kind), f"state {kind.replace(' ', '_')}")
 
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
     """The comparison, what was published, and Hockney's model."""
-    means = against(source.comparison, table, source.unit)
+    means = against(source.comparison, table, source.view.unit)
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table),
@@ -93,19 +89,12 @@ def _sentences(found: Sequence[str], title: str = "") -> list[PageNode]:
 
 def _fits(source: Source, table: Table) -> list[PageNode]:
     """Latency and asymptotic bandwidth for each protocol segment of each row."""
-    found = fit_lines(source.comparison, table, source.unit)
+    found = fit_lines(source.comparison, table, source.view.unit)
     if not found:
         return []
-    lines = tuple(
-        (Box(line.name), *map(Box, line.values), Box(Span(line.doubt, "warn") if line.doubt else ""))
-        for line in found
-    )
-    grid = Grid(
-        f"{table.title}: Hockney's model, a line for each segment",
-        1,
-        ("host group, placement", *fit_heads(source.unit), "doubts"),
-        lines,
-        remarks=1,
+    grid = replace(
+        fit_grid(found, source.view.unit),
+        title=f"{table.title}: Hockney's model, a line for each segment",
         role="fits",
         label=f"Hockney's model of {table.title}",
         on_page=tuple(LineOnPage("first" if line.first else "") for line in found),
@@ -202,19 +191,19 @@ def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
 
 def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
     """The median, which leads to its runs; below, the interval and the change, mean and range."""
-    metric = cell.metric
+    metric, dimension, view = cell.metric, cell.metric.dimension, source.view
     small = [
-        f"mean {source.number(found.mean, metric)}",
-        f"{source.number(found.minimum, metric)} to {source.number(found.maximum, metric)}",
+        f"mean {view.number(found.mean, dimension)}",
+        f"{view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)}",
         *([f"at {size_range(cell.sizes)}"] if cell.sizes else []),
-        *([f"of {quantity(cell.bound, BANDWIDTH, source.unit)}"] if cell.bound is not None else []),
+        *([f"of {view.quantity(cell.bound, BANDWIDTH)}"] if cell.bound is not None else []),
     ]
     below = (
-        Span(bounds(found.interval, metric.dimension, source.unit), "interval"),
+        Span(view.bounds(found.interval, dimension), "interval"),
         *_change(source.changes, row, metric),
         *(Span(text, "small") for text in small),
     )
-    median = source.number(found.median, metric) + (" %" if metric.bound else "")
+    median = view.number(found.median, dimension) + (" %" if metric.bound else "")
     return Box(Span(median, link=source.runs_of(row)), value=found.median, role="number", below=below)
 
 
@@ -253,7 +242,8 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
     if metric not in row.values:
         return Box("not published", role="number none")
     value = row.values[metric]
-    return Box((source.number(value, metric), Span(row.statistic, "small")), value=value, role="number")
+    text = source.view.number(value, metric.dimension)
+    return Box((text, Span(row.statistic, "small")), value=value, role="number")
 
 
 # Rankings and doubts
@@ -295,7 +285,7 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
         Box("none" if pair.factor is None else RATIO.number(pair.factor), value=pair.factor),
         Box(f"{effect:.2f}", value=effect),
         Box("too few" if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
-        Box(pair_sentence(pair, source.unit)),
+        Box(pair_sentence(pair, source.view.unit)),
     )
 
 
@@ -321,6 +311,6 @@ def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box
     return (
         Box(Span(name, link=link)),
         Box(state(note.kind)),
-        Box(reason(note, View(source.unit))),
+        Box(reason(note, source.view)),
         Box(repeats, role="short"),
     )

@@ -14,6 +14,7 @@ from markupsafe import Markup
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
+from mpicampaign.show.form import View
 from mpicampaign.show.report.cases import runs_part
 from mpicampaign.show.report.document import (
     answers_part,
@@ -74,7 +75,7 @@ def write_report(
     changes : the earlier series that medians are compared with
     """
     title = campaign_title or campaign_name or "MPI campaign"
-    source = Source(comparison, records, unit, path.parent, anchors(records), changes)
+    source = Source(comparison, records, View(unit), path.parent, anchors(records), changes)
     charts = selections(Scene(comparison, unit))
     parts = [
         answers_part(source),
