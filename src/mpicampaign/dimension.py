@@ -46,7 +46,7 @@ class Dimension:
         return self.name
 
     def unit(self, wanted: str = "") -> Unit:
-        """The unit to write in: the wanted one where the dimension has several, else its only one.
+        """The wanted unit where the dimension has several, else its only one.
 
         Raises
         ------

@@ -19,7 +19,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
-    r"""The text as one line: what would act instead of being seen becomes an escape, such as ``\x1b``."""
+    r"""The text as one line: characters that act instead of being seen become escapes, such as ``\x1b``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escaped(character) for character in text)

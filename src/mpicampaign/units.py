@@ -151,7 +151,7 @@ def format_significant(value: float, digits: int = 3) -> str:
 
 
 def rounded(value: float, decimals: int) -> str:
-    """Half away from zero, as spreadsheets and people do, of the decimal number that is meant.
+    """The decimal number that is meant, rounded half away from zero, as spreadsheets do.
 
     12 significant digits remove what binary arithmetic adds: 0.1 + 0.2 is 0.3, and 2.675 is no less.
     """

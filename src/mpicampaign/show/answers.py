@@ -105,8 +105,7 @@ def advice(found: Sequence[Answer]) -> Advice | None:
 def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
     """The statements for the first screen: one for each table and headline metric, placements compared.
 
-    What shows a difference comes first; then the first table of each benchmark before the others, so that
-    each benchmark has its say.
+    Answers that show a difference come first, and of these the first table of each benchmark.
     """
     found = []
     first = {table.benchmark: table for table in reversed(comparison.tables)}
@@ -151,7 +150,7 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
 
 
 def _order(stated: StatedRanking) -> tuple[str, ...]:
-    """The order, and what speaks against it; steps only unclear or absent somewhere are folded away."""
+    """The order, and the steps against it; steps that are only unclear or absent somewhere are left out."""
     against = [step for step in (*stated.steps, *stated.against) if step.reversed or step.leaning]
     return (
         statement(stated),
@@ -180,7 +179,7 @@ def _next(ranking: Ranking) -> Pair | None:
 
 
 def _how_much(ranking: Ranking) -> str:
-    """The best against the nearest that is worse, and against the last."""
+    """How much better the best is than the nearest that is worse, and than the last."""
     if len(ranking.contestants) == 1:
         return "nothing to compare with"
     near = _next(ranking)
@@ -192,7 +191,7 @@ def _how_much(ranking: Ranking) -> str:
 
 
 def _how_much_overall(rankings: Sequence[Ranking]) -> str:
-    """Over several host groups: the least and the largest step to the nearest that is worse, and whose."""
+    """Over several host groups: the smallest and the largest difference, with their host groups."""
     found = [(pair.factor, pair, r.scope) for r in rankings if (pair := _next(r)) is not None and pair.factor]
     if not found:
         return "no difference that the repeats can show"
@@ -223,7 +222,7 @@ def _scope_line(ranking: Ranking, unit: str) -> str:
 
 
 def _consensus(rankings: Sequence[Ranking]) -> str:
-    """In how many host groups which placements are best; a tie of all is no answer."""
+    """Which placements are best in how many host groups; a tie of all is no answer."""
     compared = [ranking for ranking in rankings if len(ranking.contestants) > 1]
     decided = [ranking for ranking in compared if len(ranking.leaders) < len(ranking.contestants)]
     where = f"{len(rankings)} {_where(rankings)}"
@@ -238,7 +237,7 @@ def _consensus(rankings: Sequence[Ranking]) -> str:
 
 
 def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
-    """In how many rankings each placement is best alone, and which share the first place repeatedly."""
+    """How often each placement is best alone, or shares the first place more than once."""
     counted = Counter(tuple(sorted(ranking.leaders)) for ranking in decided)
     named = [names for names, count in counted.most_common() if count > 1 or len(names) == 1]
     found = {" or ".join(names): counted[names] for names in sorted(named, key=len)}

@@ -31,7 +31,7 @@ _FITS = 20  # lines of Hockney's model below a table of a brief document
 
 
 def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> list[Node]:
-    """The tables, what is left out of them or in doubt, and which is best.
+    """The tables, the notes, and the rankings.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _published(comparison: Comparison, table: Table, unit: str) -> list[Node]:
 
 
 def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> list[Node]:
-    """Hockney's model, a line for each segment of a row; where brief ones are many, where to find them."""
+    """Hockney's model, a line for each segment; a brief document refers to the report for many."""
     lines = fit_lines(comparison, table, unit)
     if not lines:
         return []
@@ -180,7 +180,7 @@ def _statements(comparison: Comparison, unit: str) -> list[Node]:
 
 
 def _ranking(table: Table, ranking: Ranking, unit: str) -> Statement:
-    """The verdict, then the best against its nearest rivals and the last; the report has all pairs."""
+    """The verdict, then the best against its nearest rivals and the last."""
     pairs = ranking.pairs_of_best
     shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
     text = f"{table.title}, {ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"

@@ -30,7 +30,7 @@ Kind = type[str] | type[int] | type[float] | type[bool]
 
 
 class DataLine(NamedTuple):
-    """A row with one of its cells; none where the row has no metric at all."""
+    """A row with one of its cells; no cell where the row has no metric."""
 
     table: Table
     row: Row
@@ -40,7 +40,7 @@ class DataLine(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A name with its unit, the type of its values, and where a line has the value."""
+    """A name with its unit, the type of its values, and the function that gets the value of a line."""
 
     name: str
     kind: Kind
@@ -76,7 +76,7 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
 
 
 def _measured(name: str, path: str) -> Column:
-    """A number of the metric's dimension, found from the line by a path of attributes."""
+    """A value of the metric's dimension; ``path``: its attributes from the line."""
 
     def value(line: DataLine) -> Value:
         found = _follow(line, path)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a text with what a page shows of it; other formats write the text alone.
+    """A part of a text with its look and link on a page; other formats write the text alone.
 
     ``role``: what it is, by which its look is chosen. ``link``: where it leads. ``hint``: what it means.
     """

@@ -1,4 +1,4 @@
-"""What the report says of runs: their states, their cases, and the facts that they recorded."""
+"""Runs in the report: their states, their cases, and the facts that they recorded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def state_of(record: Record) -> str:
 
 
 def how_many(records: Sequence[Record]) -> str:
-    """``60 runs planned, 544 runs imported``: an imported run was no part of any plan."""
+    """``60 runs planned, 544 runs imported``; imported runs are not planned."""
     imported = sum(IMPORTED_FROM in record.metadata for record in records)
     planned = len(records) - imported
     parts = [f"{planned} runs planned"] if planned or not imported else []
@@ -83,7 +83,7 @@ def case_runs(comparison: Comparison, records: Sequence[Record]) -> list[CaseRun
 
 
 def anchors(records: Iterable[Record]) -> dict[Case, str]:
-    """An identifier for each case that is fit for an address, unlike those of all other cases."""
+    """A unique identifier for each case, fit for an address."""
     named: dict[Case, str] = {}
     for case in dict.fromkeys(record.case for record in records):
         base = "case-" + re.sub(r"[^A-Za-z0-9]+", "-", str(case)).strip("-")

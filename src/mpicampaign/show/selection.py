@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names of what is to be shown; everything where there is none."""
+    """Names of what to show; everything where there is none."""
 
     benchmarks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Tab
 
 
 def _why_none(comparison: Comparison, like: Table) -> str:
-    """The reasons of the rows as they really are."""
+    """Why the rows have no values, with counts."""
     cases = {row.case for row in like.rows}
     rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
     runs: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def _why_none(comparison: Comparison, like: Table) -> str:
 
 
 def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) -> Problem:
-    """An unknown metric may be one of a benchmark whose runs all failed."""
+    """A hint that an unknown metric may be of a benchmark whose runs all failed."""
     if problem.key != "--metric":
         return problem
     return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
@@ -147,7 +147,7 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
 
 
 def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
-    """What can be chosen, for people: a line for each name; columns of print and of data differ."""
+    """All names that can be chosen, a line for each; columns of text and data formats differ."""
     parts = {f"--{option}": listed for option, listed in names(comparison).items()}
     parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
     parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
@@ -161,12 +161,12 @@ def _table_names(table: Table) -> tuple[str, ...]:
 
 
 def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
-    """Alone, and with the system where there are several."""
+    """The name alone, and with the system where there are several."""
     return (visible(row.case.host_group), comparison.place(row))
 
 
 def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
-    """The table with the wanted rows and metrics; without rows where it is not wanted itself."""
+    """The table with the wanted rows and metrics; without rows where the table is not wanted."""
     if not _chosen(_table_names(table), wanted.benchmarks):
         return replace(table, rows=())
     rows = [

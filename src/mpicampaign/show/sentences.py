@@ -1,4 +1,4 @@
-"""Findings as sentences: every value as the table around it writes values."""
+"""Findings as sentences; values have the unit and digits of the table around them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def reason(found: Note, view: View = _VIEW) -> str:
 
 
 def absence(reasons: Absence) -> str:
-    """Why there is no value; empty where there is one. No reason of these has a unit."""
+    """Why there is no value; empty where there is one. These reasons hold no values."""
     return "; ".join(brief(found) if len(reasons) == 1 else said(found) for found in reasons)
 
 

@@ -32,13 +32,13 @@ _BYTES = Unit("", 1.0)
 
 
 def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> Curve:
-    """A column of a row: the repeats that count, and the median of all that printed a value at a size."""
+    """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
     return Curve(name, label, look, medians_of(row, column), repeats, thin)
 
 
 def medians_of(row: Row, column: str) -> dict[int, float]:
-    """The median over repeats at each size (B) that any repeat printed, as tables have it at theirs."""
+    """The median over repeats at each size (B) that any repeat printed, as in tables."""
     found: dict[int, list[float]] = {}
     for _, series in row.curves:
         for size, value in curve(series, column).items():
@@ -74,7 +74,7 @@ def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
 def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     """Every repeat over message size, a panel for each placement, host groups by their look.
 
-    Where there is but one host group whose repeats agree, the panels by host group say the same.
+    Not for a single host group whose repeats agree: the panels by host group show the same.
     """
     column = column_of(table)
     rows = [row for row in table.rows if row.counted and any(_points(row, column))]
@@ -149,7 +149,7 @@ def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
 def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
     """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
 
-    It holds the medians, too: that of zero and another value is smaller than all that is not zero.
+    It includes the medians: one of zero and another value is smaller than all other values.
     """
     name, dimension = COLUMNS[column]
     unit = scene.unit_of(dimension)

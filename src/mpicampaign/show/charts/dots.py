@@ -82,7 +82,7 @@ def _chart(
     columns: tuple[DotColumn, ...],
     said: tuple[str, str, str],
 ) -> DotChart:
-    """``said``: title, begin of the caption, begin of the alternative text."""
+    """``said``: the title, and the starts of the caption and of the alternative text."""
     title, caption, alt = said
     rows = tuple(
         DotRow(scene.place(row), scene.label(table, row), scene.look(table, row) if row.counted else None)
@@ -100,7 +100,7 @@ def _has_sizes(table: Table) -> bool:
 def _axis(
     scene: Scene, table: Table, metrics: Sequence[Metric], name: str, logarithmic: bool | None
 ) -> Axis | None:
-    """One axis for all metrics, which have one dimension; without a name, the unit alone is its label."""
+    """One axis for all metrics, of one dimension; without a name, its label is the unit."""
     dimension = metrics[0].dimension
     unit = scene.unit_of(dimension)
     cells = [row.cell(metric) for metric in metrics for row in table.rows]
@@ -133,7 +133,7 @@ def _beside(row: Row, metric: Metric, axis: Axis) -> str:
 
 
 def _instead(row: Row, metric: Metric, axis: Axis) -> str:
-    """Where nothing can be drawn: the kind of absence, or the median that has no place."""
+    """The text where nothing can be drawn: the kind of absence, or the median off the axis."""
     summary = row.cell(metric).summary
     if summary is None:
         return kind_of(row.absence)

@@ -62,7 +62,7 @@ def _kernel(
 
 
 def _curves(scene: Scene, table: Table, row: Row) -> Iterator[Curve]:
-    """Useful bandwidth, and beside it what crossed the wire where that is another."""
+    """Useful bandwidth, and wire bandwidth where it differs."""
     label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
     look = scene.looks[SERIES][label]
     useful, wire = (replace(look, line=line) for line in LINES[:2])

@@ -80,5 +80,5 @@ def shade(fraction: float) -> str:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever is read better on the colour."""
+    """Black or white, whichever is more legible on the colour."""
     return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))

@@ -30,7 +30,7 @@ PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ran
 
 @dataclass(slots=True)
 class Scene:
-    """A comparison as it is drawn: what has a look has it in all figures and on the whole page.
+    """Names, looks and units of a comparison, the same in all figures and on the page.
 
     Colour and marker of a placement are its own. So is its line style, unless curves of one placement lie
     beside each other: then the line style distinguishes those.
@@ -51,7 +51,7 @@ class Scene:
         self.looks[SERIES] = {**looks(labels), BASELINE: _OF_BASELINE}
 
     def facets(self, table: Table, row: Row) -> dict[str, str]:
-        """What the row is of, by facet."""
+        """The row's value of each facet."""
         ranks = "unknown" if row.ranks is None else f"{row.ranks} ranks"
         values = (visible(row.case.placement), self.place(row), ranks, visible(table.label))
         return dict(zip(FACETS, values, strict=True))
@@ -64,7 +64,7 @@ class Scene:
         return self._places[where]
 
     def label(self, table: Table, row: Row) -> str:
-        """The placement; with the number of ranks where the table has it with several."""
+        """The placement; with its number of ranks where the table has several for it."""
         several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
         return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
 
@@ -77,7 +77,7 @@ class Scene:
         return replace(look, line=LINES[ranks.index(row.ranks) % len(LINES)])
 
     def _ranks_of(self, table: Table, row: Row) -> tuple[int, ...]:
-        """With how many ranks the table has the row's placement."""
+        """The numbers of ranks of the row's placement in the table."""
         key = (id(table), row.case.placement)
         if key not in self._ranks:
             found = {other.ranks for other in table.rows if other.case.placement == row.case.placement}
@@ -115,7 +115,7 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
 
 
 def repeats_of(rows: Iterable[Row]) -> str:
-    """How many repeats the rows have that count: ``5 repeats``, ``3 to 5 repeats``."""
+    """How many repeats of the rows count: ``5 repeats``, ``3 to 5 repeats``."""
     counts = {row.counted for row in rows if row.counted}
     if not counts:
         return "no repeats"
@@ -124,7 +124,7 @@ def repeats_of(rows: Iterable[Row]) -> str:
 
 
 def kind_of(reasons: Absence) -> str:
-    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it is of no kind."""
+    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it has none."""
     kind = reasons[0].kind if reasons else NOT_PRINTED
     kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
     return KIND_NAMES[kind] if kind in KINDS else "–"

@@ -39,7 +39,7 @@ MANY_LINES = 12  # above which only the first value of each facet but the colour
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a facet, to be ticked: its swatch on the page is drawn as its lines are."""
+    """One value of a facet, with a tick box; its swatch looks like its lines."""
 
     name: str
     ticked: bool
@@ -93,7 +93,7 @@ def selections(scene: Scene) -> list[SelectionChart]:
 
 
 def _columns(tables: Sequence[Table]) -> list[str]:
-    """Which columns are drawn: of kernels no time, since their bandwidth is made of it."""
+    """Which columns are drawn; no time of kernels, since their bandwidth is derived from it."""
     if any(table.suite == KERNEL for table in tables):
         one_way = tables[0].benchmark == POINT_TO_POINT
         return [USEFUL] if one_way else [USEFUL, WIRE]
@@ -101,7 +101,7 @@ def _columns(tables: Sequence[Table]) -> list[str]:
 
 
 def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
-    """The rows that have the column at two sizes or more; of the baseline no wire bandwidth."""
+    """The rows with the column at two sizes or more; the baseline has no wire bandwidth."""
     return [
         (table, row)
         for table in tables
@@ -131,7 +131,7 @@ def _chart(
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
     """The facets in which lines differ: colour and marker show the first, the line style the second.
 
-    Where lines differ in one alone, they have its line style, too.
+    Where lines differ in one facet alone, it has a line style, too.
     """
     differing = [name for name in FACETS if len({values[name] for values in named}) > 1]
     for place, name in enumerate(differing):

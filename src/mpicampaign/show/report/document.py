@@ -161,9 +161,9 @@ def _advice(found: Advice) -> list[PageNode]:
     caption = (
         "The best placement, then in parentheses those not distinguishable from it; below, what it gains. ",
         Span("*", "warn"),
-        " repeats fall into several bands (modes): its median is not to be relied on. ",
+        " repeats fall into several bands (modes): do not rely on its median. ",
         Span("?", "warn"),
-        " unverified: no record proves that all of its runs were placed so",
+        " unverified: no evidence proves the placement of all its runs",
     )
     lines = tuple(
         (Box(scope), *(_choice(choice, title) for choice, title in zip(choices, found.titles, strict=True)))
@@ -227,7 +227,7 @@ def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
 def curves_part(charts: Sequence[SelectionChart]) -> Part:
     """Charts over message size."""
     legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
-    legend += "Point at a line for its values; tick what is to be shown."
+    legend += "Point at a line for its values; tick what to show."
     titles = {chart.anchor: chart.title for chart in charts}
     start = (
         Heading("Curves over message size"),

@@ -59,7 +59,7 @@ def plot(chart: SelectionChart) -> dict[str, Any]:
 
 
 def _size_ticks(sizes: Sequence[int]) -> dict[Any, Any]:
-    """Powers of 2 by name, a few bits apart, within the range of sizes; else the sizes themselves."""
+    """Labelled powers of 2 within the range of sizes; else the sizes themselves."""
     positive = [size for size in sizes if size > 0]
     powers = size_ticks(positive[0], positive[-1], _MOST_SIZES)
     return dict(powers) or {float(size): format_size(size) for size in positive}
@@ -72,7 +72,7 @@ def _drawn(chart: SelectionChart, values: Mapping[int, float]) -> dict[int, floa
 
 
 def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
-    """A line through each row's medians, and a point at each, which says what it is."""
+    """A line through each row's medians, with a labelled point at each."""
     from bokeh.models import ColumnDataSource, HoverTool
 
     curves = [line.curve for line in chart.lines]
@@ -142,7 +142,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
 
 
 def inline_json(data: Any) -> Markup:
-    """JSON that may stand in a script element: no character of it is markup or ends a line of a script."""
+    """JSON for a script element: no character is markup or ends a line of a script."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -1,7 +1,7 @@
 """Tables as LaTeX with booktabs; every text is escaped for any engine and input encoding.
 
-Grids are floats where each fits on a page with its footnotes, else longtables: LaTeX cuts off what a float
-has too much. The size of letters is chosen by the length of the texts.
+Grids are floats where each fits on a page with its footnotes, else longtables: LaTeX cuts off
+floats that are too long. The size of letters depends on the length of the texts.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _plain(character: str) -> str:
 
 
 def to_latex(document: Iterable[Node]) -> str:
-    """One table for each grid, after a line that says what has to be loaded; the text is the author's own."""
+    """One table for each grid, after a line with the packages to load; other nodes are left out."""
     found = [node for node in document if isinstance(node, Grid)]
     if any(_lines(grid) > _LINES for grid in found):  # floats would drift between the parts of the others
         return "\n".join([r"% needs \usepackage{booktabs,longtable}", *map(_longtable, found)])
@@ -152,7 +152,7 @@ def _widths(grid: Grid) -> list[int]:
 
 
 def _size(grid: Grid) -> list[str]:
-    """What makes letters and gaps small enough for the width of a page, as far as that can be."""
+    """Commands that make letters and gaps small enough for the page, as far as possible."""
     letters, gaps = sum(_widths(grid)), len(grid.header)
     if letters * _SIZES[0][1] + gaps * 2 * _GAP <= _WIDTH:
         return []
@@ -216,7 +216,7 @@ def _breakable(text: Text, unbroken: int) -> str:
 
 
 def _cut(part: str) -> str:
-    """With a break between any two letters, so dear that better places are taken first."""
+    """With a break between any two letters, at a penalty that prefers better places."""
     return r"\penalty500{}".join(_PRINTED.findall(part))
 
 

@@ -72,7 +72,7 @@ def _narrow(widths: list[int], names: int, width: int) -> None:
 
 
 def _titled(grid: Grid, width: int) -> list[str]:
-    """At most ``width`` columns wide; a wide one in parts, names repeated."""
+    """A grid with title; a wide one in parts with the names repeated."""
     columns = [_column(grid, index, width) for index in range(len(grid.header))]
     if sum(map(_width, columns)) - len(_GAP) > width:  # then numbers have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
@@ -87,7 +87,7 @@ def _titled(grid: Grid, width: int) -> list[str]:
 
 
 def _column(grid: Grid, index: int, most: int) -> list[str]:
-    """Heading and cells of a column, all of one width and at most so wide; texts are cut, marks never."""
+    """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never."""
     boxes = [Box(grid.header[index]), *(line[index] for line in grid.lines)]
     marks = max(len(_marks(box)) for box in boxes)
     if index < grid.names:
