@@ -123,30 +123,19 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
     stated = [stated for stated in table.stated_rankings if stated.metric == metric]
     stated = [one for one in stated if len(one.scopes) > 1 and one.tells]
     statements = tuple(line for one in stated for line in _order(one))
+    real = _apart(rankings) + _common_evidence(rankings)
     if len(rankings) == 1:
-        ranking = rankings[0]
-        behind = tuple(map(evidence, ranking.contestants))
-        pairs = tuple(pair_sentence(pair, unit) for pair in ranking.pairs_of_best)
-        lines = pairs + baseline_lines(table)
-        said = (verdict(ranking), _how_much(ranking), _apart(rankings) + _common_evidence(rankings))
-        return Answer(
-            table,
-            heading,
-            *said,
-            statements,
-            lines,
-            behind + tuple(map(absent_text, ranking.absent)),
-            differs,
-        )
-    steps = tuple(line for one in stated for line in stated_lines(one) if line not in statements)
-    lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
-    said = (
-        _consensus(rankings),
-        _how_much_overall(rankings),
-        _apart(rankings) + _common_evidence(rankings),
-    )
-    absent = tuple(f"{ranking.scope}, {absent_text(one)}" for ranking in rankings for one in ranking.absent)
-    return Answer(table, heading, *said, statements, lines, absent, differs, _grid(table, metric, rankings))
+        ranking, grid = rankings[0], None
+        said = (verdict(ranking), _how_much(ranking), real)
+        lines = (*(pair_sentence(pair, unit) for pair in ranking.pairs_of_best), *baseline_lines(table))
+        behind = (*map(evidence, ranking.contestants), *map(absent_text, ranking.absent))
+    else:
+        said = (_consensus(rankings), _how_much_overall(rankings), real)
+        steps = (line for one in stated for line in stated_lines(one) if line not in statements)
+        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
+        behind = tuple(f"{of.scope}, {absent_text(one)}" for of in rankings for one in of.absent)
+        grid = _grid(table, metric, rankings)
+    return Answer(table, heading, *said, statements, lines, behind, differs, grid)
 
 
 def _order(stated: StatedRanking) -> tuple[str, ...]:

@@ -1,10 +1,9 @@
-"""Runs in the report: their states, their cases, and the facts that they recorded."""
+"""Runs in the report: their states, the facts that they recorded, and addresses of their cases."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
@@ -12,19 +11,7 @@ from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case, Record
-
-
-@dataclass(frozen=True, slots=True)
-class CaseRuns:
-    """All runs of one case, with the rows made from them."""
-
-    anchor: str
-    case: Case
-    records: tuple[Record, ...]
-    rows: tuple[tuple[Table, Row], ...]
 
 
 def run_counts(records: Iterable[Record]) -> dict[str, int]:
@@ -64,22 +51,6 @@ def _values_text(values: Counter[str]) -> str:
     common = values.most_common(4)
     text = "; ".join(f"{value} ({count} runs)" for value, count in common)
     return text + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
-
-
-def case_runs(comparison: Comparison, records: Sequence[Record]) -> list[CaseRuns]:
-    """The runs of each case with the rows that were made from them."""
-    named = anchors(records)
-    rows: dict[Case, list[tuple[Table, Row]]] = {}
-    by_case: dict[Case, list[Record]] = {}
-    for record in records:
-        by_case.setdefault(record.case, []).append(record)
-    for table in comparison.tables:
-        for row in table.rows:
-            rows.setdefault(row.case, []).append((table, row))
-    return [
-        CaseRuns(anchor, case, tuple(by_case[case]), tuple(rows.get(case, [])))
-        for case, anchor in named.items()
-    ]
 
 
 def anchors(records: Iterable[Record]) -> dict[Case, str]:

@@ -5,50 +5,54 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.stopping import look
+from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
 from mpicampaign.show.rankings import look_text
 from mpicampaign.show.report.tables import state
-from mpicampaign.show.runs import case_runs, state_of
+from mpicampaign.show.runs import state_of
 
 if TYPE_CHECKING:
-    from mpicampaign.compare.rows import Cell
-    from mpicampaign.records import Record
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.records import Case, Record
     from mpicampaign.show.report.tables import Source
-    from mpicampaign.show.runs import CaseRuns
 
 
 def runs_part(source: Source) -> Part:
     """All runs, those of each case folded."""
-    folds = [_case(source, runs) for runs in case_runs(source.comparison, source.records)]
+    pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
+    rows = grouped(pairs, lambda pair: pair[1].case)
+    cases = grouped(source.records, lambda record: record.case)
+    folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
     return Part((Heading("Runs"), *folds), "runs", "", "Runs")
 
 
-def _case(source: Source, runs: CaseRuns) -> Fold:
-    found = _headline_cells(runs)
+def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
+    found, anchor = _headline_cells(rows), source.anchors[case]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
-        f"Runs of {runs.case}",
+        f"Runs of {case}",
         5,
         ("repeat", "state", "hosts", "job", "started", *heads, "files", "reasons and facts"),
-        tuple(_run_line(source, record, [cell for _, cell in found]) for record in runs.records),
+        tuple(_run_line(source, record, [cell for _, cell in found]) for record in records),
         remarks=2,
         role="runs",
-        label=f"Runs of {runs.case}",
-        anchor=runs.anchor,
-        on_page=tuple(LineOnPage(anchor=f"{runs.anchor}-r{record.repeat}") for record in runs.records),
+        label=f"Runs of {case}",
+        anchor=anchor,
+        on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in records),
     )
     enough = [Paragraph(f"{name}: {look_text(look(cell.values))}", "legend") for name, cell in found]
-    count = Span(f"{len(runs.records)} runs", "small")
-    return Fold((Span(str(runs.case), "heading"), " ", count), (grid, *enough), "case")
+    count = Span(f"{len(records)} runs", "small")
+    return Fold((Span(str(case), "heading"), " ", count), (grid, *enough), "case")
 
 
-def _headline_cells(runs: CaseRuns) -> list[tuple[str, Cell]]:
+def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
     """The cells of headline metrics that have values; named with their series where there are several."""
-    several = len(runs.rows) > 1
+    several = len(rows) > 1
     return [
         (f"{cell.metric.name}, {table.label}" if several else cell.metric.name, cell)
-        for table, row in runs.rows
+        for table, row in rows
         for cell in row.cells
         if cell.metric.headline and cell.n
     ]
