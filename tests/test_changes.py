@@ -73,7 +73,7 @@ def test_the_change_is_in_every_format(name: str, layout: str) -> None:
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:
         sign = r"$\times$" if name == "latex" else "×"
-        assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier figure" in text
+        assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier value" in text
 
 
 def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:

@@ -229,7 +229,7 @@ def test_tables_of_a_campaign() -> None:
     assert [metric.name for metric in tables[0].metrics if metric.headline] == ["b_eff"]
     assert [len(table.metrics) for table in tables] == [6, 4, 3]
     assert all(metric.group == metric.name for table in tables for metric in table.metrics)
-    notes = [said(note, "MB/s") for note in tables[0].rows[0].notes]
+    notes = [said(note) for note in tables[0].rows[0].notes]
     assert notes == ["shortened by its budget: 2 of 30 random patterns (repeat 2)"]
     assert tables[0].rows[0].counted == 2
 
@@ -245,9 +245,7 @@ def b_eff_run(
 
 def monotony_notes(*runs: Record) -> dict[str, str]:
     rows = compare(runs).tables[0].rows
-    return {
-        row.case.placement: said(n, "MB/s") for row in rows for n in row.notes if n.kind == "not_monotonic"
-    }
+    return {row.case.placement: said(n) for row in rows for n in row.notes if n.kind == "not_monotonic"}
 
 
 def test_rows_that_fewer_ranks_outdo_are_noted() -> None:

@@ -9,12 +9,12 @@ import pytest
 from mpicampaign.show.charts.looks import (
     COLOURS,
     SEQUENCE,
-    WORDS_CONTRAST,
+    TEXT_CONTRAST,
     contrast,
+    ink_on,
     looks,
     luminance,
     shade,
-    words_on,
 )
 
 # Machado, Oliveira and Fernandes 2009, severity 1, for linear RGB.
@@ -77,11 +77,11 @@ def test_looks_differ_in_line_and_marker_too() -> None:
 
 def test_coloured_text_is_readable_on_white() -> None:
     for look in looks(COLOURS).values():
-        assert contrast(look.ink, "#ffffff") >= WORDS_CONTRAST
+        assert contrast(look.ink, "#ffffff") >= TEXT_CONTRAST
 
 
 def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:
     steps = [shade(n / 50) for n in range(51)]
     assert all(luminance(a) < luminance(b) for a, b in pairwise(steps))
     assert (steps[0], steps[-1]) == (SEQUENCE[0], SEQUENCE[-1])
-    assert min(contrast(words_on(step), step) for step in steps) >= WORDS_CONTRAST
+    assert min(contrast(ink_on(step), step) for step in steps) >= TEXT_CONTRAST

@@ -409,7 +409,7 @@ def test_imported_repeats_with_other_options_are_named_and_counted(tmp_path: Pat
     take(tmp_path, write(tmp_path, a__out=imb(second=1), b__out=imb(second=2), c__out=other))
     (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
     assert row.counted == 3
-    (found,) = [said_of(note, "MB/s") for note in row.notes if note.kind == UNLIKE]
+    (found,) = [said_of(note) for note in row.notes if note.kind == UNLIKE]
     assert found == "unlike repeats: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
 
 
@@ -450,8 +450,8 @@ def test_an_osu_output_that_ends_early_may_be_cut(
     records = collect_imports(tmp_path / "results")
     (row,) = compare(records).tables[0].rows
     assert records[0].status == OK
-    assert [said in said_of(note, "MB/s") for note in row.notes] == [True]
-    assert any("OSU prints no closing line" in said_of(note, "MB/s") for note in row.notes) == bool(said)
+    assert [said in said_of(note) for note in row.notes] == [True]
+    assert any("OSU prints no closing line" in said_of(note) for note in row.notes) == bool(said)
 
 
 def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
@@ -464,7 +464,7 @@ def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
     small = next(cell for cell in row.cells if cell.metric.name == "bandwidth at 1 KiB")
     assert small.repeats == (1, 2, 3, 4, 5)
     said = "not printed: sizes above 4 KiB: it may be cut, and gives no maximum (repeat 5)"
-    assert said in [said_of(note, "MB/s") for note in row.notes]
+    assert said in [said_of(note) for note in row.notes]
 
 
 OUT_OF_MEMORY = '      1048576 out-of-mem.; needed X=   0.002 GB; use flag "-mem X"\n'
@@ -483,7 +483,7 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
     assert maximum.repeats == (1, 2, 3) and set(maximum.sizes) == {2**24}
     said = "not printed: sizes above 512 KiB: not measured (out-of-mem), and gives no maximum (repeat 4)"
-    assert said in [said_of(note, "MB/s") for note in row.notes]
+    assert said in [said_of(note) for note in row.notes]
 
 
 def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_reported(tmp_path: Path) -> None:
@@ -493,7 +493,7 @@ def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_repo
     maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
     assert maximum.repeats == (1, 2)
     said = "not printed: sizes above 512 KiB: not measured (out-of-mem) (repeats 1-2)"
-    assert said in [said_of(note, "MB/s") for note in row.notes]
+    assert said in [said_of(note) for note in row.notes]
 
 
 @pytest.mark.parametrize(

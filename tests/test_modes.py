@@ -167,12 +167,10 @@ def test_the_note_names_bands_repeats_sizes_jobs_and_switches() -> None:
         series.columns["time"][:] = times
         records.append(synthetic.run(case, repeat, series))
     [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
-    assert reason(note, "MB/s").startswith("two bands at 32-256 KiB (4 of 24 sizes), widest at ")
-    assert "repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on" in reason(note, "MB/s")
-    assert "repeats 1-2, 4 in the faster band up to 16 KiB, in the slower from 32 KiB on" in reason(
-        note, "MB/s"
-    )
-    assert "repeat 5 1005 on node1" in reason(note, "MB/s")
+    assert reason(note).startswith("two bands at 32-256 KiB (4 of 24 sizes), widest at ")
+    assert "repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on" in reason(note)
+    assert "repeats 1-2, 4 in the faster band up to 16 KiB, in the slower from 32 KiB on" in reason(note)
+    assert "repeat 5 1005 on node1" in reason(note)
 
 
 def test_a_higher_bandwidth_is_the_faster_band() -> None:
@@ -182,7 +180,7 @@ def test_a_higher_bandwidth_is_the_faster_band() -> None:
         table = synthetic.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
         records.append(synthetic.run(case, n, table, suite="kernel"))
     [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
-    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note, "MB/s")
+    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note)
 
 
 FAMILIES: dict[str, Callable[[random.Random], float]] = {
@@ -277,7 +275,7 @@ def test_unbound_runs_of_the_report_are_in_two_modes_where_they_are() -> None:
 @stfc_runs.needed
 def test_switches_in_mid_sweep_in_the_report_are_noted() -> None:
     [note] = [note for note in scarf_rows()["scarf14", "SHM"].notes if note.kind == "modes"]
-    paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", reason(note, "MB/s"))
+    paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", reason(note))
     assert paths == [
         ("repeats 1-2, 4", "in the faster band up to 8 KiB, in the slower from 32 KiB on"),
         ("repeat 3", "in the faster band up to 32 KiB, in the slower from 64 KiB on"),

@@ -11,7 +11,7 @@ import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
-from mpicampaign.show.sentences import reason, words
+from mpicampaign.show.sentences import brief, reason
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def test_the_note_names_repeat_job_host_size_and_distance_and_the_run_counts() -
     row = compare(records).tables[0].rows[0]
     [note] = [note for note in row.notes if note.kind == "outlier"]
     assert note.repeats == (3,)
-    assert "time at 256 B" in reason(note, "MB/s") and "job 1003 on node1" in reason(note, "MB/s")
-    assert "outlier: " in words(note, "MB/s")
+    assert "time at 256 B" in reason(note) and "job 1003 on node1" in reason(note)
+    assert "outlier: " in brief(note)
     assert row.counted == 5
 
 

@@ -180,7 +180,7 @@ def test_filter_hides_rows_and_says_how_many_are_left(page: Browser) -> None:
 
 
 def test_mean_and_range_can_be_shown(page: Browser) -> None:
-    small = f"getComputedStyle({TABLE}.querySelector('.figure small')).display"
+    small = f"getComputedStyle({TABLE}.querySelector('.number small')).display"
     assert page.value(small) == "none"
     page.click("document.querySelector('#tables .filter input[type=checkbox]')")
     assert page.value(small) == "block"
@@ -222,10 +222,10 @@ def test_ticks_choose_the_lines(page: Browser) -> None:
 
 
 def test_a_value_links_to_its_runs(page: Browser) -> None:
-    target = page.value(f"{TABLE}.querySelector('.figure a').getAttribute('href')")
+    target = page.value(f"{TABLE}.querySelector('.number a').getAttribute('href')")
     fold = f"document.querySelector({json.dumps(target)}).closest('details')"
     assert page.value(f"{fold}.open") is False
-    page.click(f"{TABLE}.querySelector('.figure a')")
+    page.click(f"{TABLE}.querySelector('.number a')")
     page.wait(f"{fold}.open")
     page.wait(f"document.querySelector({json.dumps(target)}).getBoundingClientRect().top < innerHeight")
     # Not every browser opens what is folded by itself.

@@ -211,7 +211,7 @@ def in_page(text: str) -> Shown:
         heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
         for row in re.findall(r"<tr>.*?</tr>", table.partition("<tbody>")[2], re.DOTALL):
             group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
-            cells = re.findall(r'<td class="figure.*?</td>', row, re.DOTALL)
+            cells = re.findall(r'<td class="number.*?</td>', row, re.DOTALL)
             for (metric, unit), cell in zip(heads, cells, strict=True):
                 text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
                 first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])

@@ -6,6 +6,7 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.hockney import fits
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.records import Case
 from mpicampaign.show.fits import fit_heads, fit_lines
@@ -19,10 +20,10 @@ def one() -> Comparison:
 
 def test_a_line_has_the_models_values_in_the_tables_units(one: Comparison) -> None:
     line = fit_lines(one, one.tables[0])[0]
-    sizes, latency, bandwidth, half, error = line.figures
+    sizes, latency, bandwidth, half, error = line.values
     assert (line.name, line.first, sizes) == ("g1 SHM", True, "0 B-4 MiB")
     assert 0.9 < float(latency) < 1.1 and 7200 < float(bandwidth) < 8800
-    length = line.segment.half_length
+    length = fits(one.tables[0].rows[0])[0].half_length
     assert length is not None and half.endswith(" KiB")
     assert float(half.split()[0]) == pytest.approx(length / 1024, rel=0.01)
     assert error.endswith(" %") and line.doubt == ""

@@ -18,12 +18,13 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
 from mpicampaign.show.data import Data, long_data
-from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View, rounded
+from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View
 from mpicampaign.show.grids import Footnotes
 from mpicampaign.show.make import tables
 from mpicampaign.show.writer import TextWriter, format_names, names_of
 from mpicampaign.show.writers.latex import latex_text
 from mpicampaign.text import display_width
+from mpicampaign.units import rounded
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
 SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 \x1b[2J \u202e"
@@ -51,6 +52,22 @@ def text_of(comparison: Comparison, form: Form) -> str:
 def block(text: str, title: str) -> str:
     """The part of the text from a title to the next."""
     return text[text.index(title) :].split("PingPong, ")[1 if title.startswith("PingPong") else 0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html", "csv"])
+def test_decimals_reach_the_numbers_in_notes(name: str, layout: str) -> None:
+    """The line rate, and the two values between which the median is."""
+    case = Case("s", "g", "TCP", "PingPong")
+    runs = [synthetic.run(case, n, synthetic.pingpong(1e-6 * n, 2e8 / n)) for n in (1, 2)]
+    comparison = compare([replace(run, hosts=("n1", "n2"), line_rate=1.25e8) for run in runs])
+    for decimals, texts in (
+        (None, ("1.00 µs and 2.00 µs", "125.0 MB/s")),
+        (0, ("between 1 µs and 2 µs", "allows 125 MB/s")),
+    ):
+        view = View(decimals=decimals, si=decimals is None)
+        text = " ".join(text_of(comparison, Form(name, layout, view)).split())
+        assert all(each in text for each in texts), (decimals, text)
 
 
 def test_rounding_is_that_of_decimal_numbers() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mpicampaign.compare.findings import MODES, OUTLIER, Recorded
 from mpicampaign.records import UNVERIFIED, Case
+from mpicampaign.show.form import View
 from mpicampaign.show.notes import footnote_texts, row_texts
 
 
@@ -11,7 +12,7 @@ def texts(kind: str, *reasons: str) -> list[str]:
     notes = [
         Recorded(kind=kind, reason=reason, repeats=(number,)) for number, reason in enumerate(reasons, 1)
     ]
-    found = footnote_texts(notes, "MB/s")
+    found = footnote_texts(notes, View())
     return [found[note] for note in notes]
 
 

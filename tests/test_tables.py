@@ -15,8 +15,8 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.show.numbers import number, size_range
-from mpicampaign.text import clip, display_width, pad, repeats_words, visible
+from mpicampaign.show.numbers import size_range
+from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
 
@@ -175,7 +175,7 @@ def test_visible_text_is_one_line() -> None:
 
 
 def test_repeats_as_text() -> None:
-    assert repeats_words([2]) == "repeat 2" and repeats_words([5, 1, 2, 3]) == "repeats 1-3, 5"
+    assert repeats_text([2]) == "repeat 2" and repeats_text([5, 1, 2, 3]) == "repeats 1-3, 5"
 
 
 def test_ranges_of_sizes() -> None:
@@ -184,7 +184,7 @@ def test_ranges_of_sizes() -> None:
 
 
 def test_ratios_keep_three_digits() -> None:
-    assert [number(ratio, RATIO) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
+    assert [RATIO.number(ratio) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
 
 
 def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:

@@ -35,7 +35,7 @@ def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
 def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
-    return [said(note, "MB/s") for note in row.notes if note.kind == UNLIKE]
+    return [said(note) for note in row.notes if note.kind == UNLIKE]
 
 
 def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
-_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged", "report.html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

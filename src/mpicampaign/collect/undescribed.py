@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.runs import evidence_in
 from mpicampaign.identity import differences, run_path
 from mpicampaign.plan_file import case_of
-from mpicampaign.text import repeats_words
+from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:
-    return ", ".join(f"{case} {repeats_words(repeats)}" for case, repeats in of_cases.items())
+    return ", ".join(f"{case} {repeats_text(repeats)}" for case, repeats in of_cases.items())
 
 
 def _earlier(folder: Path) -> list[str]:

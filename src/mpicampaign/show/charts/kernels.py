@@ -12,8 +12,7 @@ from mpicampaign.show.charts.curves import (
     WIRE,
     curve_of,
     largest,
-    size_axis,
-    value_axis,
+    log_axes,
     without_place,
 )
 from mpicampaign.show.charts.looks import LINES
@@ -48,10 +47,10 @@ def _kernel(
     curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
     drawn = [each for of_panel in curves.values() for each in of_panel]
     per_rank = any(table.useful and table.useful.per == "rank" for table, _ in members)
-    across = size_axis(drawn, f"{SIZE} per rank" if per_rank else SIZE)
-    up = value_axis(scene, drawn, USEFUL, logarithmic=True)
-    if across is None or up is None:
+    axes = log_axes(scene, drawn, USEFUL, f"{SIZE} per rank" if per_rank else SIZE)
+    if axes is None:
         return None
+    across, up = axes
     parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
     title, caption = _text(benchmark, place, _baseline(members))
     caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
@@ -62,7 +61,7 @@ def _kernel(
 
 
 def _curves(scene: Scene, table: Table, row: Row) -> Iterator[Curve]:
-    """Useful bandwidth, and beside it what crossed the wire where that is another."""
+    """Useful bandwidth, and wire bandwidth where it differs."""
     label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
     look = scene.looks[SERIES][label]
     useful, wire = (replace(look, line=line) for line in LINES[:2])
