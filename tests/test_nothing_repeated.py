@@ -60,7 +60,7 @@ def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     """The tree is at another path already, as it is a copy."""
     assert to_do(project) == 0
     edit(project.folder / "templates/job/job.sh.j2", "# Software", "# The software")
-    edit(project.folder / "templates/job/library/run.sh", "# A value is", "# Each value is")
+    edit(project.folder / "templates/job/library/run.sh", "# Control characters", "# The control characters")
     edit(project.folder / "kernels/tree_merge.c", "/*", "/* reworded: */ /*")
     campaign = project.folder / "trivial.yaml"
     edit(campaign, "time_limit: 1 min", "time_limit: 2 min")
@@ -159,7 +159,7 @@ def test_a_report_with_results_is_not_replaced_by_one_that_says_only_missing(pro
     edit(project.folder / "trivial.yaml", "location: /bin/true", "location: /usr/bin/true")
     done = project.call("report", "--campaign", "trivial.yaml")
     assert done.returncode == 2
-    assert "the report of 4 results stays" in done.stderr
+    assert "the report of 4 results is kept" in done.stderr
     assert "provider.location: /bin/true → /usr/bin/true" in done.stderr
     assert report.read_text() == before
     failed = project.call("run", "--campaign", "trivial.yaml", variables={"TRIVIAL_FAILS": "yes"})
