@@ -1,17 +1,17 @@
-# mpicampaign: every command a person needs. `make help` lists them.
-# Set-up is part of each target: nothing needs to be installed before except Python, a C compiler, make.
+# mpicampaign: all commands for users and developers. `make help` lists them.
+# Each target includes the set-up: only Python, a C compiler and make must be installed before.
 #   PYTHON=/path/to/python3      the Python to use (3.11 or newer)
-#   MPICAMPAIGN_ASSUME_USER=1    install no system packages; only say which are missing
+#   MPICAMPAIGN_ASSUME_USER=1    install no system packages; only report which are missing
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Programs of the environment go first. Modules of clusters set PYTHONPATH: their packages would hide ours.
+# Programs of the environment come first. Modules of clusters set PYTHONPATH, whose packages would hide ours.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONPATH PYTHONHOME
 
-# Shell files wherever they are, apart from what is made: job scripts are checked with their library, by a test.
+# All shell files but generated ones; a test checks job scripts together with their library.
 SHELL_FILES = find . -name '.?*' -prune -o -path ./build -prune -o -path ./results -prune -o -path ./tests/golden -prune \
 	-o -name '*.sh'
 C_FILES = find kernels -name '*.[ch]'
@@ -44,8 +44,8 @@ test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
 test-full: lint pytest-full ## linters and the long tests, which make test leaves out
 
-# Two tests at a time (tests/lanes.py), then those that need the machine for themselves. Both calls are
-# made, whatever the first one finds, and use the same built kernels.
+# Two tests at a time (tests/lanes.py), then those that need the machine to themselves. The second call is made
+# even if the first one fails; both use the same kernels.
 define run_tests
 @kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
 status=0; pytest -n 2 -m "$(1) and not soak and not alone" || status=$$?; \

@@ -3,7 +3,7 @@
 # Raw outputs that were made elsewhere: snakemake import --config map=FILE folders=FOLDER (or a list of them).
 from mpicampaign.errors import Problem, did_you_mean
 
-# A misspelt key would be ignored, and another campaign than the one that is meant would run.
+# Snakemake would ignore a misspelt key, and another campaign than intended would run.
 known = ("map", "folders") if "map" in config else ("campaign", "system")
 for key in config:
     if key not in known:
@@ -13,12 +13,12 @@ if "map" in config:
 
     include: "workflow/rules/import.smk"
 
-    # It has no output of its own, so that it is always done: what is there already is left as it is.
+    # Without an output it always runs; existing files stay as they are.
     rule import:
         default_target: True
         localrule: True
         params:
-            # functions, since words in braces in these names are no wildcards
+            # functions, so that braces in these names are no wildcards
             map=lambda wildcards: str(map_file),
             folders=lambda wildcards: folders,
         shell:
@@ -29,7 +29,7 @@ else:
 
     include: "workflow/rules/campaign.smk"
 
-    # The runs themselves are targets: a report that is there already would not ask for missing ones.
+    # The runs are targets, too: an existing report would not request missing ones.
     rule all:
         default_target: True
         input:

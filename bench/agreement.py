@@ -1,7 +1,7 @@
-"""SHM-1 as this program measures it, beside IMB-MPI1 called by hand with the same binding, alternating.
+"""SHM-1 as mpicampaign measures it, compared with IMB-MPI1 by hand with the same binding, in turn.
 
-Prints latency at 0 B and the largest bandwidth of both, with their order-statistic intervals over the
-launches, and whether the intervals overlap.
+Prints latency at 0 B and maximum bandwidth of both, with order-statistic intervals over the launches, and
+whether the intervals overlap.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ matrix: [{{host_groups: local, placements: SHM-1, benchmarks: PingPong}}]
 """
 
 
-def figures(output: str) -> tuple[float, float]:
-    """Latency at 0 B in s and the largest bandwidth in B/s."""
+def metrics(output: str) -> tuple[float, float]:
+    """Latency at 0 B in s and maximum bandwidth in B/s."""
     columns = parse("imb", output).series[0].columns
     latency, bandwidths = columns["time"][0], columns["bandwidth"]
     assert latency is not None
@@ -39,7 +39,7 @@ def figures(output: str) -> tuple[float, float]:
 
 
 def by_hand() -> tuple[float, float]:
-    return figures(two_bound_ranks("IMB-MPI1", *ARGUMENTS.split()))
+    return metrics(two_bound_ranks("IMB-MPI1", *ARGUMENTS.split()))
 
 
 def compare(what: str, ours: list[float], theirs: list[float], show: object) -> None:
@@ -66,11 +66,11 @@ def main() -> None:
         for script in prepared.scripts:
             subprocess.run(["bash", str(script.path)], check=True)
             if not script.output.stat().st_size:
-                sys.exit("SHM-1 is not available on this machine: it needs two cores of one socket")
-            ours.append(figures(script.output.read_text()))
+                sys.exit("SHM-1 is not available on this machine: it needs two cores on one socket")
+            ours.append(metrics(script.output.read_text()))
             hand.append(by_hand())
-    compare("latency at 0 B", [f[0] for f in ours], [f[0] for f in hand], TIME.number)
-    compare("maximum bandwidth", [f[1] for f in ours], [f[1] for f in hand], BANDWIDTH.number)
+    compare("latency at 0 B", [m[0] for m in ours], [m[0] for m in hand], TIME.number)
+    compare("maximum bandwidth", [m[1] for m in ours], [m[1] for m in hand], BANDWIDTH.number)
 
 
 if __name__ == "__main__":

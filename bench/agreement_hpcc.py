@@ -1,9 +1,9 @@
-"""latency_bandwidth beside HPC Challenge itself (Debian's hpcc), with the same Open MPI and binding.
+"""latency_bandwidth compared with HPC Challenge (Debian's hpcc), with the same Open MPI and binding.
 
 HPCC does not write its send buffers of 2 MB before it sends them. Linux then reads one page of zeros, which
-stays in the nearest cache, in place of 2 MB. So HPCC runs twice: as it is, and with MALLOC_PERTURB_, by which
-the C library writes what it allocates. Bandwidth is compared with the latter; latency, to which every
-allocation matters, against the former.
+stays in the nearest cache, instead of 2 MB. So HPCC runs twice: as it is, and with MALLOC_PERTURB_, which
+makes the C library write what it allocates. Bandwidth is compared with the latter; latency, which every
+allocation affects, with the former.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ NEEDED = ("hpcc", "mpicc.openmpi", "mpirun.openmpi", "make")
 LAUNCH = ("mpirun.openmpi", "-n", "2", "--map-by", "core", "--bind-to", "core")
 WRITTEN = "85"  # any value but 0
 
-# Our column: HPCC's name, and its unit in s or B/s; the rings have the limit.
-FIGURES = {
+# Our column: HPCC's name, its unit in s or B/s, and the limit for rings.
+METRICS = {
     "natural_ring_latency": ("NaturallyOrderedRingLatency_usec", 1e-6, LIMIT),
     "random_ring_latency": ("RandomlyOrderedRingLatency_usec", 1e-6, LIMIT),
     "natural_ring_bandwidth": ("NaturallyOrderedRingBandwidth_GBytes", 1e9, LIMIT),
@@ -37,7 +37,7 @@ FIGURES = {
     "ping_pong_bandwidth": ("MinPingPongBandwidth_GBytes", 1e9, None),
 }
 
-# The smallest problems that HPCC takes: its other parts end in a second. By line: HPL's input, then PTRANS'.
+# The smallest problems that HPCC accepts: its other parts end in a second. HPL input, then PTRANS.
 INPUT = [
     *("HPLinpack benchmark input file", "here", "HPL.out", "8 device", "1 sizes", "64 N", "1", "32 NB"),
     *("0 mapping", "1 grids", "1 P", "2 Q", "16.0 threshold", "1", "2 PFACTs", "1", "4 NBMINs", "1"),
@@ -45,19 +45,19 @@ INPUT = [
     *("1 equilibration", "8 alignment", "separator", "0 further sizes of PTRANS", "64", "0 further NB", "32"),
 ]
 
-Figures = dict[str, float]
+Metrics = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the programs are started, and with which environment."""
+    """Folder and environment in which the programs start."""
 
     folder: Path
     environment: dict[str, str]
 
     def launch(self, program: str | Path, **settings: str) -> str:
         """Standard output of two ranks."""
-        options = [word for name in settings for word in ("-x", name)]
+        options = [token for name in settings for token in ("-x", name)]
         done = subprocess.run(
             [*LAUNCH, *options, program],
             cwd=self.folder,
@@ -69,45 +69,45 @@ class Place:
         return done.stdout
 
 
-def ours(place: Place, program: Path) -> Figures:
+def ours(place: Place, program: Path) -> Metrics:
     columns = parse("kernel", place.launch(program)).series[0].columns
-    return {name: float(columns[name][0] or 0) for name in FIGURES}
+    return {name: float(columns[name][0] or 0) for name in METRICS}
 
 
-def hpcc(place: Place, **settings: str) -> Figures:
+def hpcc(place: Place, **settings: str) -> Metrics:
     output = place.folder / "hpccoutf.txt"
     output.unlink(missing_ok=True)  # hpcc appends
     place.launch("hpcc", **settings)
     found = dict(re.findall(r"^(\w+)=(\S+)$", output.read_text(), re.MULTILINE))
-    return {name: float(found[theirs]) * unit for name, (theirs, unit, _) in FIGURES.items()}
+    return {name: float(found[theirs]) * unit for name, (theirs, unit, _) in METRICS.items()}
 
 
-def show(words: str, kind: str, first: list[Figures], second: list[Figures], limits: bool = True) -> None:
-    print(f"  {words}")
-    for name, (_, _, limit) in FIGURES.items():
+def show(heading: str, kind: str, first: list[Metrics], second: list[Metrics], limits: bool = True) -> None:
+    print(f"  {heading}")
+    for name, (_, _, limit) in METRICS.items():
         if name.endswith(kind):
             values = ([found[name] for found in runs] for runs in (first, second))
             paired("  " + name.replace("_", " "), *values, limit if limits else None)
 
 
 def compare(place: Place, program: Path) -> None:
-    runs: dict[str, Callable[[], Figures]] = {
+    runs: dict[str, Callable[[], Metrics]] = {
         "ours": lambda: ours(place, program),
         "written": lambda: hpcc(place, MALLOC_PERTURB_=WRITTEN),
         "as it is": lambda: hpcc(place),
     }
-    found: dict[str, list[Figures]] = {name: [] for name in runs}
+    found: dict[str, list[Metrics]] = {name: [] for name in runs}
     for _ in range(PAIRS):
         for name, run in runs.items():
             found[name].append(run())
     mine, written, plain = (found[name] for name in runs)
     show("latency_bandwidth / HPCC", "latency", mine, plain)
-    show("latency_bandwidth / HPCC whose buffers are written", "bandwidth", mine, written)
-    show("HPCC as it is / HPCC whose buffers are written", "bandwidth", plain, written, limits=False)
+    show("latency_bandwidth / HPCC with written buffers", "bandwidth", mine, written)
+    show("HPCC as it is / HPCC with written buffers", "bandwidth", plain, written, limits=False)
 
 
 def main() -> None:
-    title("latency_bandwidth beside HPCC: ratio of each figure, two ranks, each bound to a core")
+    title("latency_bandwidth compared with HPCC: ratio of each metric, two ranks, each bound to a core")
     missing = [program for program in NEEDED if shutil.which(program) is None]
     if missing:
         print(f"  skipped: {', '.join(missing)} not installed (Debian: hpcc openmpi-bin libopenmpi-dev make)")

@@ -1,14 +1,14 @@
-"""Ping-pong of latency_bandwidth beside IMB-MPI1 and OSU with the same Intel MPI and binding, alternating.
+"""Ping-pong of latency_bandwidth compared with IMB-MPI1 and OSU, same Intel MPI and binding, in turn.
 
-latency_bandwidth reports, as HPCC does, the shortest of a few short loops (8 B: five of 10 us or more;
-2 MB: two of one round trip), IMB the mean over its iterations. For like with like IMB gets the same size many
-times; of the last rows, as many as our repetitions, the shortest counts. The rows before take the place of
-our warm-up. At 8 B a row has as many iterations as our loops; at 2 MB it has 20, since IMB fills its buffers
-before each row and the first iterations find them in no cache, where ours have made one round trip.
-IMB's usual mean over many iterations is shown beside it, and osu_latency where the PATH has it: versions that
-read the clock around every round trip (7.4 does, 5.3 does not) show 8 B at one and a half times the time.
+Like HPCC, latency_bandwidth reports the shortest of a few short loops (8 B: five of at least 10 us; 2 MB: two
+of one round trip), IMB the mean over its iterations. To compare like with like, IMB gets the same size many
+times, and the shortest of as many last rows as our repetitions counts. The rows before replace our warm-up.
+At 8 B a row has as many iterations as our loops; at 2 MB it has 20: IMB fills its buffers before each row, so
+its first iterations find them in no cache, while ours have made one round trip. IMB's usual mean over many
+iterations is shown beside it, and osu_latency if it is on the PATH: versions that read the clock around every
+round trip (7.4 does, 5.3 does not) take one and a half times as long at 8 B.
 
-The pair is rank 0 to rank 1 and back, one way.
+Times are for ranks 0 and 1, one way.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Times = dict[int, float]  # one-way seconds by message size
 
 
 def run_imb(folder: Path, size: int, rows: int, iterations: int) -> float:
-    """The shortest of so many last rows of PingPong, each a mean over the iterations."""
+    """The shortest of the last rows of PingPong, each a mean over the iterations."""
     lengths = folder / "lengths"
     lengths.write_text(f"{size}\n" * (WARMUP_ROWS + rows))
     options = ("-msglen", lengths, "-iter", f"{iterations}", "-iter_policy", "off", "-time", "60")
@@ -61,8 +61,8 @@ def run_ours(program: Path) -> Ours:
 
 
 def run_osu() -> Times:
-    """Means over OSU's own iterations; osu_bw keeps 64 messages under way, so it is no ping-pong."""
-    output = two_bound_ranks("osu_latency")  # 5.3 has no option for sizes
+    """Means over OSU's own iterations; osu_bw keeps 64 messages in flight, so it is no ping-pong."""
+    output = two_bound_ranks("osu_latency")  # 5.3 has no size option
     rows = dict(re.findall(r"^(\d+) +(\S+)", output, re.M))
     return {8: float(rows["8"]) * 1e-6, LARGE: float(rows["2097152"]) * 1e-6 * LARGE / 2_097_152}
 
@@ -84,7 +84,7 @@ def compare(folder: Path, program: Path) -> None:
 
 
 def others(folder: Path, run: Ours) -> dict[str, Callable[[], Times]]:
-    """The other programs, by what is compared."""
+    """The other programs, by name in the output."""
     programs: dict[str, Callable[[], Times]] = {
         "IMB, shortest of its last rows": lambda: {
             size: run_imb(folder, size, rows, LARGE_ITERATIONS if size == LARGE else run.loops[size])
@@ -100,7 +100,7 @@ def others(folder: Path, run: Ours) -> dict[str, Callable[[], Times]]:
 
 
 def main() -> None:
-    title("ping-pong of latency_bandwidth beside IMB-MPI1 and OSU, two bound ranks of Intel MPI")
+    title("ping-pong of latency_bandwidth compared with IMB-MPI1 and OSU, two bound ranks of Intel MPI")
     prefix = Path(sys.prefix)
     missing = [str(path) for path in (prefix / "bin/IMB-MPI1", prefix / "bin/mpicc") if not path.exists()]
     missing += [name for name in ("numactl", "make") if shutil.which(name) is None]

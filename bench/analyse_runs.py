@@ -1,4 +1,4 @@
-"""From finished runs to records and tables, without figures and report; a process of its own."""
+"""From finished runs to records and tables, without figures and report, in its own process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpicampaign.analyse_tables import write_tables
 from mpicampaign.collect.runs import collect
 from mpicampaign.compare.compare import compare
 from mpicampaign.plan_file import read_plan
-from mpicampaign.records import write_records
+from mpicampaign.records import Header, write_records
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     comparison = compare(records)
     moments.append(time.perf_counter())
     write_tables(comparison, folder / "tables")
-    write_records(folder / "records.jsonl", plan.campaign, records)
+    write_records(folder / "records.jsonl", Header(plan.campaign), records)
     moments.append(time.perf_counter())
     collected, compared, written = (end - begin for begin, end in pairwise(moments))
     verdicts = Counter(f"{record.status} {record.verdict}" for record in records)
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has had, in MB; unlike getrusage, without its parent's."""
+    """Peak memory of this process in MB; unlike getrusage, without its parent's."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) * 1024 / 1e6
 

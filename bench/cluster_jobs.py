@@ -1,4 +1,4 @@
-"""40 two-node jobs on the test cluster: the whole call, beside a loop of sbatch over the same scripts."""
+"""40 two-node jobs on the test cluster, compared with a loop of sbatch over the same scripts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
 
 def main() -> None:
     if missing := missing_parts():
-        print(f"the test cluster needs {', '.join(missing)}: not measured")
+        print(f"not measured: the test cluster needs {', '.join(missing)}")
         return
     title(f"Cluster jobs: {JOBS} jobs of two nodes each, in turn, s from the call to the last job's end")
     ours, loop, queries = [], [], []

@@ -1,4 +1,4 @@
-"""What the benchmarks of this software share: alternating measurement, medians, ranges, ratios."""
+"""Common to all benchmarks: measuring in turn, medians, ranges, ratios."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mpicampaign.statistics.medians import Summary, summarise
 
 PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "campaign.yaml")
 BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
-QUIET = ("--quiet", "progress", "rules", "host", "reason")  # what the profiles leave out, too
+QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command took: wall-clock seconds, and seconds of CPU of it and all its children."""
+    """Cost of a command: wall-clock seconds, and CPU seconds including all its children."""
 
     wall: float
     cpu: float
@@ -33,22 +34,16 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class ProjectCopy:
-    """A copy of the project in a temporary folder, with results of its own."""
+    """A copy of the project in a temporary folder, with its own results."""
 
     folder: Path
 
     def call(self, *command: str | Path) -> str:
-        """The output of a command of this copy; ends everything where it fails."""
-        words = [str(word) for word in command]
-        done = subprocess.run(
-            words, cwd=self.folder, env=self._environment(), capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            sys.exit(f"{' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return done.stdout
+        """The output of a command of this copy; exits if it fails."""
+        return output_of(*command, cwd=self.folder, env=self._environment())
 
     def cost(self, *command: str | Path) -> Cost:
-        """What a command of this copy takes."""
+        """The cost of a command of this copy."""
         before, begin = _cpu_of_children(), time.perf_counter()
         self.call(*command)
         return Cost(time.perf_counter() - begin, _cpu_of_children() - before)
@@ -62,7 +57,7 @@ class ProjectCopy:
         return [sys.executable, "-m", "snakemake", *map(str, arguments)]
 
     def forget(self) -> None:
-        """Remove all results and what Snakemake remembers of them; what is built stays."""
+        """Remove all results and Snakemake's record of them; builds stay."""
         for name in ("results", ".snakemake"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
@@ -73,7 +68,7 @@ class ProjectCopy:
 
 @contextmanager
 def project_copy() -> Iterator[ProjectCopy]:
-    """A copy of the project that is gone afterwards."""
+    """A copy of the project, removed afterwards."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "project"
         folder.mkdir()
@@ -84,16 +79,25 @@ def project_copy() -> Iterator[ProjectCopy]:
 
 
 def wheel_mpi() -> dict[str, str]:
-    """The environment in which the wheel's mpicc, mpirun and IMB work: unpinned, over shared memory."""
+    """The environment for the wheel's mpicc, mpirun and IMB: unpinned, over shared memory."""
     settings = {"I_MPI_ROOT": sys.prefix, "LD_LIBRARY_PATH": f"{sys.prefix}/lib", "I_MPI_FABRICS": "shm"}
     path = f"{sys.prefix}/bin:{os.environ['PATH']}"
     return {**os.environ, **settings, "I_MPI_PIN": "off", "PATH": path}
 
 
 def two_bound_ranks(*program: str | Path) -> str:
-    """Standard output of two ranks of that MPI, each bound to a processor and its memory."""
+    """Standard output of two ranks of the wheel's MPI, each bound to a processor and its memory."""
     command = ["mpirun", "-n", "2", "bash", "-c", BOUND, "bound", *program]
     return subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True).stdout
+
+
+def output_of(*command: object, **options: Any) -> str:
+    """The output of a command; exits if it fails."""
+    tokens = [str(token) for token in command]
+    done = subprocess.run(tokens, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(tokens)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
 
 
 def _cpu_of_children() -> float:
@@ -109,7 +113,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def alternate(rounds: int, *actions: Callable[[], object]) -> list[list[float]]:
-    """Seconds of each action, taken in turn (A B A B …) so that a drift of the machine meets all."""
+    """Seconds of each action, measured in turn (A B A B …) so that drift of the machine affects all."""
     times: list[list[float]] = [[] for _ in actions]
     for _ in range(rounds):
         for found, action in zip(times, actions, strict=True):
@@ -117,9 +121,9 @@ def alternate(rounds: int, *actions: Callable[[], object]) -> list[list[float]]:
     return times
 
 
-def title(words: str) -> None:
+def title(text: str) -> None:
     """The heading of a benchmark."""
-    print(f"\n{words}", flush=True)
+    print(f"\n{text}", flush=True)
 
 
 def line(
@@ -129,7 +133,7 @@ def line(
     unit: str = "s",
     least: float | None = None,
 ) -> None:
-    """One row: median and range over the rounds, and the limit asked for: at most, or at least."""
+    """One row: median and range over the rounds, and the limit: at most, or at least."""
     middle = statistics.median(values)
     text = f"  {what:<66} {middle:8.3f} {unit:<4} [{min(values):.3f}, {max(values):.3f}]"
     if limit is not None:
@@ -140,13 +144,13 @@ def line(
 
 
 def ratio(what: str, values: Sequence[float], other: Sequence[float]) -> None:
-    """One row: how many times as much the alternative takes, round by round."""
+    """One row: cost of the alternative divided by ours, round by round."""
     ratios = [b / a for a, b in zip(values, other, strict=True)]
     line(what, ratios, unit="×")
 
 
 def _agreement(found: Summary, limit: float) -> str:
-    """Shown only where the whole interval lies inside."""
+    """Met only if the whole interval lies inside."""
     if abs(found.median - 1) > limit:
         return "MISSED"
     interval = found.interval

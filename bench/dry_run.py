@@ -1,4 +1,4 @@
-"""snakemake -n on 1,000 planned runs; beside it plain Snakefiles for the same job scripts."""
+"""snakemake -n on 1,000 planned runs, compared with plain Snakefiles for the same job scripts."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def show(times: Sequence[Sequence[float]]) -> None:
     ratio("  times ours", ours, one_rule)
     line("a plain Snakefile, a shell: rule for each run", a_rule_each)
     ratio("  times ours", ours, a_rule_each)
-    line("this project's Snakefile, no profile: every run is printed", listed, LIMIT)
+    line("this project's Snakefile, no profile, prints every run", listed, LIMIT)
 
 
 def plain(project: ProjectCopy, text: str, scripts: Sequence[str]) -> None:
-    """The same with a Snakefile that a person writes; quiet as the profile is."""
+    """The same with a Snakefile written by hand, as quiet as the profile."""
     file = write_snakefile(project.folder, text, scripts)
     dry_run(project, "--snakefile", str(file), *QUIET)
 
@@ -50,7 +50,7 @@ def dry_run(project: ProjectCopy, *arguments: str) -> str:
 
 
 def check_listed(output: str) -> None:
-    """Ends everything unless all runs are printed."""
+    """Exits unless all runs are printed."""
     listed = output.count("rule run:")
     if listed != RUNS:
         raise SystemExit(f"the dry run lists {listed} runs, not {RUNS}")

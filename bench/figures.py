@@ -1,4 +1,4 @@
-"""Figures of 13 host groups × 4 placements × 5 repeats as SVG, PNG and PDF; beside it savefig."""
+"""Figures of 13 host groups × 4 placements × 5 repeats as SVG, PNG and PDF, compared with savefig."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def main() -> None:
     comparison = compare([record for group in range(HOST_GROUPS) for record in runs(f"group{group}")])
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        count = len(draw_all(comparison, folder))  # fonts are found, modules imported
+        count = len(draw_all(comparison, folder))  # finds fonts, imports modules
         title(f"Figures: {count} of {HOST_GROUPS} host groups × {len(PLACEMENTS)} placements, each")
         ours, svg, beside = alternate(
             ROUNDS,
@@ -40,9 +40,9 @@ def main() -> None:
 
 
 def runs(group: str) -> list[Record]:
-    """PingPong runs that scatter by some per cent."""
+    """PingPong runs with a scatter of a few per cent."""
     noise = random.Random(group)
-    cases = [(Case("s", group, name, "PingPong"), *figures) for name, figures in PLACEMENTS.items()]
+    cases = [(Case("s", group, name, "PingPong"), *speeds) for name, speeds in PLACEMENTS.items()]
     return [
         Record(case, "imb", n, OK, verdict=VERIFIED, series=(pingpong(noise, latency, bandwidth),))
         for case, latency, bandwidth in cases
@@ -58,20 +58,20 @@ def pingpong(noise: random.Random, latency: float, bandwidth: float) -> Series:
 
 
 def drawn_by(write: object, comparison: Comparison, folder: Path) -> None:
-    """Draw all figures, and write them in another way."""
+    """Draw all figures, and write them with another function."""
     with patch.object(Page, "write", write):
         draw_all(comparison, folder)
 
 
 def write_svg(page: Page, folder: Path, name: str) -> None:
-    """The first of the three formats."""
+    """SVG only."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     FigureCanvasSVG(page._figure).print_svg(folder / f"{name}.svg")
 
 
 def save(page: Page, folder: Path, name: str) -> None:
-    """As matplotlib's documentation does it."""
+    """As in matplotlib's documentation."""
     for ending in FORMATS:
         page._figure.savefig(folder / f"{name}.{ending}", dpi=160)
 

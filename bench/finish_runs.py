@@ -1,4 +1,4 @@
-"""Gives every run of a campaign a finished result; a process of its own, in a copy of the project."""
+"""Gives every run of a campaign a finished result, in its own process and a copy of the project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpicampaign.jobs.prepare import Script, prepare, write_scripts
 
 
 def main() -> None:
-    """Write the scripts of the campaign and, beside each, what a run of it leaves."""
+    """Write the scripts of the campaign and, beside each, the files of a finished run."""
     prepared = prepare(Path(sys.argv[1]))
     write_scripts(prepared)
     noise = random.Random(1)

@@ -1,8 +1,8 @@
-"""tree_gather beside MPI_Gather of the same launch: B_useful of both at 1 MiB a rank and more.
+"""tree_gather compared with MPI_Gather in the same launch: B_useful of both from 1 MiB per rank.
 
-Two ranks of this machine over shared memory, and four ranks on two nodes of the test cluster over TCP. The
-nodes of the cluster share this machine's cores, so that the second says how the
-algorithms compare, not how fast they are.
+Two ranks on this machine over shared memory, and four ranks on two nodes of the test cluster over TCP. The
+nodes of the cluster share this machine's cores: the second part compares the algorithms and says nothing
+about their speed.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def main() -> None:
         kernel = build_kernel("tree_gather", "mpicc", folder, wheel_mpi())
         compare("2 ranks, shared memory", lambda: two_bound_ranks(kernel, *ARGUMENTS))
         if missing := missing_parts():
-            print(f"  4 ranks on two nodes: the test cluster needs {', '.join(missing)}: not measured")
+            print(f"  4 ranks on two nodes: not measured, the test cluster needs {', '.join(missing)}")
             return
         with MiniCluster(folder / "cluster", [BLUE]) as cluster:
-            kernel = shutil.copy(kernel, cluster.folder)  # which its nodes see
+            kernel = shutil.copy(kernel, cluster.folder)  # visible on its nodes
             compare("4 ranks on 2 nodes, TCP, oversubscribed", lambda: two_nodes(cluster, kernel))
 
 

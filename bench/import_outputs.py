@@ -1,7 +1,7 @@
 """Raw outputs of other people's jobs to records and tables: 280, 2,500 and 10,000 invented LSF outputs.
 
-Memory is the most that the process has had plus, for each process that it may start to read outputs, the
-most that any of these has had; each output's time beside the others shows whether it grows with the number.
+Memory is the peak of the process plus, for each process that it may start to read outputs, the highest peak
+of those. The CPU time of each output shows whether it grows with their number.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ The output (if any) follows:
  Prot -  All Inter-node communication is: {transport}
 
 {output}"""  # noqa: W291  LSF leaves a blank there
-# The same command in a process that says how much CPU time and memory it and its processes had.
+# The same command in a process that prints the CPU time and memory of itself and its children.
 CALL = """\
 import os, resource, sys
 sys.path[:0] = [sys.argv.pop(1)]
@@ -74,20 +74,20 @@ def _measure(project: ProjectCopy, folder: Path, count: int) -> None:
     raw, chosen = folder / str(count), folder / "map.yaml"
     _write(raw, count)
     chosen.write_text(MAP, encoding="utf-8")
-    said: list[str] = []
+    printed: list[str] = []
     call = [sys.executable, "-c", CALL, Path(__file__).parent, "import", raw, "--map", chosen]
     times = []
     for number in range(ROUNDS):
-        times.append(seconds(lambda: said.append(project.call(*call))))
-        # Kept until the end: where many files were just deleted, ext4 is ten times slower to make new ones.
+        times.append(seconds(lambda: printed.append(project.call(*call))))
+        # Kept until the end: after deleting many files, ext4 creates new ones ten times slower.
         (project.folder / "results").rename(project.folder / f"results-{count}-{number}")
-    if any(f"{count} runs: {count} ok" not in text for text in said):
-        raise SystemExit(f"not all {count} outputs became runs:\n{said[0][-2000:]}")
-    used = [[float(word) for word in text.split()[-2:]] for text in said]
+    if any(f"{count} runs: {count} ok" not in text for text in printed):
+        raise SystemExit(f"not all {count} outputs became runs:\n{printed[0][-2000:]}")
+    used = [[float(number) for number in text.split()[-2:]] for text in printed]
     line(f"{count} outputs", times, LIMITS.get(count))
-    line("  its CPU time", [cpu for cpu, _ in used])
+    line("  CPU time", [cpu for cpu, _ in used])
     line("  CPU time of each output", [1000 * cpu / count for cpu, _ in used], unit="ms")
-    line("  the memory of all its processes at most", [memory for _, memory in used], LIMIT_MEGABYTES, "MB")
+    line("  peak memory of all its processes", [memory for _, memory in used], LIMIT_MEGABYTES, "MB")
 
 
 def _write(folder: Path, count: int) -> None:
@@ -95,7 +95,7 @@ def _write(folder: Path, count: int) -> None:
     noise = random.Random(count)
     for job in range(count):
         transport = ("TCP", "IBV")[job % 2]
-        # the job's number makes each a run of its own: the same content twice is one
+        # the job's number makes each a separate run: the same content twice is one
         text = REPORT.format(job=job, group=job // 200, transport=transport, output=outputs.pingpong(noise))
         (folder / f"{job}.out").write_text(text, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""1,000 trivial runs on this machine; beside them a plain loop over the job scripts, and stock Snakemake."""
+"""1,000 trivial runs on this machine, compared with a plain loop over the job scripts and stock Snakemake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def against_the_limit(project: ProjectCopy) -> None:
-    """CPU time is shown, too: other load on the machine disturbs it less."""
+    """CPU time is shown too: other load on the machine disturbs it less."""
     title(f"Local runs: {RUNS} trivial runs, in turn, ms per run")
     loops, ours = in_turn(project, RUNS, ROUNDS, loop, run)
     show("a plain loop over the job scripts: the runs themselves", loops)
@@ -36,14 +36,14 @@ def against_the_limit(project: ProjectCopy) -> None:
 
 def beside_stock_snakemake(project: ProjectCopy) -> None:
     """Fewer runs, so start-up and report weigh more for each of them than above."""
-    title(f"Local runs beside stock Snakemake: {RUNS_BESIDE} trivial runs, in turn, ms per run")
+    title(f"Local runs compared with stock Snakemake: {RUNS_BESIDE} trivial runs, in turn, ms per run")
     ways = (loop, run, report, stock)
     loops, ours, reports, stocks = in_turn(project, RUNS_BESIDE, ROUNDS_BESIDE, *ways)
     show("a plain loop over the job scripts: the runs themselves", loops)
     show("mpicampaign run, with start-up, figures and report", ours)
     show("  beyond the runs themselves", difference(ours, loops))
     bare = difference(ours, reports)
-    show("  without figures and report (timed once more, taken off)", bare)
+    show("  without figures and report (timed separately, subtracted)", bare)
     show("Snakemake's local executor, one shell: rule, no report", stocks)
     show("  beyond the runs themselves", difference(stocks, loops))
     ratio("  times ours", walls(ours), walls(stocks))
@@ -53,7 +53,7 @@ def beside_stock_snakemake(project: ProjectCopy) -> None:
 def in_turn(
     project: ProjectCopy, runs: int, rounds: int, *ways: Callable[[ProjectCopy, int], Cost]
 ) -> list[list[Cost]]:
-    """What a run takes, in ms, for each way and round."""
+    """Cost of a run in ms, for each way and round."""
     found: list[list[Cost]] = [[] for _ in ways]
     for _ in range(rounds):
         for costs, way in zip(found, ways, strict=True):
@@ -75,7 +75,7 @@ def difference(costs: Sequence[Cost], less: Sequence[Cost]) -> list[Cost]:
 
 
 def prepared(project: ProjectCopy, runs: int) -> Path:
-    """The campaign file, with nothing run of it yet and what it needs built."""
+    """The campaign file, with no results and everything built."""
     project.forget()
     file = write_trivial(project.folder, runs, outputs.pingpong(random.Random(1)))
     project.call(*project.mpicampaign("build", "--campaign", file))
@@ -94,13 +94,13 @@ def loop(project: ProjectCopy, runs: int) -> Cost:
 
 
 def run(project: ProjectCopy, runs: int) -> Cost:
-    """Scripts are rendered within the time."""
+    """The time includes rendering the scripts."""
     file = prepared(project, runs)
     return checked(project, runs, *project.mpicampaign("run", "--campaign", file))
 
 
 def report(project: ProjectCopy, runs: int) -> Cost:
-    """The report alone, of the runs that `run` has just made."""
+    """The report alone, for the runs that `run` has just made."""
     return checked(project, runs, *project.mpicampaign("report", "--campaign", "trivial.yaml"))
 
 
@@ -110,7 +110,7 @@ def stock(project: ProjectCopy, runs: int) -> Cost:
 
 
 def checked(project: ProjectCopy, runs: int, *command: str | Path) -> Cost:
-    """The cost of a command; ends everything unless it finished all runs."""
+    """The cost of a command; exits unless it finished all runs."""
     cost = project.cost(*command)
     finished = len(list(project.folder.glob("results/trivial/runs/*/*/*/*/result/output.txt")))
     if finished != runs:

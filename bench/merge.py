@@ -1,15 +1,13 @@
-"""The merge of tree_merge in all versions, beside memcpy of as many bytes as the output has."""
+"""The merge of tree_merge in all versions, compared with memcpy of as many bytes as the output has."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import PROJECT, line, title
+from common import PROJECT, line, output_of, title
 
 OUTPUT = 64 << 20  # bytes
 ROUNDS = 21
@@ -20,7 +18,7 @@ Times = dict[str, list[float]]
 
 
 def main() -> None:
-    title(f"Merge: {OUTPUT >> 20} MiB of output from two inputs of random keys, one core, all in turn")
+    title(f"Merge: {OUTPUT >> 20} MiB of output from two inputs of random keys, one core, in turn")
     for key, times in measured().items():
         for what, seconds in times.items():
             speeds = [OUTPUT / 1e9 / second for second in seconds]
@@ -33,7 +31,7 @@ def main() -> None:
 
 
 def compare(key: str, version: str, times: Times) -> None:
-    """Rows for one version: its speed as a part of memcpy's, and as a multiple of the branchy one's."""
+    """Rows for one version: its speed in per cent of memcpy's, and in multiples of the branchy version's."""
     of_memcpy = [100 * ratio for ratio in ratios(times["memcpy"], times[version])]
     of_branchy = ratios(times["branchy"], times[version])
     fast, portable = version == "avx512", version == "portable"
@@ -42,29 +40,20 @@ def compare(key: str, version: str, times: Times) -> None:
 
 
 def ratios(reference: Sequence[float], seconds: Sequence[float]) -> list[float]:
-    """How many times as fast as the reference, round by round."""
+    """Speed relative to the reference, round by round."""
     return [other / own for other, own in zip(reference, seconds, strict=True)]
 
 
 def measured() -> dict[str, Times]:
-    """Seconds of CPU by key type and by what was done; the program takes all in turn."""
+    """CPU seconds by key type and operation; the program measures all in turn."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "test_merge"
-        called("make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", program)
-        output = called(program, "speed", OUTPUT, ROUNDS)
+        output_of("make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", program)
+        output = output_of(program, "speed", OUTPUT, ROUNDS)
     times: defaultdict[str, Times] = defaultdict(lambda: defaultdict(list))
     for key, what, seconds in map(str.split, output.splitlines()):
         times[key][what].append(float(seconds))
     return times
-
-
-def called(*command: object) -> str:
-    """The output of a command; ends everything where it fails."""
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
-    return done.stdout
 
 
 if __name__ == "__main__":

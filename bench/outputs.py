@@ -1,11 +1,11 @@
-"""Invented outputs and evidence of finished runs, in the forms of the real ones."""
+"""Invented outputs and evidence of finished runs, in the real formats."""
 
 from __future__ import annotations
 
 import hashlib
 import random
 
-# 0 B, then 1 B to 4 MiB: 24 rows; the repetitions become fewer above 64 KiB, as IMB's do.
+# 0 B, then 1 B to 4 MiB: 24 rows; fewer repetitions above 64 KiB, as in IMB.
 SIZES = (0, *(2**power for power in range(23)))
 REPETITIONS = tuple(1000 if size <= 65536 else 65536 * 1000 // size for size in SIZES)
 PAYLOAD = sum(size * count for size, count in zip(SIZES, REPETITIONS, strict=True))
@@ -53,13 +53,13 @@ def _row(size: int, count: int, latency: float, rate: float) -> str:
 
 
 def report(transport: str) -> str:
-    """What Intel MPI prints of itself with I_MPI_DEBUG=5."""
+    """Intel MPI's own report with I_MPI_DEBUG=5."""
     provider = "[0] MPI startup(): libfabric provider: tcp\n" if transport == "tcp" else ""
     return f"[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n{provider}"
 
 
 def evidence(name: str, claims: dict[str, str], raw: dict[str, str]) -> str:
-    """The evidence file of a run of two ranks that did what it claims, and left these raw files.
+    """The evidence file of a run of two ranks that matches its claim, with these raw files.
 
     ``name``: the run's folder below runs/.
     """

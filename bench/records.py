@@ -1,4 +1,4 @@
-"""1,000 finished runs to records and tables; beside it awk, for the mean of one column."""
+"""1,000 finished runs to records and tables, compared with awk for the mean of one column."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def analysed(project: ProjectCopy, folder: str) -> dict[str, Any]:
-    """What the analysis says of itself; ends everything unless all runs were read and verified."""
+    """Costs reported by the analysis; exits unless all runs were read and verified."""
     found: dict[str, Any] = json.loads(project.call(sys.executable, HERE / "analyse_runs.py", folder))
     if found["verdicts"] != {"ok verified": RUNS}:
         raise SystemExit(f"not all {RUNS} runs were read and verified: {found['verdicts']}")
@@ -46,8 +46,8 @@ def analysed(project: ProjectCopy, folder: str) -> dict[str, Any]:
 def show(times: Sequence[Sequence[float]], parts: Sequence[dict[str, Any]]) -> None:
     line("records and tables, whole process", times[0], LIMIT)
     for part in ("collect", "compare", "write"):
-        line(f"  of it {part}", [found[part] for found in parts])
-    line("  its memory at most", [found["megabytes"] for found in parts], LIMIT_MEGABYTES, "MB")
+        line(f"  {part}", [found[part] for found in parts])
+    line("  peak memory", [found["megabytes"] for found in parts], LIMIT_MEGABYTES, "MB")
     line("awk: the mean of one column", times[1])
     ratio("  times ours", times[0], times[1])
     line("mpicampaign report: the same with figures and report, whole process", times[2])

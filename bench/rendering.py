@@ -1,4 +1,4 @@
-"""1,000 job scripts, from the campaign file; beside it a new Jinja2 environment for each script."""
+"""1,000 job scripts from the campaign file, compared with a new Jinja2 environment for each script."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def main() -> None:
 
 
 def rendered(file: Path, results: Path = Path("results")) -> Prepared:
-    """The campaign with its scripts; templates are compiled anew, as a fresh process has to."""
+    """The campaign with its scripts; templates are compiled again, as in a fresh process."""
     prepared = fresh(file, results)
     texts(prepared.scripts)
     return prepared
 
 
 def fresh(file: Path, results: Path) -> Prepared:
-    """The campaign, planned; nothing is rendered yet."""
+    """The campaign, planned but not rendered."""
     render._environment.cache_clear()
     prepared = prepare(file, results=results)
     if len(prepared.scripts) != RUNS:
@@ -47,17 +47,16 @@ def fresh(file: Path, results: Path) -> Prepared:
 
 
 def on_disk(file: Path, folder: Path) -> None:
-    """A folder that is not there yet takes the scripts."""
+    """Writes the scripts to a new folder."""
     write_scripts(fresh(file, Path(tempfile.mkdtemp(dir=folder))))
 
 
 def beside(prepared: Prepared) -> None:
-    """Only the rendering, of fewer runs since the alternative is slow."""
+    """Rendering only, with fewer runs since the alternative is slow."""
     scripts = prepared.scripts[:RUNS_BESIDE]
     ours, naive = alternate(ROUNDS, lambda: texts(scripts), lambda: texts_naively(scripts))
     line("rendering alone, one environment, each script", per_script(ours), unit="ms")
-    words = f"a new Jinja2 environment for each script ({RUNS_BESIDE} scripts)"
-    line(words, per_script(naive), unit="ms")
+    line(f"a new Jinja2 environment for each script ({RUNS_BESIDE} scripts)", per_script(naive), unit="ms")
     ratio("  times ours", ours, naive)
 
 

@@ -1,7 +1,6 @@
 """The report of 520 runs: 13 host groups × 4 placements × 10 repeats of 26 message sizes, with all figures.
 
-Records are written as the outputs of a bundled campaign would leave them; reading raw outputs is timed by
-``import_outputs`` and ``records``.
+Records are invented; ``import_outputs`` and ``records`` time the reading of raw outputs.
 """
 
 from __future__ import annotations
@@ -31,29 +30,29 @@ def main() -> None:
     with project_copy() as project, TemporaryDirectory() as temporary:
         found = [_measured(project, Path(temporary)) for _ in range(ROUNDS)]
     walls, cpus, sizes, parts = zip(*found, strict=True)
-    line("all of it", walls, LIMIT)
-    line("  its CPU time", cpus)
+    line("whole process", walls, LIMIT)
+    line("  CPU time", cpus)
     for position, name in enumerate(PARTS):
-        line(f"  of the CPU time {name}", [times[position] for times in parts])
-    line("the report's size", sizes, LIMIT_MEGABYTES, "MB")
+        line(f"  CPU time of {name}", [times[position] for times in parts])
+    line("size of the report", sizes, LIMIT_MEGABYTES, "MB")
 
 
 def _measured(project: ProjectCopy, folder: Path) -> tuple[float, float, float, list[float]]:
-    """Seconds of wall clock and of CPU, megabytes of the report, and CPU seconds of the parts."""
+    """Wall-clock and CPU seconds, megabytes of the report, and CPU seconds of the parts."""
     begin = perf_counter()
-    said = project.call(sys.executable, "-c", CALL, Path(__file__).parent, folder)
+    printed = project.call(sys.executable, "-c", CALL, Path(__file__).parent, folder)
     wall = perf_counter() - begin
-    parts = [float(word) for word in said.split()]
+    parts = [float(number) for number in printed.split()]
     return wall, sum(parts), (folder / "report.html").stat().st_size / 1e6, parts
 
 
 def print_parts(folder: str) -> None:
-    """The CPU seconds of each of `PARTS`, in a process of its own."""
+    """Print the CPU seconds of each of `PARTS`; called in its own process."""
     import figures as drawn_runs
 
     from mpicampaign.analyse_tables import write_tables
     from mpicampaign.compare.compare import compare
-    from mpicampaign.records import write_records
+    from mpicampaign.records import Header, write_records
     from mpicampaign.show.figures.draw import draw_all
     from mpicampaign.show.report.write import write_report
 
@@ -61,12 +60,12 @@ def print_parts(folder: str) -> None:
     drawn_runs.REPEATS = REPEATS
     records = [run for group in range(drawn_runs.HOST_GROUPS) for run in drawn_runs.runs(f"group{group}")]
     place = Path(folder)
-    moments[0] = process_time() - moments[1]  # inventing the runs is no part of it
+    moments[0] = process_time() - moments[1]  # inventing the runs does not count
     comparison = compare(records)
     moments.append(process_time())
     write_tables(comparison, place / "tables")
     moments.append(process_time())
-    write_records(place / "records.jsonl", "many", records)
+    write_records(place / "records.jsonl", Header("many"), records)
     moments.append(process_time())
     pictures = draw_all(comparison, place / "figures")
     moments.append(process_time())

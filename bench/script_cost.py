@@ -1,4 +1,4 @@
-"""One local job script whose launch takes no time, beside the bare launch in a shell; and its processes."""
+"""One local job script with an empty launch, compared with the bare launch in a shell; and its processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def main() -> None:
     title(f"Job script: one local run beyond its launch, {PAIRS} pairs, in turn")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        runs = -(-(PAIRS + COUNTED) // 10) * 10  # as many of each of the ten cases
+        runs = -(-(PAIRS + COUNTED) // 10) * 10  # equally many of each of the ten cases
         file = write_trivial(folder, runs, outputs.pingpong(random.Random(1)))
         prepared = prepare(file, results=folder / "results")
         write_scripts(prepared)
@@ -42,16 +42,16 @@ def main() -> None:
 
 
 def run(script: Script, *before: str) -> None:
-    """Ends everything unless the run has a result."""
+    """Exits unless the run has a result."""
     subprocess.run([*before, "bash", script.path], check=True, stdout=subprocess.DEVNULL)
     if not script.output.stat().st_size:
         raise SystemExit(f"{script.folder} has no output")
 
 
 def launch(script: Script, folder: Path) -> None:
-    """What the job script launches, and nothing else."""
-    words = [*command_tokens(script.run.job), script.run.program, *script.run.benchmark.arguments]
-    subprocess.run(["bash", "-c", BARE, "bash", folder, *words], check=True)
+    """The launch of the job script, and nothing else."""
+    tokens = [*command_tokens(script.run.job), script.run.program, *script.run.benchmark.arguments]
+    subprocess.run(["bash", "-c", BARE, "bash", folder, *tokens], check=True)
 
 
 def show(ours: Sequence[float], bare: Sequence[float]) -> None:
@@ -61,10 +61,10 @@ def show(ours: Sequence[float], bare: Sequence[float]) -> None:
 
 
 def print_processes(scripts: Sequence[Script], trace: Path) -> None:
-    """The launch's own are among them: bash for the script, `timeout`, the launcher."""
+    """These include the launch itself: bash for the script, `timeout`, the launcher."""
     if shutil.which("strace") is None:
         started = [forks_meanwhile(script) for script in scripts]
-        print(f"  processes of a run, by the kernel's count of all: {min(started)} at most")
+        print(f"  processes of a run, from the kernel's count of all: at most {min(started)}")
         return
     follow = ("strace", "-f", "-qq", "-e", "trace=execve,clone,clone3,fork,vfork", "-o", str(trace))
     forks, programs = set(), set()
@@ -73,7 +73,7 @@ def print_processes(scripts: Sequence[Script], trace: Path) -> None:
         found = trace.read_text(encoding="utf-8", errors="replace")
         forks.add(len(FORK.findall(found)))
         programs.add(len(PROGRAM.findall(found)))
-    print(f"  processes that a run forks: {spread(forks)}; programs that it starts: {spread(programs)}")
+    print(f"  processes forked by a run: {spread(forks)}; programs started: {spread(programs)}")
 
 
 def spread(counts: set[int]) -> str:
@@ -81,7 +81,7 @@ def spread(counts: set[int]) -> str:
 
 
 def forks_meanwhile(script: Script) -> int:
-    """Processes that anybody on this machine has started while the script ran; it among them."""
+    """Processes started by anyone on this machine while the script ran, including the script."""
     before = forks_of_all()
     run(script)
     return forks_of_all() - before

@@ -1,6 +1,6 @@
-"""Start-up: whole processes of the default campaign, without results and with those of a finished campaign.
+"""Start-up: whole processes of the default campaign, without results and with a finished campaign's results.
 
-python bench/start_up.py [RESULTS]: RESULTS is a results/CAMPAIGN that is copied beside the campaign.
+python bench/start_up.py [RESULTS]: RESULTS is a results/CAMPAIGN to copy beside the campaign.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ LIMITS = {"--help": 0.1, "check": 0.2, "plan": 0.2, "status": 0.2}
 
 def main(results: Path = PROJECT / "results" / "this-machine") -> None:
     title("Start-up of whole processes")
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has compiled modules
     with project_copy() as project:
         shutil.copytree(PROJECT / "reference", project.folder / "reference")
         measure(project, "no results")
         if not (results / "plan.json").is_file():
-            print(f"  {results} holds no campaign: the part with results is left out")
+            print(f"  {results} holds no campaign: skipping the part with results")
             return
         shutil.copytree(results, project.folder / "results" / results.name)
-        measure(project, "results there")
+        measure(project, "with results")
 
 
 def measure(project: ProjectCopy, state: str) -> None:
     actions = [call(project, name) for name in LIMITS]
-    for action in actions:  # what is compiled or kept on the first call is there for the others
+    for action in actions:  # the first call fills caches for the others
         action()
     for (name, limit), found in zip(LIMITS.items(), alternate(ROUNDS, *actions), strict=True):
         line(f"mpicampaign {name}, {state}", found, limit)

@@ -1,4 +1,4 @@
-"""What a person writes without this software: plain Snakefiles that run the same job scripts."""
+"""Plain Snakefiles, as written by hand, that run the same job scripts."""
 
 from __future__ import annotations
 

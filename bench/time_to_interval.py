@@ -1,8 +1,8 @@
-"""How long a sweep takes until the median of each size is known to 2 %, beside IMB PingPong.
+"""Time of a sweep until the median of each size is known to 2 %, compared with IMB PingPong.
 
 point_to_point stops by itself; IMB makes 1,000 iterations at each size (-iter_policy off). Two bound ranks of
-Intel MPI, the same sizes, whole launches in turn; a launch that only starts and ends MPI is taken off both.
-A message of point_to_point goes one way, with an acknowledgement of a byte; IMB's goes there and back.
+Intel MPI, the same sizes, whole launches in turn; the time of an empty launch is subtracted from both. A
+message of point_to_point goes one way, with an acknowledgement of one byte; IMB's goes there and back.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
             theirs.append(launch("IMB-MPI1", *IMB)[0] - empty)
             unfinished += not_converged(output)
     line("point_to_point, until each size has converged", ours)
-    line("IMB-MPI1 PingPong, 1,000 iterations a size", theirs)
+    line("IMB-MPI1 PingPong, 1,000 iterations per size", theirs)
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     line("  ratio", ratios, LIMIT, "×")
     print(f"  sizes that had not converged: {unfinished} of {LAUNCHES * SIZES}; ", end="")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def launch(*program: str) -> tuple[float, str]:
-    """Seconds of a launch of two bound ranks, and what it printed."""
+    """Seconds of a launch of two bound ranks, and its output."""
     begin = time.perf_counter()
     output = two_bound_ranks(*program)
     return time.perf_counter() - begin, output

@@ -1,4 +1,4 @@
-"""The campaigns that are measured: invented, of any number of runs, none of which starts MPI."""
+"""Invented campaigns for measurements, with any number of runs, none of which starts MPI."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 CASES_OF_MANY = 40
 CASES_OF_TRIVIAL = 10
 
-# 5 host groups × 4 placements × 2 benchmarks, as large as a comparison of some clusters is.
+# 5 host groups × 4 placements × 2 benchmarks, as large as a comparison of several clusters.
 MANY = """\
 campaign: many
 repeats: {repeats}
@@ -57,7 +57,7 @@ exec cat "${0%/*}/output.txt"
 
 
 def write_many(folder: Path, runs: int) -> Path:
-    """The campaign file of so many runs under Intel MPI, beside a program that does nothing."""
+    """A campaign file with this many runs under Intel MPI, beside a program that does nothing."""
     file = folder / "many.yaml"
     text = MANY.format(repeats=runs // CASES_OF_MANY, program=_executable(folder / "program", "#!/bin/sh\n"))
     file.write_text(text, encoding="utf-8")
@@ -65,7 +65,7 @@ def write_many(folder: Path, runs: int) -> Path:
 
 
 def write_trivial(folder: Path, runs: int, output: str) -> Path:
-    """The campaign file of so many runs, each of which yields ``output`` at once."""
+    """A campaign file with this many runs, each of which yields ``output`` at once."""
     (folder / "output.txt").write_text(output, encoding="utf-8")
     file = folder / "trivial.yaml"
     text = TRIVIAL.format(

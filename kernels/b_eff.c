@@ -1,6 +1,6 @@
 /* b_eff: the effective bandwidth, an average over patterns, message lengths and methods.
  *
- * Purpose: one number for what a machine's network carries when all processes communicate.
+ * Purpose: one number for what a machine's network carries while all processes communicate.
  * Usage:   mpirun -n RANKS b_eff [--lmax 1MiB] [--split-methods] [--budget 80]
  * Metrics: rows hold bytes and seconds; b_eff and its parts are computed from them later.
  * Source:  the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach); see docs/kernels.md.
@@ -21,11 +21,11 @@ enum {
     WARM = 16,            /* and of the larger one that each pattern exchanges before timing */
     METHODS = 3,          /* sendrecv, alltoallv, nonblocking; then the split ones */
     MOST_ATTEMPTS = 5,    /* at a measurement of the planned length */
-    OVERHEAD_SAMPLES = 10 /* measurements that tell what one costs beside its exchanges */
+    OVERHEAD_SAMPLES = 10 /* measurements that give the cost of one besides its exchanges */
 };
-#define ESTIMATE_SECONDS 1e-4 /* what an estimate is made of, at least */
+#define ESTIMATE_SECONDS 1e-4 /* shortest measurement behind an estimate */
 
-/* Patterns that are measured alike. */
+/* Patterns that are measured in the same way. */
 struct suite {
     const struct method *methods;
     int method_count;
@@ -59,13 +59,9 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
     return lmax > LARGEST_FIXED && lmax <= LARGEST_LMAX;
 }
 
-static size_t largest_length(void) {
-    return lmax > FIRST_APPROACH_LMAX ? lmax : FIRST_APPROACH_LMAX;
-}
-
 static struct exchange_room room(void) {
-    return (struct exchange_room){
-        .largest = largest_length(), .slots = MAX_MESSAGES, .walks = true};
+    size_t largest = lmax > FIRST_APPROACH_LMAX ? lmax : FIRST_APPROACH_LMAX;
+    return (struct exchange_room){.largest = largest, .slots = MAX_MESSAGES, .walks = true};
 }
 
 static uint64_t memory(const struct run *run) {
@@ -81,8 +77,7 @@ static int methods_wanted(void) { return split_methods ? MAX_METHODS : METHODS; 
 static void describe_methods(void) {
     char names[128] = "";
     for (int i = 0; i < methods_wanted(); i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? "," : "",
-                 EXCHANGE[i].name);
+        text_append(names, sizeof names, ",", "%s", EXCHANGE[i].name);
     output_header("methods", "%s", names);
 }
 
@@ -102,7 +97,7 @@ static void describe(const struct run *run) {
 
 static bool is_root(void) { return exchange.rank == 0; }
 
-/* The margin before the agreed start follows what the ranks need. */
+/* Adapts the margin before the agreed start to what the ranks need. */
 static void adapt_margin(struct measurement *m, bool late) {
     m->late += late;
     if (late && m->sync.margin < SYNC_MAX_MARGIN)
@@ -111,7 +106,8 @@ static void adapt_margin(struct measurement *m, bool late) {
         m->sync.margin -= m->sync.margin / 50;
 }
 
-/* Seconds of so many exchanges, at rank 0. A late start counts: it is part of the largest time. */
+/* Seconds of this many exchanges, on rank 0. A late start counts: it is part of the largest time.
+ */
 static double timed(struct measurement *m, const struct method *method, int loops) {
     bool on_time = m->sync.start(&m->sync);
     int64_t start = clock_now();
@@ -124,7 +120,7 @@ static double timed(struct measurement *m, const struct method *method, int loop
     return (double)(largest[1] + largest[0]) * 1e-9;
 }
 
-/* --- what things cost, measured before the plan is made */
+/* --- costs, measured before the plan is made */
 
 static double estimate_length(struct measurement *m, const struct method *method, int *loops) {
     double seconds;
@@ -161,21 +157,21 @@ static double measured_overhead(struct measurement *m) {
 
 /* --- data */
 
-/* The same answer on all ranks; why only on those whose data are wrong. */
+/* The same answer on all ranks; the reason only on ranks with wrong data. */
 static bool verify_method(const struct suite *suite, const char *pattern,
                           const struct method *method, char *why) {
     const int checked[2] = {suite->length_count == LENGTHS ? SMALL : 0, suite->length_count - 1};
-    int correct = 1, all = 1;
+    bool all = true;
     for (int i = 0; i < 2 && all; i++) {
         char detail[REASON_LENGTH / 2] = "";
         exchange_set_length(&exchange, suite->lengths[checked[i]]);
-        correct = exchange_verify(&exchange, method, detail, sizeof detail);
+        bool correct = exchange_verify(&exchange, method, detail, sizeof detail);
         if (!correct)
             snprintf(why, REASON_LENGTH, "wrong data in %s with %s at %zu B: %s", pattern,
                      method->name, exchange.length, detail);
-        MPI_Allreduce(&correct, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        all = sync_all(correct);
     }
-    return all != 0;
+    return all;
 }
 
 static bool verify_pattern(const struct suite *suite, const char *pattern, char *why) {
@@ -187,7 +183,7 @@ static bool verify_pattern(const struct suite *suite, const char *pattern, char 
 
 /* --- patterns */
 
-/* Connections that a pattern is the first to use are made before it is timed. */
+/* A pattern's first use of a connection sets it up: that must happen before timing. */
 static void warm_up(const struct suite *suite) {
     const int lengths[2] = {0, suite->length_count > WARM ? WARM : suite->length_count - 1};
     for (int method = 0; method < suite->method_count; method++)
@@ -197,8 +193,8 @@ static void warm_up(const struct suite *suite) {
         }
 }
 
-/* Loops follow what the last measurement of the method and length took. One that turns out far too
- * short is made again: the largest of several rates would favour it. */
+/* The last measurement of the method and length gives the number of loops. A measurement that turns
+ * out far too short is repeated: the largest of several rates would favour it. */
 static double timed_length(struct measurement *m, struct suite *suite, int method, int i,
                            int *loops) {
     double *one = &suite->seconds[method][i], seconds;
@@ -229,7 +225,7 @@ static void report_pattern(const struct pattern *pattern, bool correct) {
                    pattern_messages(pattern), correct);
 }
 
-/* Measures, checks and frees the pattern. */
+/* Measures, verifies and frees the pattern. */
 static bool run_pattern(struct measurement *m, struct suite *suite, struct pattern *pattern,
                         char *why) {
     exchange_set_pattern(&exchange, pattern);
@@ -262,7 +258,7 @@ static bool run_cartesian(struct measurement *m, struct suite *suite, char *why)
     return true;
 }
 
-/* Those of the plan, fewer where the next one would exceed the budget; one at least. */
+/* As many as planned, or fewer if the next one would exceed the budget; at least one. */
 static bool run_random(struct measurement *m, struct suite *suite, char *why) {
     struct pattern pattern;
     int64_t start = clock_now();
@@ -279,17 +275,12 @@ static bool run_random(struct measurement *m, struct suite *suite, char *why) {
     return true;
 }
 
-static struct suite ping_pongs(void) {
-    struct suite suite = {.methods = &EXCHANGE[PING_PONG], .method_count = 1};
-    return suite;
-}
-
-/* The first approach: pairs, best and worst. */
+/* The first approach: best and worst pairs. */
 static bool run_groupings(struct measurement *m, char *why) {
-    struct suite suite = ping_pongs();
+    struct suite suite = {
+        .methods = &EXCHANGE[PING_PONG], .method_count = 1, .length_count = LENGTHS};
     struct pattern pattern;
     first_approach_lengths(suite.lengths);
-    suite.length_count = LENGTHS;
     for (int i = 0; i < GROUPINGS; i++) {
         pattern_grouping(&pattern, exchange.ranks, i);
         estimate(m, &suite, &pattern);
@@ -301,20 +292,20 @@ static bool run_groupings(struct measurement *m, char *why) {
 
 /* Latency and bandwidth of ranks 0 and 1 alone. */
 static bool run_pair(struct measurement *m, char *why) {
-    struct suite suite = ping_pongs();
+    struct suite suite = {.methods = &EXCHANGE[PING_PONG],
+                          .method_count = 1,
+                          .lengths = {1, lmax},
+                          .length_count = 2};
     struct pattern pattern;
-    suite.lengths[0] = 1;
-    suite.lengths[1] = lmax;
-    suite.length_count = 2;
     pattern_pair(&pattern, exchange.ranks);
     estimate(m, &suite, &pattern);
     return run_pattern(m, &suite, &pattern, why);
 }
 
-/* --- the whole */
+/* --- the run */
 
-/* The groupings and the pair, whose one method has about as many measurements as a third of a
- * pattern, count as one. */
+/* The groupings and the pair count as one pattern: their single method has about as many
+ * measurements as a third of a pattern each. */
 static int fixed_patterns(void) {
     int count = RING_PATTERNS + 1;
     for (int i = 0; i < CARTESIAN_PATTERNS; i++) {
@@ -335,7 +326,8 @@ static void follow_plan(const struct effective_cost *cost, double seconds) {
     output_header("repetitions", "%d", plan.repetitions);
 }
 
-/* Rank 0 plans by what a pattern costs that connects far ranks. False where its data are wrong. */
+/* Rank 0 plans by the cost of a pattern that connects distant ranks. False if its data are wrong.
+ */
 static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
     struct effective_cost cost = {.methods = suite->method_count,
                                   .fixed_patterns = fixed_patterns()};
@@ -367,7 +359,7 @@ static void report_plan(void) {
     output_header("shortened", "%s", text);
 }
 
-/* All ranks stop at the first wrong data; those whose own are right say so. */
+/* All ranks stop at the first wrong data; ranks whose own data are right report success. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     char reason[REASON_LENGTH] = "";
     if (run_all(m, reason) && is_root())

@@ -1,7 +1,7 @@
 /* core_pairs: which cores are close to each other.
  *
- * Purpose: latency and bandwidth between all ordered pairs of ranks, the classes that the latencies
- *          fall into, and which pairs share a path.
+ * Purpose: latency and bandwidth between all ordered pairs of ranks, latency classes, and pairs
+ *          that share a path.
  * Usage:   mpirun -n RANKS core_pairs --budget 20
  * Metrics: one-way seconds of 8 B and of 2,000,000 B, half of the least round trip; the time of a
  *          pair while another one is busy, and alone.
@@ -20,41 +20,32 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Rows that keep the output near 300 kB; 88 ranks make 7,656. */
+/* Keeps the output near 300 kB; 88 ranks make 7,656 rows. */
 enum { MAX_ROWS = 8000 };
 
 static const struct pair_timing LATENCY = {8, 2, 20, 3, 3};
 static const struct pair_timing BANDWIDTH = {2000000, 1, 1, 2, 2};
 static const struct pair_timing CONTENTION = {2000000, 1, 1, 4, 1};
 
-/* What rank 0 knows in the end. */
+/* What rank 0 has found at the end. */
 struct findings {
     struct pair_matrix latency, bandwidth;
     struct contentions contentions;
     struct pair_classes classes;
-    int *level_of; /* matrix of enum pair_level, -1: not known */
-    bool tells;    /* the pairs tell classes */
+    int *level_of; /* matrix of enum pair_level, -1: unknown */
+    bool tells;    /* the pairs can be put into classes */
     char why_not[120];
     int warm_up; /* exchanges of each pair */
-    long moved;  /* ranks that were on another core in the end */
+    long moved;  /* ranks that ended on another core */
 };
 
-static bool accept(struct run *run, char why[REASON_LENGTH]) {
-    (void)run;
-    (void)why;
-    return true;
-}
-
-/* Two buffers of messages, and on rank 0 the matrices. */
+/* Two message buffers, and on rank 0 the matrices. */
 static uint64_t memory(const struct run *run) {
     uint64_t ranks = (uint64_t)run->topology.ranks, messages = 2 * BANDWIDTH.bytes;
     uint64_t matrices = bytes_product(bytes_product(ranks, ranks), 2 * sizeof(double) + 32);
     return run->topology.rank == 0 ? bytes_sum(messages, matrices) : messages;
 }
-
-static void set_up(struct run *run) { (void)run; }
 
 static void describe_loops(const char *key, const struct pair_timing *how) {
     char text[160];
@@ -75,13 +66,13 @@ static void describe(const struct run *run) {
                   "from to other_from other_to seconds_alone seconds_together");
 }
 
-/* --- what the operating system says */
+/* --- what the operating system reports */
 
 static bool same_core(const struct cpu_place *a, const struct cpu_place *b) {
     return a->socket == b->socket && a->core == b->core && (a->core >= 0 || a->cpu == b->cpu);
 }
 
-/* A rank that moved was on no one core: its place on the node is not known. */
+/* A rank that moved has no single core: its place on the node is unknown. */
 static struct cpu_place place_of(const struct cpu_place *before, const struct cpu_place *after) {
     if (same_core(before, after))
         return *after;
@@ -109,27 +100,22 @@ static void find_levels(struct findings *findings, const struct run *run,
 
 static void print_classes(const struct pair_classes *classes) {
     char text[512] = "";
-    for (int i = 0; i < classes->count; i++) {
-        size_t end = strlen(text);
-        snprintf(text + end, sizeof text - end, "%s%.3e:%ld", i > 0 ? "," : "", classes->median[i],
-                 classes->pairs[i]);
-    }
+    for (int i = 0; i < classes->count; i++)
+        text_append(text, sizeof text, ",", "%.3e:%ld", classes->median[i], classes->pairs[i]);
     output_header("classes", "%d", classes->count);
     output_header("class_latencies", "%s", text);
 }
 
-/* "0:same_numa_node=12,1:other_socket=16": each class by the levels that are known of its pairs. */
+/* "0:same_numa_node=12,1:other_socket=16": the pairs of each class, by their known levels. */
 static void print_agreement(const struct findings *findings) {
     struct pair_agreement agreement;
     char text[1024] = "";
     pair_agreement_count(&findings->classes, findings->level_of, &agreement);
     for (int i = 0; i < findings->classes.count; i++)
-        for (int level = 0; level < PAIR_LEVELS; level++) {
-            size_t end = strlen(text);
+        for (int level = 0; level < PAIR_LEVELS; level++)
             if (agreement.pairs[i][level] > 0)
-                snprintf(text + end, sizeof text - end, "%s%d:%s=%ld", end > 0 ? "," : "", i,
-                         PAIR_LEVEL_NAMES[level], agreement.pairs[i][level]);
-        }
+                text_append(text, sizeof text, ",", "%d:%s=%ld", i, PAIR_LEVEL_NAMES[level],
+                            agreement.pairs[i][level]);
     output_header("topology_moved_ranks", "%ld", findings->moved);
     if (agreement.known == 0) {
         output_header("topology_agreement", "n/a: the place of no pair of ranks is known");
@@ -150,7 +136,7 @@ static void print_what_classes_say(const struct findings *findings) {
     }
 }
 
-/* The number or, where it was not measured, "-". */
+/* The number, or "-" if it was not measured. */
 static const char *number(double seconds, char text[32]) {
     if (isnan(seconds))
         return "-";
@@ -179,7 +165,7 @@ static void print_shortened(const struct findings *findings) {
                       small->measured, large->measured, small->pairs);
 }
 
-/* All pairs, or where there are too many those from each k-th rank. */
+/* All pairs; if there are too many, those from every k-th rank. */
 static void print_pairs(const struct findings *findings) {
     const int ranks = findings->latency.ranks;
     long pairs = findings->latency.pairs, step = (pairs + MAX_ROWS - 1) / MAX_ROWS;
@@ -231,7 +217,7 @@ static double seconds_left(const struct measurement *m) {
     return left > 0 ? left : 0;
 }
 
-/* Latency takes a third of the time at most, bandwidth two thirds of what is left. */
+/* Latency takes at most a third of the time, bandwidth two thirds of the rest. */
 static void measure_pairs(struct measurement *m, struct findings *findings) {
     uint64_t seed = m->run->options.seed;
     findings->tells =
@@ -259,8 +245,6 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     return findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
 }
 
-static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
-
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "core_pairs",
@@ -272,10 +256,7 @@ int main(int argc, char **argv) {
         .minimum_ranks = 2,
         .default_budget = 20,
         .size_option = "number of ranks",
-        .options = options,
-        .accept = accept,
         .memory = memory,
-        .set_up = set_up,
         .describe = describe,
         .measure = measure};
     return kernel_main(argc, argv, &kernel);

@@ -1,11 +1,11 @@
 /* latency_bandwidth: ping-pong over pairs of ranks, natural and random rings.
  *
- * Purpose: how much worse communication is when all processes communicate, and when neighbours in
- *          the pattern are no neighbours in the machine, than between two processes alone.
+ * Purpose: communication between two processes alone, compared with all processes at once, and with
+ *          neighbours in the pattern that are not neighbours in the machine.
  * Usage:   mpirun -n RANKS latency_bandwidth [--budget 60]
  * Metrics: latency = seconds / (2 loops) at 8 B; bandwidth per process = size / that time at 2 MB.
  * Source:  Rabenseifner (2005), section 2; numbers of loops, repetitions and rings as in HPC
- *          Challenge 1.5 (bench_lat_bw 1.5.2). Where it differs: docs/kernels.md.
+ *          Challenge 1.5 (bench_lat_bw 1.5.2). Differences: docs/kernels.md.
  */
 #include "buffers.h"
 #include "clock.h"
@@ -23,8 +23,8 @@
 
 enum { LARGEST = 2000000, PART_COUNT = 2, MOST_ROWS = 2000, RESULTS = 40 };
 
-/* What is done with messages of one size. Loops are the first proposal: they grow until a
- * measurement takes 10 us. */
+/* The measurements at one message size. Loops are initial values: they grow until a measurement
+ * takes 10 us. */
 struct part {
     int size;
     int ping_pong_loops, ping_pong_repetitions;
@@ -35,7 +35,7 @@ struct part {
 static const struct part PARTS[PART_COUNT] = {{8, 8, 5, 10, 1.0 / 6, 5, 8, 30},
                                               {LARGEST, 1, 2, 30, 1.0 / 2, 2, 3, 10}};
 
-/* Each process exchanges with both neighbours in a ring by either method. */
+/* Each process exchanges with both ring neighbours, by either method. */
 enum { TO_RIGHT, TO_LEFT, DIRECTIONS };
 enum { RING_SENDRECV, RING_NONBLOCKING, RING_METHODS };
 static const struct method *const METHODS[RING_METHODS] = {&EXCHANGE[SENDRECV],
@@ -52,12 +52,6 @@ static void note_wrong(const char *where, int size, const char *detail) {
     if (first_wrong[0] == '\0')
         snprintf(first_wrong, REASON_LENGTH, "wrong data in %s at %d B: %.150s", where, size,
                  detail);
-}
-
-static bool accept(struct run *run, char why[REASON_LENGTH]) {
-    (void)run;
-    (void)why;
-    return true;
 }
 
 static uint64_t memory(const struct run *run) {
@@ -99,7 +93,7 @@ static long pair_count(const struct pair_set *set) {
     return clients * clients - (set->first_server == 0 ? clients : 0);
 }
 
-/* The results of one client; where there are many pairs, only some rows are printed. */
+/* The results of one client; with many pairs only some rows are printed. */
 static void report_client(const struct pair_set *set, int client, const struct ping_pong *results,
                           int size, struct pair_summary *sums) {
     long step = (pair_count(set) + MOST_ROWS - 1) / MOST_ROWS;
@@ -118,7 +112,7 @@ static void receive_results(int client, struct ping_pong *results, int count) {
              MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 is always the first client: its own results are out when the next ones come. */
+/* Rank 0 is always the first client: its own results are printed before others arrive. */
 static void report_pairs(const struct measurement *m, const struct part *part,
                          const struct pair_set *set) {
     struct pair_summary sums = {0};
@@ -137,7 +131,7 @@ static void report_pairs(const struct measurement *m, const struct part *part,
                sums.longest, (double)sums.pairs / sums.harmonic_mean);
 }
 
-/* What one pair takes, tried between the first and the last rank, decides on the others. */
+/* A trial between the first and the last rank gives the cost of a pair, and so the stride. */
 static int choose_stride(const struct measurement *m, const struct part *part,
                          struct ping_pongs *ping_pongs) {
     int ranks = m->run->topology.ranks, stride = 1;
@@ -171,7 +165,7 @@ static bool ping_pong(const struct measurement *m, const struct part *part, int 
 
 /* --- rings */
 
-/* Largest over ranks: of each method, and of each rank's faster method as HPCC has it. */
+/* Largest over ranks: of each method, and of each rank's faster method as in HPCC. */
 struct ring_times {
     double method[RING_METHODS], faster;
 };
@@ -179,7 +173,7 @@ struct ring_times {
 static struct ring_times time_ring(const struct measurement *m, int loops) {
     struct ring_times own, largest;
     for (int method = 0; method < RING_METHODS; method++) {
-        m->sync.start(&m->sync); /* on time or not: an exchange that is not timed comes first */
+        m->sync.start(&m->sync); /* lateness does not matter: an untimed exchange comes first */
         own.method[method] = exchange_seconds(&exchange, METHODS[method], loops);
     }
     own.faster = fmin(own.method[RING_SENDRECV], own.method[RING_NONBLOCKING]);
@@ -187,7 +181,7 @@ static struct ring_times time_ring(const struct measurement *m, int loops) {
     return largest;
 }
 
-/* The loops stay as long as they had to become: the next ring begins with them. */
+/* Grown loops stay grown: the next ring begins with them. */
 static void measure_ring(const struct measurement *m, int size, int number, int repetition,
                          int *loops) {
     struct ring_times times = time_ring(m, *loops);
@@ -214,7 +208,7 @@ static bool verify_ring(int size) {
     return correct;
 }
 
-/* What is sent to the right comes from the left neighbour, and the other way round. */
+/* What goes to the right neighbour arrives from the left one, and vice versa. */
 static void set_ring(const struct run *run, int number) {
     int ranks = run->topology.ranks;
     if (number == 0)
@@ -229,7 +223,7 @@ static void set_ring(const struct run *run, int number) {
                  (struct message){with.right, TO_LEFT});
 }
 
-/* After the timed part, not between rings: it would displace the messages from the caches. */
+/* After the timed part: between rings it would evict the messages from the caches. */
 static bool verify_rings(const struct run *run, const struct part *part) {
     bool correct = true;
     for (int number = 0; number <= part->random_rings; number++) {
@@ -254,38 +248,30 @@ static int rings(const struct measurement *m, const struct part *part) {
 
 /* --- the run */
 
-/* What the budget did not allow: "nothing", or for each size pairs and repetitions left out. */
+/* What the budget did not allow: "nothing", or the pairs and repetitions left out at each size. */
 static void describe_shortened(const int repetitions[PART_COUNT]) {
     char text[200] = "";
     for (int i = 0; i < PART_COUNT; i++) {
-        size_t end = strlen(text);
         if (strides[i] > 1)
-            snprintf(text + end, sizeof text - end, "%sone of %d ranks in ping-pong of %d B",
-                     end > 0 ? "; " : "", strides[i], PARTS[i].size);
-        end = strlen(text);
+            text_append(text, sizeof text, "; ", "one of %d ranks in ping-pong of %d B", strides[i],
+                        PARTS[i].size);
         if (repetitions[i] < PARTS[i].ring_repetitions)
-            snprintf(text + end, sizeof text - end, "%s%d of %d repetitions of rings of %d B",
-                     end > 0 ? "; " : "", repetitions[i], PARTS[i].ring_repetitions, PARTS[i].size);
+            text_append(text, sizeof text, "; ", "%d of %d repetitions of rings of %d B",
+                        repetitions[i], PARTS[i].ring_repetitions, PARTS[i].size);
     }
     output_header("shortened", "%s", text[0] != '\0' ? text : "nothing");
 }
 
-static bool everywhere(bool correct) {
-    int mine = correct, all;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all != 0;
-}
-
 static int measure_rings(const struct measurement *m, const struct part *part, bool correct) {
     int repetitions = rings(m, part);
-    bool verified = everywhere(verify_rings(m->run, part) && correct);
+    bool verified = sync_all(verify_rings(m->run, part) && correct);
     if (is_root(m))
         output_row("sizes %d %d %d %d", part->size, repetitions,
                    repetitions == part->ring_repetitions, verified);
     return repetitions;
 }
 
-/* Ping-pong of both sizes, then rings of both sizes, as HPCC does. */
+/* Ping-pong at both sizes, then rings at both sizes, as in HPCC. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     bool correct[PART_COUNT];
     int repetitions[PART_COUNT];
@@ -339,8 +325,6 @@ static void describe(const struct run *run) {
     output_header("columns.sizes", "size ring_repetitions complete verified");
 }
 
-static const struct kernel_option options[] = {{NULL, NULL, NULL, NULL, NULL, NULL}};
-
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "latency_bandwidth",
@@ -352,8 +336,6 @@ int main(int argc, char **argv) {
         .default_budget = 60,
         .size_option = "number of ranks per node",
         .seconds = "of all loops; ping-pong: on the client; rings: largest duration over ranks",
-        .options = options,
-        .accept = accept,
         .memory = memory,
         .set_up = set_up,
         .describe = describe,

@@ -23,18 +23,18 @@
 
 enum { MESSAGE = 12, ACKNOWLEDGEMENT, MAX_MESSAGES = 10000, LOOKS = 9, MIN_LOOKS = 3 };
 
-/* Limits, lower in tests: rows, so that the output stays small; and bytes of a rank's messages,
- * which lie side by side, so that each one can be told from the others. */
+/* Limits, lower in tests: rows, to keep the output small; and bytes of a rank's messages, which lie
+ * side by side so that each can be checked by itself. */
 #ifndef PAIR_ROWS
 #define PAIR_ROWS 1000
 #define PAIR_BYTES ((size_t)64 << 20)
 #endif
 
 static const char *pairs_text = "all";
-static int messages_wanted = 16, messages; /* of one pair in one call; at this size */
+static int messages_wanted = 16, messages; /* of one pair in one call; messages: at this size */
 static int pair_counts[MAX_OPERATIONS], operations;
 static char names[MAX_OPERATIONS][12];
-static struct blocks blocks; /* those to send, or those received */
+static struct blocks blocks; /* to send, or received */
 static int rank, half;       /* half: the largest number of pairs */
 
 static bool parse_count(const char *text, void *target) {
@@ -60,7 +60,7 @@ static bool add_pairs(int pairs) {
     return true;
 }
 
-/* 1, 2, 4, ... and all of them. */
+/* 1, 2, 4, ... and half. */
 static void add_powers_of_two(void) {
     for (int pairs = 1; pairs < half; pairs *= 2)
         add_pairs(pairs);
@@ -81,7 +81,7 @@ static bool accept_pairs(char why[REASON_LENGTH]) {
         if (!possible || !add_pairs(pairs)) {
             snprintf(why, REASON_LENGTH, "--pairs: '%.*s' %s (1 to %d, half of the ranks, or all)",
                      length < 80 ? length : 80, text,
-                     !possible                      ? "is no number of pairs"
+                     !possible                      ? "is not a number of pairs"
                      : operations == MAX_OPERATIONS ? "is one number too many"
                                                     : "is named twice",
                      half);
@@ -96,7 +96,7 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
     rank = run->topology.rank;
     half = run->topology.ranks / 2;
     snprintf(why, REASON_LENGTH,
-             "--max-size %zu is more than the 2147483647 B that MPI counts; choose a smaller one",
+             "--max-size %zu exceeds the 2147483647 B that MPI can count; choose a smaller one",
              run->options.max_size);
     return run->options.max_size <= INT_MAX && accept_pairs(why);
 }
@@ -152,7 +152,7 @@ static void clear(const struct operation *operation) {
         blocks_clear(&blocks, 0, messages);
 }
 
-/* Each message has a pattern of its own: that of its sender and its number. */
+/* Each message has its own pattern, made of its sender and number. */
 static int pattern_of(int sender, int k) { return sender * MAX_MESSAGES + k; }
 
 /* Every message is in its place, and none is left over. */
@@ -199,7 +199,7 @@ static void set_size(struct run *run, size_t size) {
     }
 }
 
-/* The time of this rank's pair in one look: seconds of one call. */
+/* Seconds of one call of this rank's pair. */
 static double look(struct measurement *m, const struct series *s) {
     m->sync.start(&m->sync);
     int64_t start = clock_now();
@@ -244,7 +244,7 @@ static void print_pair(const struct operation *operation, int pair,
                operation->size, pair, pair + half, times->least, times->median, times->largest);
 }
 
-/* All pairs, or where that would be too many rows the fastest and the slowest. */
+/* All pairs; if there are too many rows, the fastest and the slowest. */
 static void print_pairs(const struct run *run, const struct operation *operation,
                         const struct pair_times *times) {
     int fastest = 0, slowest = 0;
@@ -272,13 +272,11 @@ static void look_further(struct measurement *m) {
     free(all);
 }
 
-/* "8:16,16:16": how many messages a pair sends in one call. */
+/* "8:16,16:16": messages of a pair in one call, by size. */
 static void describe_messages(const struct run *run) {
     char text[1024] = "";
     for (size_t size = run->options.min_size;; size *= 2) {
-        size_t end = strlen(text);
-        snprintf(text + end, sizeof text - end, "%s%zu:%d", end > 0 ? "," : "", size,
-                 messages_at(size));
+        text_append(text, sizeof text, ",", "%zu:%d", size, messages_at(size));
         if (size >= run->options.max_size)
             break;
     }

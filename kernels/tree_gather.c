@@ -1,7 +1,7 @@
 /* tree_gather: gathers one block of every rank at rank 0 along binomial trees.
  *
  * Purpose: the bandwidth of a gather as a function of where the tree's messages go: between nodes
- *          as often as possible (max-inter), as seldom (min-inter), by rank number, at random.
+ *          as often as possible (max-inter), rarely (min-inter), by rank number, at random.
  * Usage:   mpirun -n RANKS tree_gather --tree max-inter,natural --max-size 4MiB --budget 10
  * Metrics: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
@@ -24,7 +24,7 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
     return tree_list_countable(run, why) && tree_list_make(&trees, run, why);
 }
 
-/* The root holds all blocks in every tree, as it must for MPI_Gather. */
+/* The root holds all blocks in every tree, as MPI_Gather needs. */
 static uint64_t memory(const struct run *run) {
     return bytes_product((uint64_t)trees.blocks, run->options.max_size);
 }
@@ -77,25 +77,16 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
 static void set_up(struct run *run) {
     blocks.bytes = allocate((size_t)memory(run));
     blocks.seed = run->options.seed;
-    for (int i = 0; i < trees.count; i++) {
-        struct operation *operation = add_operation(run, "tree_gather", trees.tree[i].name);
-        operation->levels = trees.tree[i].levels;
-        operation->parameters = &trees.role[i];
-        operation->clear = clear;
-        operation->perform = perform;
-        operation->verify = verify;
-    }
+    const struct operation like = {
+        .name = "tree_gather", .clear = clear, .perform = perform, .verify = verify};
+    tree_list_add(&trees, run, &like);
     baseline_add(run, &blocks);
 }
 
 static void set_size(struct run *run, size_t size) {
     blocks.size = size;
     blocks_fill(&blocks, 0, run->topology.rank);
-    for (int i = 0; i < trees.count; i++) {
-        run->operations[i].size = size;
-        run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
-        run->operations[i].wire_bytes = tree_wire_bytes(&trees.tree[i], size);
-    }
+    tree_list_set_size(&trees, run, size);
     baseline_set_size(run, size);
 }
 

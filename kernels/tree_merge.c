@@ -1,7 +1,7 @@
 /* tree_merge: merge sort along binomial trees.
  *
- * Purpose: a gather in which every receiver works on what it received: each rank sorts its block
- *          before timing; along the tree, receive, two-way merge, forward; rank 0 ends with
+ * Purpose: a gather in which every receiver works on its data: each rank sorts its block before
+ *          timing; along the tree it receives, merges two ways and forwards; rank 0 ends with
  *          all keys.
  * Usage:   mpirun -n RANKS tree_merge --key uint64 --tree max-inter --max-size 4MiB
  * Metrics: useful = (P - 1) m bytes; wire = all message bytes; receive and merge seconds of each
@@ -15,6 +15,7 @@
 #include "kernel.h"
 #include "merge.h"
 #include "output.h"
+#include "sync.h"
 #include "tree.h"
 
 #include <mpi.h>
@@ -27,7 +28,7 @@ static struct tree_list trees;
 static const struct key_type *key_type;
 static const struct merge_version *version; /* NULL until accept: the best of all ranks */
 static merge_function *merge;
-static struct blocks gathered; /* of the baseline; scratch for the sort */
+static struct blocks gathered; /* for the baseline; scratch for the sort */
 static unsigned char *own, *received, *merged[2];
 static size_t keys_in_block;
 static struct key_digest expected; /* of all ranks' keys, the same on all ranks */
@@ -44,8 +45,8 @@ static bool parse_version(const char *text, void *target) {
     return found != NULL || strcmp(text, "auto") == 0;
 }
 
-/* The best version that the processors of all ranks support: the ranks are comparable, and the
- * header is true of each. */
+/* The best version that the processors of all ranks support: ranks stay comparable, and the header
+ * holds for each. */
 static const struct merge_version *best_of_all_ranks(void) {
     int mine = (int)(merge_version_best() - MERGE_VERSIONS), common;
     MPI_Allreduce(&mine, &common, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -75,20 +76,19 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
         key_type = key_type_find("uint32");
     if (!accept_key_size(run, why) || !tree_list_countable(run, why))
         return false;
-    /* All together: to make a tuned tree ranks wait for each other. */
-    int mine = accept_version(why), all;
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all ? tree_list_make(&trees, run, why) : mine != 0;
+    /* All ranks or none: making a tuned tree is collective. */
+    bool mine = accept_version(why);
+    return sync_all(mine) ? tree_list_make(&trees, run, why) : mine;
 }
 
-/* own; received (of the largest child, which has at most half of the blocks); two to merge
- * between; gathered. */
+/* own; received (from the largest child, at most half of the blocks); two to merge between;
+ * gathered. */
 static uint64_t memory(const struct run *run) {
     uint64_t held = (uint64_t)trees.blocks;
     return bytes_product(1 + held / 2 + 3 * held, run->options.max_size);
 }
 
-/* Returns the keys of this rank's part of the tree; they are in own or in one of merged. */
+/* Returns the merged keys, in one of merged. */
 static const unsigned char *merge_received(const struct tree_role *role, int i,
                                            const unsigned char *keys) {
     unsigned char *out = merged[i % 2];
@@ -150,7 +150,7 @@ static const unsigned char *result(const struct tree_role *role) {
     return role->receives == 0 ? own : merged[(role->receives - 1) % 2];
 }
 
-/* Every rank: its keys are in order. The root: they are all keys and no others. */
+/* On every rank the keys are in order; on the root they are exactly the keys of all ranks. */
 static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     const struct tree_role *role = operation->parameters;
     size_t n = (size_t)role->blocks * keys_in_block;
@@ -159,7 +159,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
         return false;
     }
     struct key_digest found = keys_digest(key_type, result(role), n);
-    snprintf(why, REASON_LENGTH, "the merged keys are not those that the ranks had before");
+    snprintf(why, REASON_LENGTH, "the merged keys are not the keys that the ranks started with");
     return role->parent >= 0 || (found.count == expected.count && found.sum == expected.sum &&
                                  found.mixed == expected.mixed);
 }
@@ -171,14 +171,9 @@ static void set_up(struct run *run) {
     merged[0] = allocate(held * size);
     merged[1] = allocate(held * size);
     gathered = (struct blocks){allocate(held * size), 0, run->options.seed};
-    for (int i = 0; i < trees.count; i++) {
-        struct operation *operation = add_operation(run, "tree_merge", trees.tree[i].name);
-        operation->levels = trees.tree[i].levels;
-        operation->parameters = &trees.role[i];
-        operation->clear = clear;
-        operation->perform = perform;
-        operation->verify = verify;
-    }
+    const struct operation like = {
+        .name = "tree_merge", .clear = clear, .perform = perform, .verify = verify};
+    tree_list_add(&trees, run, &like);
     baseline_add(run, &gathered);
 }
 
@@ -194,11 +189,7 @@ static void set_size(struct run *run, size_t size) {
     make_keys(run);
     gathered.size = size;
     blocks_fill(&gathered, 0, run->topology.rank);
-    for (int i = 0; i < trees.count; i++) {
-        run->operations[i].size = size;
-        run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
-        run->operations[i].wire_bytes = tree_wire_bytes(&trees.tree[i], size);
-    }
+    tree_list_set_size(&trees, run, size);
     baseline_set_size(run, size);
 }
 

@@ -1,4 +1,4 @@
-"""A headless Chromium over its DevTools protocol: what tests of the report need of a browser, and no more."""
+"""A headless Chromium over its DevTools protocol: the part of a browser that tests of the report need."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its result; what happens meanwhile is noted."""
+        """Send a command and return its result; record events meanwhile."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -69,7 +69,7 @@ class Browser:
         self.wait("document.readyState === 'complete'")
 
     def value(self, expression: str) -> Any:
-        """What an expression of JavaScript gives in the page."""
+        """The value of a JavaScript expression in the page."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
@@ -97,7 +97,7 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def point(self, x: float, y: float) -> None:
-        """Move the mouse to a place of the window."""
+        """Move the mouse to a position in the window."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def resize(self, width: int, height: int, phone: bool = False) -> None:
@@ -106,19 +106,19 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def picture(self, path: Path, whole: bool = False) -> None:
-        """Save what is seen as PNG."""
+        """Save the visible page as PNG."""
         data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
         path.write_bytes(base64.b64decode(data))
 
     def printed(self, path: Path) -> None:
-        """Save what a printer gets, as PDF on A4."""
+        """Save the printed page, as PDF on A4."""
         data = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)["data"]
         path.write_bytes(base64.b64decode(data))
 
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Start Chromium with a profile of its own and end it."""
+    """Start Chromium with its own profile, and end it."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [str(CHROMIUM), *_OPTIONS, f"--user-data-dir={profile}", "about:blank"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -132,7 +132,7 @@ def browser() -> Iterator[Browser]:
 
 
 def _address(profile: Path, process: subprocess.Popen[bytes]) -> str:
-    """Where the browser listens: it writes a file that says so."""
+    """The address of the browser, from a file that it writes."""
     end = time.monotonic() + PATIENCE
     file = profile / "DevToolsActivePort"
     while time.monotonic() < end and process.poll() is None:

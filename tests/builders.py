@@ -1,4 +1,4 @@
-"""Campaigns made in code, for tests of what comes after the campaign file."""
+"""Campaigns made in code, for tests of the steps after the campaign file."""
 
 from __future__ import annotations
 

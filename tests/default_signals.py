@@ -1,4 +1,4 @@
-"""Child processes that meet signals as those of a terminal do.
+"""Child processes with the default signal handling of a terminal.
 
 Whoever starts pytest in the background of a non-interactive shell lets it inherit SIGINT and SIGQUIT
 ignored, and so would its children: a shell cannot even trap them then.

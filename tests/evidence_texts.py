@@ -60,7 +60,7 @@ NAMES = ("system", "host_group", "placement", "benchmark")
 
 
 def claim_of(declared: dict[str, Any]) -> str:
-    """The lines of the claim of a run that declares this."""
+    """The lines of the claim of a run with this declaration."""
     lines = [(name, declared[name]) for name in (*NAMES, "repeat")]
     lines += [("identity", identity(declared)), ("declared", canonical(declared))]
     return "".join(f"claim {key}={value}\n" for key, value in lines) + _CLAIM
@@ -80,7 +80,7 @@ CLAIM, RUN, IDENTITY = claim_of(DECLARED), run_of(DECLARED), identity(DECLARED)
 
 
 def split(text: str) -> tuple[str, str]:
-    """The texts of the two files, evidence and claim, of lines that a test holds together."""
+    """The texts of the two files, evidence and claim, from one list of lines."""
     lines = [f"{line}\n" for line in text.removesuffix("\n").split("\n")]
     claim = [line for line in lines if line.startswith("claim ")]
     evidence = [line for line in lines if not line.startswith("claim ")]

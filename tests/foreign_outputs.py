@@ -1,4 +1,4 @@
-"""Invented raw outputs as other people's jobs leave them: LSF reports, cron runs, Slurm outputs."""
+"""Invented raw outputs of other people's jobs: LSF reports, cron runs, Slurm outputs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _row(size: int, time: float) -> str:
 
 
 def hpl(gflops: str = "3.297e+01", second: int = 0) -> str:
-    """An HPL 2.2 output of four ranks; rate and time belong together only by the caller's grace."""
+    """An HPL 2.2 output of four ranks; the caller must make rate and time consistent."""
     operations = 2 / 3 * 44640**3 + 3 / 2 * 44640**2
     time = operations / (float(gflops) * 1e9)
     line, dash = "=" * 80, "-" * 80

@@ -1,4 +1,4 @@
-"""Which tests may run beside each other, where pytest-xdist runs several at a time (make test: two).
+"""Which tests may run at the same time under pytest-xdist (make test: two).
 
 Tests of one lane run one after the other in one process, so that what they share is made once. The files
 with MPI programs are one lane, those with a test cluster another; every other file is a lane of its own.
@@ -21,7 +21,7 @@ CLUSTER, MPI = r"\b(minicluster|cluster_parts|MiniCluster)\b", r"\bpytest\.mark\
 
 @cache
 def lane_of(file: str) -> str:
-    """The longest lanes begin first; a file with both a cluster and MPI programs is in the cluster's."""
+    """The longest lanes start first; a file with both a cluster and MPI programs is in the cluster lane."""
     text = (PROJECT / file).read_text()
     return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
 

@@ -46,7 +46,7 @@ class ClusterProject:
         return [Path(script) for script in scripts]
 
     def submit(self, scripts: Iterable[Path]) -> dict[Path, str]:
-        """Submits one job after the other's end, so that none disturbs another; their last states."""
+        """Submits one job after another, so that none disturbs another; their last states."""
         jobs: dict[Path, str] = {}
         for script in scripts:
             after = [f"--dependency=afterany:{list(jobs.values())[-1]}"] if jobs else []
@@ -95,7 +95,7 @@ def system(cluster: MiniCluster, **values: object) -> dict[str, object]:
 
 
 def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
-    """Both groups with two networks each, and an InfiniBand device that is not there."""
+    """Both groups with two networks each, and a missing InfiniBand device."""
     line_rate = {"rate": rate} if rate else {}
     fabrics = {
         "first": {"transport": "tcp", "interface": "eth0", **line_rate},

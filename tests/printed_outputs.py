@@ -1,4 +1,4 @@
-"""Outputs as the programs lay them out, from figures that a test chooses."""
+"""Outputs in the programs' layout, with values chosen by a test."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def imb_pingpong(version: str, times: list[float], unit: float) -> str:
 
 
 def osu_table(title: str, heading: str, rows: list[tuple[int, float]], version: str = "5.6.2") -> str:
-    """An OSU table of two columns, sizes and figures with two decimals."""
+    """An OSU table of two columns: sizes, and values with two decimals."""
     head = f"# OSU {title} Test v{version}\n# {'Size':<8}{heading:>20}\n"
     return head + "".join(f"{size:<10}{value:>18.2f}\n" for size, value in rows)
 
@@ -158,7 +158,7 @@ def hpl_of_nvidia(row: HplRow, asked: int | None = None) -> str:
 
 
 def hpl_of_amd(row: HplRow, swapping: str = "002") -> str:
-    """An output of AMD's build, which names the swapping in a column of its own."""
+    """An output of AMD's build, with an extra column for the swapping."""
     return _hpl_of_build(
         row,
         "T/V         SWP           N    NB     P     Q            Time             Gflops",
@@ -218,10 +218,10 @@ LSF_TRAILER = "\n\nPS:\n\nRead file <1.err> for stderr output of this job.\n\n"
 
 
 def in_lsf_report(output: str, trailer: str = LSF_TRAILER) -> str:
-    """The output as LSF reports a job that succeeded."""
+    """The output in LSF's report of a job that succeeded."""
     return LSF_REPORT.format(subject="Done", result="Successfully completed.") + output + trailer
 
 
 def in_failed_lsf_report(output: str, result: str) -> str:
-    """The output as LSF reports a job that failed, with the words that say why."""
+    """The output in LSF's report of a failed job, with the reason."""
     return LSF_REPORT.format(subject="Exited", result=result) + output + LSF_TRAILER

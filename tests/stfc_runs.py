@@ -1,4 +1,4 @@
-"""The IMB runs of the STFC report of 2017 on SCARF as records, where they lie beside the project."""
+"""The IMB runs of the STFC report of 2017 on SCARF as records, if they are beside the project."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ HOSTILE = 'ev|l <b>"name"</b> =cmd()\x1b[31m $x^2$ `a` \u202e宽\nline'
 
 
 def pingpong(latency: float, bandwidth: float, sizes: list[float] | None = None) -> Series:
-    """A series in which a message takes the latency and its bytes at the bandwidth."""
+    """A series in which a message takes latency plus size / bandwidth."""
     sizes = SIZES if sizes is None else sizes
     times: list[float | None] = [latency + size / bandwidth for size in sizes]
     rates: list[float | None] = [size / time for size, time in zip(sizes, times, strict=True) if time]
@@ -61,7 +61,7 @@ def run(case: Case, repeat: int, *series: Series, suite: str = "imb") -> Record:
         repeat,
         OK,
         verdict=VERIFIED,
-        verdict_reasons=("hosts: node1 (2 ranks)", "binding: one core a rank"),
+        verdict_reasons=("hosts: node1 (2 ranks)", "binding: one core per rank"),
         series=series,
         hosts=("node1",),
         job_id=str(1000 + repeat),
@@ -73,7 +73,7 @@ def run(case: Case, repeat: int, *series: Series, suite: str = "imb") -> Record:
 
 
 def case_runs(case: Case, latency: float, bandwidth: float, repeats: int = 6, seed: int = 1) -> list[Record]:
-    """PingPong runs of a case that scatter by some per cent."""
+    """PingPong runs of a case with a scatter of a few per cent."""
     noise = random.Random(f"{case}{seed}")
     return [
         run(case, n, pingpong(latency * noise.uniform(0.97, 1.03), bandwidth * noise.uniform(0.95, 1.02)))
@@ -93,7 +93,7 @@ def kernel_runs(case: Case, latency: float, bandwidth: float, repeats: int = 6) 
 
 
 def not_available(case: Case, reason: str, repeats: int = 6, suite: str = "imb") -> list[Record]:
-    """The records of a case that the machine cannot offer."""
+    """The records of a case that is not available on the machine."""
     return [Record(case, suite, repeat, NOT_AVAILABLE, reason) for repeat in range(1, repeats + 1)]
 
 

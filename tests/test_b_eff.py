@@ -282,7 +282,7 @@ def test_damage_fails_the_run_on_all_ranks(
 
 
 def test_every_pattern_is_verified(build: Build) -> None:
-    """Damage between two ranks that the first random order, verified before all, keeps apart."""
+    """Damage between two ranks that are not neighbours in the first random order, which is verified first."""
     order = build.unit("test_patterns", "order", "5", "1", "0").split()
     victim, peer = order[0], order[2]
     launch = damaged(build, 5, DAMAGE="byte", DAMAGE_RANK=victim, DAMAGE_PEER=peer)

@@ -1,4 +1,4 @@
-"""The balance of communication and computation, against the table that its author published."""
+"""The balance of communication and computation, compared with its author's table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s"
 
 
 def rows() -> list[dict[str, str]]:
-    """The printed figures of each row, in the units that `PUBLISHED` names."""
+    """The printed values of each row, in the units that `PUBLISHED` names."""
     found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for figure in load_reference("hpcc-2005").figures:
-        row = found.setdefault((figure.system, figure.host_group, figure.placement), {})
-        row["id"] = f"{figure.host_group} {figure.placement}"
-        row[figure.quantity] = figure.printed
-        assert figure.unit == PUBLISHED.get(figure.quantity, figure.unit)
+    for value in load_reference("hpcc-2005").values:
+        row = found.setdefault((value.system, value.host_group, value.placement), {})
+        row["id"] = f"{value.host_group} {value.placement}"
+        row[value.quantity] = value.printed
+        assert value.unit == PUBLISHED.get(value.quantity, value.unit)
     return list(found.values())
 
 
@@ -30,7 +30,7 @@ def rounding(printed: str) -> float:
 
 
 def of_each(ring_gbytes: float, hpl_gflops: float) -> float:
-    """From what the table gives for each process."""
+    """From the table's values per process."""
     return balance(ring_gbytes * 1e9, hpl_gflops * 1e9, 1)
 
 
@@ -40,7 +40,7 @@ def test_nec_sx6_with_192_processes() -> None:
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
 def test_published_rows_within_the_rounding_of_their_digits(row: dict[str, str]) -> None:
-    """No row is an exception: what the printed digits allow holds the printed balance in all 24."""
+    """In all 24 rows the printed balance lies within the range of the printed digits."""
     ring, hpl, printed = (row[name] for name in PUBLISHED)
     lowest = of_each(float(ring) - rounding(ring), float(hpl) + rounding(hpl))
     highest = of_each(float(ring) + rounding(ring), float(hpl) - rounding(hpl))
@@ -54,9 +54,7 @@ def test_the_table_is_whole() -> None:
 
 @pytest.mark.parametrize("hpl", [None, 0.0, -1e9, math.nan, math.inf])
 def test_no_balance_without_hpl(hpl: float | None) -> None:
-    with pytest.raises(
-        UserError, match=r"no balance: the speed of HPL is (missing|not positive)[^\0]*run HPL"
-    ):
+    with pytest.raises(UserError, match=r"no balance: the HPL speed is (missing|not positive)[^\0]*run HPL"):
         balance(1e9, hpl, 4)
 
 

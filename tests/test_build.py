@@ -38,7 +38,7 @@ class Systems:
         (self.folder / "modules.sh").write_text(MODULES.format(folder=self.folder))
 
     def wrapper(self, mpi: str, place: str) -> Path:
-        """An mpicc in that folder, of that MPI."""
+        """An mpicc of this MPI, in this folder."""
         path = self.folder / place / "mpicc"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(WRAPPER.format(mpi=mpi))
@@ -57,11 +57,11 @@ class Systems:
         return done.stdout.splitlines()
 
     def scripts(self, system: str = "one") -> dict[str, str]:
-        """The texts of the job scripts, which name the programs, by their paths, which name the runs."""
+        """The texts of the job scripts (they name the programs) by their paths (they name the runs)."""
         return {path: Path(path).read_text() for path in self.call("render", system)}
 
     def built(self) -> list[str]:
-        """What the kernels of each build folder were compiled with."""
+        """The compiler of the kernels in each build folder."""
         found = self.folder.glob("build/*/*/tree_gather")
         return [path.read_text().split('"')[1] for path in sorted(found, key=lambda p: p.stat().st_mtime_ns)]
 

@@ -1,4 +1,4 @@
-"""Bundles: what is in them, and that all that is damaged or hostile is refused with its exact reason."""
+"""Bundles: their contents; anything damaged or hostile is refused with the exact reason."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def test_links_and_pipes_are_left_out_and_named(tmp_path: Path) -> None:
     (folder / "runs" / "folder").symlink_to(tmp_path)
     os.mkfifo(folder / "runs" / "pipe")
     made = bundled(folder, tmp_path / "c.tar.gz")
-    link = "a link; only files themselves are bundled"
+    link = "a link; only regular files are bundled"
     assert sorted(made.left_out) == [
         f"runs/folder: {link}",
         f"runs/link.txt: {link}",
-        "runs/pipe: no regular file",
+        "runs/pipe: not a regular file",
     ]
     assert b"secret" not in gzip.decompress(made.path.read_bytes())
 
@@ -174,7 +174,7 @@ def test_a_changed_content_is_named(good: Path, tmp_path: Path) -> None:
         members[-2] = (members[-2][0], members[-2][1].replace(b"0", b"1", 1))
 
     said = refused(rewritten(good, tmp_path / "bad.tar.gz", change))
-    assert said.endswith("/result/output.txt: damaged: its SHA-256 is not that of the manifest")
+    assert said.endswith("/result/output.txt: damaged: its SHA-256 differs from the manifest")
 
 
 def test_another_length_is_named(good: Path, tmp_path: Path) -> None:
@@ -191,9 +191,9 @@ def member(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> tuple[
 @pytest.mark.parametrize(
     ("extra", "reason"),
     [
-        (member("runs/zzz"), "'runs/zzz' is in it, but not in the manifest"),
-        (member("../evil"), "'../evil' is in it"),
-        (member("runs/l", tarfile.SYMTYPE, "/etc/passwd"), "'runs/l' is in it"),
+        (member("runs/zzz"), "'runs/zzz' is not in the manifest"),
+        (member("../evil"), "'../evil' is not in the manifest"),
+        (member("runs/l", tarfile.SYMTYPE, "/etc/passwd"), "'runs/l' is not in the manifest"),
     ],
 )
 def test_members_beyond_the_manifest(good: Path, tmp_path: Path, extra: Any, reason: str) -> None:
@@ -203,16 +203,19 @@ def test_members_beyond_the_manifest(good: Path, tmp_path: Path, extra: Any, rea
 @pytest.mark.parametrize(
     ("extra", "reason"),
     [
-        (member("runs/l", tarfile.SYMTYPE, "/etc/passwd"), "'runs/l': a link; a bundle holds regular files"),
+        (
+            member("runs/l", tarfile.SYMTYPE, "/etc/passwd"),
+            "'runs/l': a link; a bundle has only regular files",
+        ),
         (member("runs/l", tarfile.LNKTYPE, "plan.json"), "a link"),
         (member("runs/d", tarfile.CHRTYPE), "a device"),
         (member("runs/p", tarfile.FIFOTYPE), "a pipe"),
         (member("runs/d", tarfile.DIRTYPE), "a folder"),
-        (member("/etc/cron.d/x"), "'/etc/cron.d/x': a path that leads out"),
-        (member("runs/../../x"), "a path that leads out"),
-        (member("tables/x"), "no part of a bundle"),
-        (member("runs/x\x1b[2J"), "control characters in a path"),
-        (member("runs/other"), "'runs/other' is in the place of 'campaign/campaign.yaml'"),
+        (member("/etc/cron.d/x"), "'/etc/cron.d/x': this path leads out"),
+        (member("runs/../../x"), "this path leads out"),
+        (member("tables/x"), "not part of a bundle"),
+        (member("runs/x\x1b[2J"), "this path has control characters"),
+        (member("runs/other"), "'runs/other' stands where the manifest has 'campaign/campaign.yaml'"),
     ],
 )
 def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, reason: str) -> None:
@@ -223,19 +226,19 @@ def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, re
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda data: data["members"].pop(), "is in it, but not in the manifest"),
+        (lambda data: data["members"].pop(), "is not in the manifest"),
         (lambda data: data["members"][0].update(path="../../x"), "leads out of the bundle's folder"),
         (lambda data: data["members"][0].update(path="/x"), "leads out of the bundle's folder"),
         (lambda data: data["members"][0].update(path="runs//x"), "leads out"),
-        (lambda data: data["members"][0].update(path="merge.json"), "no part of a bundle"),
+        (lambda data: data["members"][0].update(path="merge.json"), "not part of a bundle"),
         (lambda data: data["members"][0].update(size=-1), "larger than 2 GiB"),
         (lambda data: data["members"][0].update(size=10**12), "larger than 2 GiB"),
-        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is no text"),
+        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is not a text"),
         (lambda data: data["members"].append(data["members"][0]), "names a file twice"),
         (lambda data: data["members"][0].update(path="plan.json/x"), "is a file and a folder"),
-        (lambda data: data.update(campaign="../c"), "'../c' is no name of a campaign or system"),
-        (lambda data: data["systems"].update({"a/b": data["systems"]["here"]}), "'a/b' is no name"),
-        (lambda data: data.update(version=2), "not that of a bundle of version 1"),
+        (lambda data: data.update(campaign="../c"), "'../c' is not a name of a campaign or system"),
+        (lambda data: data["systems"].update({"a/b": data["systems"]["here"]}), "'a/b' is not a name"),
+        (lambda data: data.update(version=2), "not of a bundle of version 1"),
         (lambda data: data.pop("systems"), "is damaged: KeyError"),
     ],
 )
@@ -247,12 +250,15 @@ def test_manifests_that_lie(good: Path, tmp_path: Path, change: Any, reason: str
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda plan: plan["cases"][0]["runs"][0].update(identity="../../x"), "names or numbers that no"),
-        (lambda plan: plan["cases"][0]["runs"][0].update(identity=""), "names or numbers that no campaign"),
-        (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that no campaign has"),
+        (
+            lambda plan: plan["cases"][0]["runs"][0].update(identity="../../x"),
+            "names or numbers that are not",
+        ),
+        (lambda plan: plan["cases"][0]["runs"][0].update(identity=""), "names or numbers that are not valid"),
+        (lambda plan: plan["cases"][0].update(host_group="../.."), "names or numbers that are not valid"),
         (
             lambda plan: plan["cases"][0]["runs"][0].update(repeat=10**12),
-            "names or numbers that no campaign has",
+            "names or numbers that are not valid",
         ),
         (lambda plan: plan.update(campaign="d"), "of another campaign"),
         (lambda plan: plan.pop("cases"), "plan.json: damaged: KeyError"),
@@ -273,13 +279,16 @@ def test_plans_that_lead_elsewhere(good: Path, tmp_path: Path, change: Any, reas
 
 
 def test_a_bomb_is_refused_before_it_unfolds(good: Path, tmp_path: Path) -> None:
-    """Neither the manifest, nor a header, nor what follows the end may grow without bound."""
+    """The manifest, headers and trailing data are limited in size."""
     zeros = io.BytesIO()
     with gzip.GzipFile(fileobj=zeros, mode="wb") as packed:
         packed.write(gzip.decompress(good.read_bytes()) + b"\0" * 50_000_000)
     (tmp_path / "tail.tar.gz").write_bytes(zeros.getvalue())
-    assert "more follows its end" in refused(tmp_path / "tail.tar.gz")
-    for kind, reason in ((tarfile.REGTYPE, "MANIFEST.json is larger than"), (tarfile.XHDTYPE, "a header of")):
+    assert "data follows its end" in refused(tmp_path / "tail.tar.gz")
+    for kind, reason in (
+        (tarfile.REGTYPE, "MANIFEST.json is larger than"),
+        (tarfile.XHDTYPE, "its header has"),
+    ):
         info = tarfile.TarInfo("MANIFEST.json")
         info.size, info.type = 8 * 2**30 - 1, kind
         (tmp_path / "bomb.tar.gz").write_bytes(gzip.compress(info.tobuf() + b"\0" * 10_000_000))
@@ -299,7 +308,7 @@ def test_what_is_no_bundle_at_all(tmp_path: Path) -> None:
         refused(tmp_path / "x")
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         archive.addfile(*[member("runs/a")[0]], io.BytesIO())
-    assert "no bundle of this program: it begins with 'runs/a'" in refused(tmp_path / "x.tar.gz")
+    assert "not a bundle of this program: it begins with 'runs/a'" in refused(tmp_path / "x.tar.gz")
     assert read.MAX_MANIFEST == form.MAX_MANIFEST
 
 
@@ -314,7 +323,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"{target}: 11 files" in said
     assert "here: 2 runs; hosts blue1; CPU Invented CPU; MPI intelmpi" in said
     assert main(["bundle", "--results", str(tmp_path / "nothing"), "-o", str(target)]) == 2
-    assert "no results are there" in capsys.readouterr().err
+    assert "no results found" in capsys.readouterr().err
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "no" / "x.tar.gz")]) == 2
     assert "the bundle cannot be written: No such file" in capsys.readouterr().err
 
@@ -332,12 +341,12 @@ def test_runs_that_cannot_be_carried_are_not_counted(
     assert "1 run is not in the bundle" in err
 
 
-def test_a_bundle_without_any_result_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_without_any_result_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = campaign_folder(tmp_path)
     for result in folder.glob("runs/*/*/*/*/result"):
         shutil.rmtree(result)
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "c.tar.gz")]) == 1
-    assert "no run with a result is in the bundle" in capsys.readouterr().err
+    assert "the bundle has no run with a result" in capsys.readouterr().err
 
 
 def test_a_bundle_replaces_bundles_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -345,7 +354,7 @@ def test_a_bundle_replaces_bundles_only(tmp_path: Path, capsys: pytest.CaptureFi
     target.write_text("campaign: c\n")
     command = ["bundle", "--results", str(folder), "-o", str(target)]
     assert main(command) == 2
-    assert "this file is there and is no bundle" in capsys.readouterr().err
+    assert "this file exists and is not a bundle" in capsys.readouterr().err
     assert target.read_text() == "campaign: c\n"
     target.write_bytes(bundled(folder, tmp_path / "c.tar.gz").path.read_bytes()[:-20])
     assert main(command) == 0
@@ -370,4 +379,4 @@ def test_the_campaign_file_is_in_it_with_what_it_includes(
 def test_the_folder_of_all_results_is_no_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "results" / "c" / "imports").mkdir(parents=True)
     assert main(["bundle", "--results", str(tmp_path / "results")]) == 2
-    assert "name the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err
+    assert "give the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The worked examples load, plan as they say, and the documentation is that of the schema."""
+"""The worked examples load and plan as documented; the documentation matches the schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").g
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
-def test_examples_have_no_mistakes_and_render(path: Path) -> None:
+def test_examples_have_no_errors_and_render(path: Path) -> None:
     campaign = load_campaign(path)
     for system in campaign.systems:
         plan = make_plan(campaign, [system], MACHINE)

@@ -1,4 +1,4 @@
-"""Campaign files: what they become, and every kind of mistake with its line, key path, value and hint."""
+"""Campaign files: the resulting campaigns; every kind of error with its line, key path, value and hint."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ matrix:
 
 
 def campaign_text(**sections: str) -> str:
-    """A campaign file without mistakes, some of its sections replaced or added."""
+    """A campaign file without errors, with some sections replaced or added."""
     return "\n".join(dedent(text).strip("\n") for text in (SECTIONS | sections).values()) + "\n"
 
 
@@ -97,7 +97,7 @@ def test_built_in_definitions_are_overridden_key_by_key(tmp_path: Path) -> None:
     assert campaign.placements["SHM-2"].sockets == 2
 
 
-def test_words_are_split_but_never_expanded(tmp_path: Path) -> None:
+def test_arguments_are_split_but_never_expanded(tmp_path: Path) -> None:
     text = """
         benchmarks:
           PingPong: {arguments: -a 010 "b c" $(date) `x` $HOME '*' grün}
@@ -105,8 +105,8 @@ def test_words_are_split_but_never_expanded(tmp_path: Path) -> None:
         """
     benchmarks = load(tmp_path, benchmarks=text).benchmarks
     assert benchmarks["PingPong"].arguments == ("-a", "010", "b c", "$(date)", "`x`", "$HOME", "*", "grün")
-    words = ("-n", "010", "1.50", "true", "b c", "line\nbreak", "a;b|c&d", "")
-    assert benchmarks["Gather"].arguments == words
+    tokens = ("-n", "010", "1.50", "true", "b c", "line\nbreak", "a;b|c&d", "")
+    assert benchmarks["Gather"].arguments == tokens
 
 
 def test_environment_values_are_texts_as_written(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
 
 
 def test_members_are_only_those_that_are_given(tmp_path: Path) -> None:
-    """Schedulers may have names of their own for hosts: evidence must not fail on these."""
+    """Schedulers may name hosts differently: evidence must cope with that."""
     groups = load(
         tmp_path, host_groups=SECTIONS["host_groups"] + "  x: {system: lsf, members: x*}\n"
     ).host_groups
@@ -193,15 +193,15 @@ def test_a_second_option_in_a_directive_is_checked_like_the_first(
     added = f"  more: {{system: {system}, directives: {json.dumps([directive])}}}\n"
     (problem,) = problems(write(tmp_path, campaign_text(host_groups=SECTIONS["host_groups"] + added)))
     assert (problem.key, problem.value) == ("host_groups.more.directives[0]", repr(directive))
-    assert f"sets {option} by itself" in problem.message
+    assert f"sets {option} itself" in problem.message
 
 
 @pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
-def test_a_directive_with_malformed_quoting_is_told(tmp_path: Path, directive: str) -> None:
+def test_a_directive_with_malformed_quoting_is_reported(tmp_path: Path, directive: str) -> None:
     own = SECTIONS["host_groups"].replace("cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}")
     (problem,) = problems(write(tmp_path, campaign_text(host_groups=own)))
     assert (problem.key, problem.value) == ("host_groups.blue.directives", repr(directive))
-    assert "cannot split this line into words: no " in problem.message
+    assert "cannot split this line into options: no " in problem.message
 
 
 def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path) -> None:
@@ -212,14 +212,14 @@ def test_several_options_and_quoted_texts_in_a_directive_are_fine(tmp_path: Path
     assert load(tmp_path, systems=systems).systems["slurm"].directives == tuple(directives)
 
 
-FIXTURE = Path(__file__).parent / "fixtures" / "campaign_mistakes.yaml"
-MISTAKES = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
+FIXTURE = Path(__file__).parent / "fixtures" / "campaign_errors.yaml"
+ERRORS = yaml.safe_load(FIXTURE.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake["name"] for mistake in MISTAKES])
-def test_each_mistake_is_told_with_line_key_and_value(tmp_path: Path, mistake: dict[str, Any]) -> None:
-    text = campaign_text(**mistake.get("sections", {}))
-    for old, new in mistake.get("edits", {}).items():
+@pytest.mark.parametrize("error", ERRORS, ids=[error["name"] for error in ERRORS])
+def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, error: dict[str, Any]) -> None:
+    text = campaign_text(**error.get("sections", {}))
+    for old, new in error.get("edits", {}).items():
         assert text.count(old) == 1
         text = text.replace(old, new)
     path = write(tmp_path, text)
@@ -227,15 +227,15 @@ def test_each_mistake_is_told_with_line_key_and_value(tmp_path: Path, mistake: d
     lines = [number for number, line in enumerate(path.read_text().splitlines(), 1) if line.endswith("# !")]
     assert problem.file == str(path)
     assert [problem.line] == (lines or [1])
-    assert (problem.key, problem.value) == (mistake["key"], mistake.get("value", ""))
-    assert mistake["words"] in f"{problem.message} {problem.hint}"
+    assert (problem.key, problem.value) == (error["key"], error.get("value", ""))
+    assert error["message"] in f"{problem.message} {problem.hint}"
 
 
-def test_the_sections_of_these_tests_hold_no_mistake(tmp_path: Path) -> None:
+def test_the_sections_of_these_tests_hold_no_error(tmp_path: Path) -> None:
     load(tmp_path)
 
 
-def test_ten_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_ten_errors_are_reported_at_once(tmp_path: Path) -> None:
     text = campaign_text(
         campaign="campaign: -c # !\nsead: 1 # !\nrepeats: 0 # !\ntime_limit: 1 eon # !\nseed: 1\nseed: 2 # !",
         placements="placements:\n  SHM-2: {ranks_per_node: 1} # !\n  SHM: {bindig: none} # !",
@@ -254,7 +254,7 @@ def test_ten_mistakes_are_told_at_once(tmp_path: Path) -> None:
     assert [problem.line for problem in problems(path)] == expected
 
 
-def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
+def test_consequences_of_an_error_are_not_reported(tmp_path: Path) -> None:
     """IBV needs a fabric, but the misspelt key probably gives it; SHM-full needs cores, which are wrong."""
     host_groups = """
         host_groups:
@@ -279,7 +279,7 @@ def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
         ("system: slurm", "system: slrum", "host_groups.blue.system"),
     ],
 )
-def test_what_depends_on_no_mistake_of_the_system_is_told_with_it(
+def test_errors_independent_of_the_systems_are_reported_with_it(
     tmp_path: Path, old: str, new: str, key: str
 ) -> None:
     """Fabrics, cores, hosts and ranks are the host group's own; settings for tcp are the MPI library's."""
@@ -336,7 +336,7 @@ def test_included_files_lie_below(tmp_path: Path) -> None:
     assert campaign.matrix[0].repeats == 2
 
 
-def test_mistakes_in_included_files_name_these(tmp_path: Path) -> None:
+def test_errors_in_included_files_name_these_files(tmp_path: Path) -> None:
     site = write(tmp_path, "\n\n" + campaign_text(campaign="repeats: 0"), "site.yaml")
     path = write(tmp_path, "include: site.yaml\ncampaign: c\nsead: 1\n")
     assert [(problem.file, problem.line) for problem in problems(path)] == [(str(path), 3), (str(site), 3)]
@@ -350,7 +350,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert f"{path}:2" in problem.hint
 
 
-def test_circles_are_told(tmp_path: Path) -> None:
+def test_circles_are_reported(tmp_path: Path) -> None:
     write(tmp_path, "include: b.yaml\n", "a.yaml")
     write(tmp_path, "include: a.yaml\n", "b.yaml")
     found = problems(write(tmp_path, "include: a.yaml\n" + campaign_text()))
@@ -402,7 +402,7 @@ def test_a_very_large_matrix_is_refused_at_once(tmp_path: Path) -> None:
 # ---- the schema itself
 
 
-def test_every_pattern_is_whole_and_has_words() -> None:
+def test_every_pattern_is_whole_and_has_a_description() -> None:
     def walk(node: object) -> None:
         if isinstance(node, dict):
             if isinstance(node.get("pattern"), str):
@@ -440,7 +440,7 @@ def test_selectors_are_keys_of_host_groups() -> None:
     assert keys == set(campaign_schema()["$defs"]["host_group"]["properties"]) - _FOR_ALL
 
 
-# ---- whatever comes in, the answer is a campaign or a list of mistakes
+# ---- any input yields a campaign or a list of errors
 
 BASES = [(ROOT / "campaign.yaml").read_text(encoding="utf-8"), campaign_text()]
 BITS = ["", "\t", "\0", "\x1b", "\u2028", "\n", "- ", ": ", "<<: ", "&a ", "[" * 30, "ü", "🙂", "{a: b}"]
@@ -450,15 +450,15 @@ BITS += ["none", "slurm", "lsf", "srun", "ibv", "tcp", "SHM-1", "TCP"]
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
-    """A campaign file with some of its words replaced and some lines repeated elsewhere."""
+    """A campaign file with some tokens replaced and some lines repeated elsewhere."""
     lines = draw(st.sampled_from(BASES)).split("\n")
     known = sorted({word for base in BASES for word in base.split()})
     for _ in range(draw(st.integers(1, 6))):
         at, other = draw(st.integers(0, len(lines) - 1)), draw(st.integers(0, len(lines) - 1))
-        words = lines[at].split(" ")
-        word = draw(st.integers(0, len(words) - 1))
-        words[word] = draw(st.sampled_from(BITS) | st.sampled_from(known) | st.text(max_size=8))
-        lines[at] = " ".join(words)
+        tokens = lines[at].split(" ")
+        index = draw(st.integers(0, len(tokens) - 1))
+        tokens[index] = draw(st.sampled_from(BITS) | st.sampled_from(known) | st.text(max_size=8))
+        lines[at] = " ".join(tokens)
         if draw(st.booleans()):
             lines.insert(other, lines[at])
     return "\n".join(lines)
@@ -483,7 +483,7 @@ def test_mutated_files_never_crash(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(("machine", "mpi"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
 def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
     code = (
-        "import platform; platform.machine = lambda: %r\n"
+        "import os, types; os.uname = lambda: types.SimpleNamespace(machine=%r)\n"
         "from pathlib import Path; from mpicampaign.campaign.file import load_campaign\n"
         "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
     )

@@ -50,14 +50,14 @@ def test_ratio_of_medians_with_its_significance() -> None:
     assert same is not None and change_verdict(same) == "not significant, p = 1"
 
 
-def test_too_few_repeats_are_told_and_not_judged() -> None:
+def test_too_few_repeats_are_reported_and_not_judged() -> None:
     row = compare(NOW[:3]).tables[0].rows[0]
     change = changes_since(compare(THEN[:3])).of(row, row.cells[0].metric)
     assert change is not None and change.difference.significant is None
     assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
 
 
-def test_only_like_figures_are_matched() -> None:
+def test_only_like_metrics_are_matched() -> None:
     row = compare(series("2026-03-04", 1e-6, case=TCP)).tables[0].rows[0]
     assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
     four = synthetic.run(SHM, 1, replace(synthetic.pingpong(1e-6, 1e9), ranks=4))
@@ -73,7 +73,7 @@ def test_the_change_is_in_every_format(name: str, layout: str) -> None:
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:
         sign = r"$\times$" if name == "latex" else "×"
-        assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier figure" in text
+        assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier value" in text
 
 
 def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:
@@ -102,7 +102,7 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
     assert earlier_series(tmp_path, (1024,), {}) is None
     report([*NOW[:2], *THEN[2:]])  # a report in the midst of the new series
     report(NOW)
-    assert read_records(tmp_path / EARLIER_FILE) == ("c", THEN)
+    assert read_records(tmp_path / EARLIER_FILE) == (Header("c"), THEN)
     again = [replace(run, started="2026-03-04T09:00:00Z") for run in NOW]
     report(again)  # on the same day: a run that was repeated, no series
     assert read_records(tmp_path / EARLIER_FILE)[1] == THEN

@@ -1,4 +1,4 @@
-"""The chart model: every number in it is that of the records, and both renderers draw what it holds."""
+"""The chart model: its values are those of the records, and both renderers draw them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from mpicampaign.show.charts.looks import shade
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart, HeatMap
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import SelectionChart, selections
-from mpicampaign.show.charts.units import unit_for
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import Page, page_of, plain_style
-from mpicampaign.show.numbers import number
 from mpicampaign.show.report.write import write_report
 from mpicampaign.units import parse_size
 
@@ -50,7 +48,7 @@ SIZES = [0.0, 1.0, 8.0, 1024.0, 8192.0, 32768.0, 1048576.0]
 
 
 def values(low: float, high: float) -> st.SearchStrategy[float | None]:
-    """Mostly ordinary values; zero, which suites print for what is too small, and gaps."""
+    """Mostly ordinary values; zeros, as suites print for very small values; and gaps."""
     ordinary = st.floats(low, high, allow_nan=False)
     return st.one_of(ordinary, ordinary, ordinary, st.sampled_from([0.0, None]))
 
@@ -118,7 +116,7 @@ def test_every_number_of_a_chart_is_that_of_the_records(records: list[Record], u
 
 
 def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
-    """What the run printed of the curve's column, by size."""
+    """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
     name = "time" if axis.dimension == TIME else "bandwidth_wire" if wire else "bandwidth"
     base = "MPI_Gather" in of.name
@@ -145,7 +143,7 @@ def check_curve(curve: Curve, axis: Axis, records: Sequence[Record]) -> None:
 
 
 def readings(records: Sequence[Record], case: Case, title: str) -> list[float]:
-    """What the counted runs of a case give for a metric, by its name as people read it."""
+    """The values of a case's counted runs for a metric, by its displayed name."""
     runs = counting(records, case)
     if case.benchmark == "HPL":
         found = [run.series[0].columns["flops"][0] for run in runs]
@@ -185,7 +183,7 @@ def check_dots(chart: DotChart, records: Sequence[Record]) -> None:
                 assert (summary.minimum, summary.maximum) == (min(expected), max(expected))
                 assert summary.median == pytest.approx(statistics.median(expected))
                 if len(chart.columns) == 1:
-                    assert cell.words.startswith(part.across.words(summary.median))
+                    assert cell.text.startswith(part.across.text(summary.median))
 
 
 def check_heat_map(chart: HeatMap, records: Sequence[Record], unit: str) -> None:
@@ -193,14 +191,14 @@ def check_heat_map(chart: HeatMap, records: Sequence[Record], unit: str) -> None
     benchmark = benchmark.split(" (")[0].split(":")[0]
     if "MPI_Gather" in chart.title:
         return  # held above, as curves
-    dimension = next(d for d in DIMENSIONS if d != DURATION and unit_for(d, unit).name == chart.unit)
+    dimension = next(d for d in DIMENSIONS if d != DURATION and d.unit(unit).name == chart.unit)
     for group, fields in chart.rows:
         for placement, field in zip(chart.placements, fields, strict=True):
             expected = readings(records, Case("s", group, placement, benchmark), metric)
             assert (field.median is None) == (not expected)
             if field.median is not None:
                 assert field.median == pytest.approx(statistics.median(expected))
-                assert field.text.split()[0] == number(field.median, dimension, unit)
+                assert field.text.split()[0] == dimension.number(field.median, unit)
 
 
 # The renderers against the model
@@ -223,7 +221,7 @@ def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
 
 
 def drawn(chart: Chart) -> tuple[Page, list[Panel]]:
-    """The page, and the panels that were made on it."""
+    """The page and its panels."""
     panels: list[Panel] = []
     made = axes.Panel.__init__
 
@@ -279,7 +277,7 @@ def named_lines(page: Page, name: str) -> list[list[list[list[float]]]]:
 
 
 def shown(panel: Panel, points: Mapping[int, float]) -> list[tuple[float, float]]:
-    """What a person expects to see."""
+    """What a reader expects to see."""
     log = panel.up.scale.logarithmic
     return [(size, value) for size, value in points.items() if size > 0 and (value > 0 or not log)]
 
@@ -359,12 +357,12 @@ def test_bokeh_gets_what_the_model_holds(records: list[Record], unit: str) -> No
         assert pairs_of(found["repeats"]) == [on_page(chart, repeat.values) for repeat in repeats]
         assert found["repeats"]["repeat"] == [repeat.run.repeat for repeat in repeats]
         said = [curves[n].median[size] for n, size, _ in flat]
-        assert points["median"] == [number(value, chart.up.dimension, unit) for value in said]
+        assert points["median"] == [chart.up.dimension.number(value, unit) for value in said]
 
 
 def on_page(chart: SelectionChart, points: Mapping[int, float]) -> list[tuple[float, float]]:
     """What logarithmic axes can show, in the unit of the table, to five digits."""
-    size = unit_for(chart.up.dimension, chart.up.unit.name).size
+    size = chart.up.dimension.unit(chart.up.unit.name).size
     return [(s, float(f"{v / size:.5g}")) for s, v in points.items() if s > 0 and v > 0]
 
 
@@ -416,7 +414,7 @@ def test_the_page_writes_what_the_model_holds(
         for line, cells in zip(chart.lines, lines, strict=True):
             medians = [line.curve.median.get(size) for size in chart.sizes]
             assert cells == [
-                ("", "n/a") if value is None else (f"{value:.6g}", number(value, chart.up.dimension, unit))
+                ("", "n/a") if value is None else (f"{value:.6g}", chart.up.dimension.number(value, unit))
                 for value in medians
             ]
 
@@ -455,7 +453,7 @@ def test_zeros_stay_in_the_medians_of_the_page_and_are_named_where_they_cannot_b
     assert chart.note == "Zero, which a logarithmic axis cannot show: g, TCP at 8 KiB."
     write_report(tmp_path / "report.html", comparison, comparison.records)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert chart.note in text and '<td class="figure" data-v="0">0.000</td>' in text
+    assert chart.note in text and '<td class="number" data-v="0">0.000</td>' in text
     captions = {drawn.title: drawn.caption for drawn in every_chart(Scene(comparison, "MB/s"))}
     over_size = captions["PingPong: bandwidth over message size"]
     assert "Zero, which a logarithmic axis cannot show: g TCP at 8 KiB." in over_size
@@ -466,7 +464,7 @@ def test_zeros_stay_in_the_medians_of_the_page_and_are_named_where_they_cannot_b
 def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
     charts = every_chart(Scene(compare(half_zero()), "MB/s"))
     (chart,) = (c for c in charts if isinstance(c, DotChart) and "table sizes" in c.title)
-    words = [cell.words for cell in chart.columns[1].cells]
+    words = [cell.text for cell in chart.columns[1].cells]
     assert words == ["", "0.000 MB/s"]
     page, panels = drawn(chart)
     check_drawn_dots(chart, page, panels)
@@ -477,7 +475,7 @@ def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
 
 
 def test_a_placement_has_one_colour_and_marker_in_all_figures_and_on_the_page() -> None:
-    """HPL meets the placements in another order than PingPong, and TCP is there in two numbers of ranks."""
+    """HPL has the placements in another order than PingPong, and TCP with two numbers of ranks."""
     records = [
         synthetic.run(Case("s", "g", name, "HPL"), n, Series("HPL", 4, {"flops": [1e11 + n]}), suite="hpl")
         for name in ("TCP", "IBV", "SHM")
@@ -542,8 +540,8 @@ def lines_of(runs: list[Record]) -> list[str]:
 @pytest.mark.parametrize("dimension", DIMENSIONS, ids=str)
 def test_axes_have_the_units_of_tables(dimension: Dimension, unit: str) -> None:
     for value in (1.2345e-4, 1.0, 54321.0, 9.87e9):
-        written = float(number(value, dimension, unit))
-        assert written == pytest.approx(value / unit_for(dimension, unit).size, rel=6e-3, abs=6e-2)
+        written = float(dimension.number(value, unit))
+        assert written == pytest.approx(value / dimension.unit(unit).size, rel=6e-3, abs=6e-2)
 
 
 def test_no_chart_scales_by_itself() -> None:

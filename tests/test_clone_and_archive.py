@@ -105,7 +105,7 @@ def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster,
 
 @pytest.mark.full
 def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
-    """One has ended and one waits when Snakemake is called: only the third is left to it."""
+    """One has ended and one is queued when Snakemake starts: it submits only the third."""
     unpack_archive(cluster.folder / "by-hand")
     root = Root(cluster, cluster.folder / "by-hand")
     rendered = root.call(sys.executable, "-m", "mpicampaign.cli", "render", "--campaign", "jobs.yaml")

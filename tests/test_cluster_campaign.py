@@ -23,7 +23,7 @@ ABSENT = {
     ("red", "IBV"): "no InfiniBand device mlx5_0 on n3",
 }
 HOSTS = {"blue": {"n1", "n2"}, "red": {"n3", "n4"}}
-# What the counters must say, as words of the verdict's reasons.
+# What the counters must show, as text in the verdict's reasons.
 CARRIED = {"TCP-first": "over interface eth0", "TCP-second": "over interface eth1"}
 
 

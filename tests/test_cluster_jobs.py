@@ -1,4 +1,4 @@
-"""What becomes of a run for each thing that a scheduler can say, or fail to say; the clock is ours."""
+"""The fate of a run for each answer of a scheduler, or none; with a simulated clock."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
     GRACE_SECONDS,
@@ -23,7 +24,6 @@ from mpicampaign.execution.cluster_jobs import (
     ClusterJobs,
     Ended,
 )
-from mpicampaign.execution.execute import CommandResult, call
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
@@ -44,7 +44,7 @@ from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
 
 class Cluster:
-    """A scheduler that says what the test wants; each step lets more time pass than any wait lasts."""
+    """A scheduler with scripted answers; each step takes longer than any wait."""
 
     def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
         self.scripts, self.now = scripts, 0.0
@@ -55,20 +55,21 @@ class Cluster:
         for script in scripts:
             self.jobs.take(script)
 
-    def answer(self, command: list[str], timeout: float, **options: Any) -> CommandResult:
-        assert timeout > 0
+    def answer(self, command: list[str], **options: Any) -> CommandResult:
         if self.silent:
-            return CommandResult(1, "", "slurm_load_jobs error: Unable to contact slurm controller")
+            return CommandResult(
+                command[0], 1, "", "slurm_load_jobs error: Unable to contact slurm controller"
+            )
         if command[0] == "squeue":
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
-            return CommandResult(0, "".join(line + "\n" for line in lines), "")
+            return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
             self.becomes("CANCELLED", command[1])
-            return CommandResult(0, "", "")
+            return CommandResult(command[0], 0, "", "")
         if self.refusal:
-            return CommandResult(1, "", f"sbatch: error: {self.refusal}")
+            return CommandResult(command[0], 1, "", f"sbatch: error: {self.refusal}")
         assert options["keep_open"]  # the lock lives as long as the command, if we are killed
         self.submissions += 1
         [script] = [script for script in self.scripts if str(script.path) == command[-1]]
@@ -76,7 +77,7 @@ class Cluster:
         notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
         assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
         self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)
-        return CommandResult(0, f"{self.submissions}\n", "")
+        return CommandResult(command[0], 0, f"{self.submissions}\n", "")
 
     def step(self, seconds: float = 100.0) -> list[Ended]:
         self.now += seconds
@@ -99,7 +100,7 @@ def make(tmp_path: Path) -> Callable[[int], Cluster]:
 
 
 def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
-    """What the job of this number leaves behind: its result, or an attempt with its exit status."""
+    """The files of the job with this number: its result, or an attempt with its exit status."""
     if result:
         script.output.parent.mkdir()
         script.output.touch()
@@ -194,7 +195,7 @@ def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
 def test_a_job_that_no_node_could_start_is_cancelled_and_submitted_again(
     make: Callable[[int], Cluster],
 ) -> None:
-    """Slurm puts it back and holds it: nobody would start it, and the campaign would wait for ever."""
+    """Slurm requeues and holds it: nobody would start it, and the campaign would wait for ever."""
     cluster = make(1)
     cluster.step()
     cluster.becomes("PENDING", reason="launch failed requeued held")
@@ -218,9 +219,11 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     cluster.becomes("PENDING", reason="launch failed requeued held")
     answer = cluster.answer
 
-    def refuse(command: list[str], timeout: float, **options: Any) -> CommandResult:
+    def refuse(command: list[str], **options: Any) -> CommandResult:
         return (
-            CommandResult(1, "", "busy") if command[0] == "scancel" else answer(command, timeout, **options)
+            CommandResult(command[0], 1, "", "busy")
+            if command[0] == "scancel"
+            else answer(command, **options)
         )
 
     cluster.jobs._run = refuse
@@ -229,7 +232,7 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
 
 
-def test_a_held_job_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_held_job_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     for _ in range(3):
@@ -286,7 +289,7 @@ def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cl
     assert "no exit status" in ended.problem
 
 
-def test_a_query_that_fails_changes_nothing_and_is_told_once(make: Callable[[int], Cluster]) -> None:
+def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(2)
     cluster.silent = True
     for _ in range(20):
@@ -346,7 +349,7 @@ def test_an_ended_job_of_an_earlier_call_says_nothing_of_the_present_one(
 def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
     make: Callable[[int], Cluster], state: str
 ) -> None:
-    """The script was told to end, and had the time to note so."""
+    """The script received a signal to end, and had time to record it."""
     cluster = make(1)
     cluster.step()
     cluster.becomes(state)
@@ -356,7 +359,7 @@ def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
 
 
 def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
-    """Its job is not in the queue yet: to look there now would submit it twice."""
+    """Its job is not in the queue yet: checking now would submit it twice."""
     cluster = make(1)
     with (cluster.scripts[0].campaign_folder / "submitting.lock").open("w") as left_behind:
         fcntl.flock(left_behind, fcntl.LOCK_EX)
@@ -387,7 +390,7 @@ def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
     assert ended.status is None  # what the job before left is not taken for this one's
 
 
-def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
+def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
     make: Callable[[int], Cluster],
 ) -> None:
     cluster = make(1)
@@ -400,7 +403,7 @@ def test_a_job_that_failed_without_a_word_in_an_earlier_call_is_submitted_anew(
 
 
 def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:
-    """rm -rf results/x: the scheduler still knows the job, and the run is to be made again at once."""
+    """rm -rf results/x: the scheduler still knows the job, but the run must start again at once."""
     cluster = make(1)
     cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
     assert cluster.step() == []
@@ -411,7 +414,7 @@ def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callabl
 def test_a_job_that_has_just_completed_is_not_submitted_anew(
     make: Callable[[int], Cluster], words: str
 ) -> None:
-    """A call that was killed had submitted it, or was about to note so."""
+    """A killed call had submitted it, or was about to record that."""
     cluster = make(1)
     script = cluster.scripts[0]
     log = script.campaign_folder / "submissions.txt"
@@ -423,7 +426,7 @@ def test_a_job_that_has_just_completed_is_not_submitted_anew(
     assert cluster.submissions == 0
 
 
-def test_what_is_refused_for_good_ends_soon_in_the_schedulers_words(make: Callable[[int], Cluster]) -> None:
+def test_a_permanent_refusal_ends_soon_with_the_schedulers_message(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.refusal = "Invalid partition name specified"
     found = [cluster.step() for _ in range(SUBMIT_TRIES)]
@@ -446,17 +449,20 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
 
 
 def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Callable[[int], Cluster]) -> None:
-    """A word such as limit in the refusal does not make it one that is waited for."""
+    """The text limit in a refusal does not make it a limit to wait for."""
     cluster = make(5)
     bad = cluster.scripts[0]
     answer = cluster.answer
 
-    def refusing(command: list[str], timeout: float, **options: Any) -> CommandResult:
+    def refusing(command: list[str], **options: Any) -> CommandResult:
         if command[-1] == str(bad.path):
             return CommandResult(
-                1, "", "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)"
+                "sbatch",
+                1,
+                "",
+                "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)",
             )
-        return answer(command, timeout, **options)
+        return answer(command, **options)
 
     cluster.jobs._run = refusing
     found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]

@@ -1,4 +1,4 @@
-"""Planted lies on the test cluster: a run that is not what its label says is contradicted, no honest one is.
+"""False claims on the test cluster: every run that differs from its label is contradicted, no honest one is.
 
 A lie is planted in a rendered job script as a lying campaign file would have had it rendered: what is
 claimed of its settings and its launch is changed with them, and the claim knows the changed script by its
@@ -44,7 +44,7 @@ BOUND = [(" binding=none interface", " binding=core interface")]
 
 @dataclass(frozen=True)
 class Lie:
-    """``kinds``: the evidence that gives the lie away, all of it; ``words``: what is said about it."""
+    """``kinds``: all evidence that contradicts the claim; ``words``: text in its reasons."""
 
     name: str
     group: str
@@ -80,9 +80,9 @@ LIES = [
          ("claim interface=eth0\n", "claim interface=\n")],
         {REPORT, "counters"}, "it used tcp, claimed: ibv"),
     Lie("SHM-1 on two sockets", "red", "SHM-1", [(" sockets=1 binding", " sockets=0 binding")], {"sockets"},
-        "sat on socket(s) 0, 1 at start, claimed: 1 socket(s)"),
+        "ran on socket(s) 0, 1 at start, claimed: 1 socket(s)"),
     Lie("SHM-2 on one socket", "blue", "SHM-2", [(" sockets=2 binding", " sockets=0 binding")], {"sockets"},
-        "sat on socket(s) 0 at start, claimed: 2 socket(s)"),
+        "ran on socket(s) 0 at start, claimed: 2 socket(s)"),
     Lie("unbound that was bound", "blue", "SHM", BOUND, {"binding"}, "is bound to CPU"),
     Lie("the wrong network", "blue", "TCP-first", SECOND_NETWORK, {"counters"},
         "interface eth0 of n1 counted 0.0 MB, but "),
@@ -91,7 +91,7 @@ LIES = [
     Lie("a kernel on the wrong network", "blue", "TCP-first", SECOND_NETWORK, {"counters"},
         "interface eth1 counted", "tree_gather"),
     Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
-        {"host group"}, "n1, n2 is no member of red (n3 n4)"),
+        {"host group"}, "n1, n2 is not a member of red (n3 n4)"),
     Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",
         [*SHARED_MEMORY, ("claim transport=tcp\n", "claim transport=shm\n"),
          ("claim interface=eth0\n", "claim interface=\n")],
@@ -105,7 +105,7 @@ LIES = [
 
 @dataclass(frozen=True)
 class Plant:
-    """A campaign of whose scripts some are made to lie; only those are run."""
+    """A campaign with some scripts altered to lie; only those run."""
 
     made: ClusterProject
     scripts: list[Path]
@@ -119,7 +119,7 @@ class Plant:
         return found
 
     def lie(self, lie: Lie) -> Path:
-        """The lying script, with its claim, and a library of its own where that lies, too."""
+        """The lying script with its claim, and its own library if that lies, too."""
         script = self.script(lie.group, lie.placement, lie.benchmark)
         claim = script.with_name("claim")
         library = self.library
@@ -251,8 +251,8 @@ def test_single_processes_of_mpich_with_the_pmi_of_another_library(minicluster: 
     "benchmark",
     ["PingPong", *(pytest.param(name, marks=pytest.mark.full) for name in ("Allreduce", "tree_gather"))],
 )
-def test_single_processes_instead_of_ranks_give_no_figures(minicluster: MiniCluster, benchmark: str) -> None:
-    """srun with a PMI that is not the library's starts each rank as a program of its own."""
+def test_single_processes_instead_of_ranks_give_no_values(minicluster: MiniCluster, benchmark: str) -> None:
+    """srun with a PMI other than the library's starts each rank as a separate program."""
     field = plant(minicluster, f"singletons-{benchmark}", 1, launcher="srun")
     lie = Lie("", "blue", "TCP-first", WITHOUT_PMI, set(), "", benchmark)
     (record,) = run_lies(field, [lie])
@@ -262,7 +262,7 @@ def test_single_processes_instead_of_ranks_give_no_figures(minicluster: MiniClus
 
 
 def test_a_campaign_file_that_lies(minicluster: MiniCluster) -> None:
-    """Settings that do not do what they are named for, and members that the scheduler knows nothing of."""
+    """Settings without their usual effect, and members unknown to the scheduler."""
     groups = host_groups()
     # Within a node this is shared memory; between nodes the library falls back to TCP, on the second network.
     groups["red"]["members"] = ["n1", "n2"]
@@ -292,7 +292,7 @@ def test_a_campaign_file_that_lies(minicluster: MiniCluster) -> None:
 
 @pytest.mark.full
 def test_no_honest_run_is_contradicted(minicluster: MiniCluster) -> None:
-    """All of it is run: the fields in which lies are planted elsewhere."""
+    """The whole campaign runs: the fields that lie elsewhere are honest here."""
     field = plant(minicluster, "honest", repeats=2)
     field.made.submit(field.scripts)
     states = Counter(record.verdict or record.status for record in field.records().values())

@@ -23,7 +23,7 @@ KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budge
 class Library:
     """``wheel``: the environment that brings it; else Debian's names of command and compiler.
 
-    ``hangs``: some launches do not end, through no fault of ours; more are made then.
+    ``hangs``: some launches hang because of the library; further ones replace them.
     """
 
     mpi: str
@@ -50,7 +50,7 @@ LIBRARIES = [
 
 
 def place(library: Library, test_mpi: Callable[[str], str]) -> str | None:
-    """The library's prefix, or None for one of the system; skips where it is not there."""
+    """The library's prefix, or None for one of the system; skips if it is missing."""
     if not library.wheel:
         if not shutil.which(library.command) or not shutil.which(library.compiler):
             pytest.skip(f"{library.command} and {library.compiler} are not installed")

@@ -1,4 +1,4 @@
-"""Campaigns through a real Slurm: jobs submitted once, taken up after kills, and what clusters do to them."""
+"""Campaigns through a real Slurm: jobs submitted once, adopted after kills, and faults of clusters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LATER = "--begin=now+1hour"  # until `start_now`
 
 @pytest.fixture
 def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
-    """A cluster of its own for each test: it is up in a third of a second."""
+    """A separate cluster for each test: it starts in a third of a second."""
     with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
         yield Site(cluster)
 
@@ -169,7 +169,7 @@ def test_a_requeued_job_stays_one_job(site: Site) -> None:
 @pytest.mark.parametrize("seconds", [12, 60])
 @pytest.mark.full
 def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
-    """With a launcher that needs no controller: a step of srun can't end without it."""
+    """With a launcher that needs no controller: an srun step cannot end without one."""
     site.write(body="sleep 4", repeats=2, system="")
     thread = in_the_background(site)
     wait_until(lambda: "RUNNING" in site.states().values())
@@ -185,7 +185,7 @@ def test_a_controller_outage_is_waited_out(site: Site, seconds: float) -> None:
 
 @pytest.mark.full
 def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
-    """Cancelled once its program runs: before its script wrote a line, a job leaves nothing to judge."""
+    """Cancelled once its program runs: a job whose script has not written anything leaves no evidence."""
     site.write(body='touch "$0.started"; sleep 60', repeats=1)
     thread = in_the_background(site)
     wait_until((site.folder / "program.started").exists)
@@ -202,7 +202,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "1 failed" in site.call("status").stdout
 
 
-def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
+def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
     site.write(repeats=2, group=", constraint: nonsense")
     done = site.run()
     assert done.returncode != 0
@@ -213,7 +213,7 @@ def test_what_the_scheduler_refuses_is_said_in_its_words(site: Site) -> None:
 
 @pytest.mark.full
 def test_a_job_that_leaves_no_exit_status_is_no_success(site: Site) -> None:
-    """As on a full disk: the job is COMPLETED for Slurm, but nothing was left."""
+    """As on a full disk: Slurm reports COMPLETED, but there are no files."""
     site.write(repeats=1)
     [script] = site.scripts()
     command = f"exec /usr/bin/sbatch --parsable --job-name={name_of_job(script)} --wrap 'exit 0'"
@@ -284,13 +284,13 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
     site.write(body="sleep 60", group=", directives: --nice=1")
     status = site.call("status").stdout
     assert "1 not submitted" in status
-    assert f"job {number}" in status and "before the campaign file was changed" in status
+    assert f"job {number}" in status and "its run is no longer in the campaign file" in status
     assert "1 job cancelled" in site.call("cancel").stdout
     wait_until(lambda: site.states()[number] == "CANCELLED")
 
 
 def test_threads_memory_and_requeue_as_slurm_shows_the_job(site: Site) -> None:
-    """Its srun starts with them as well, and nothing of the submitting environment is exported."""
+    """Its srun gets them as well; nothing of the submitting environment is exported."""
     site.environment = {"FROM_THE_LOGIN_NODE": "yes"}
     group = ", hint: nomultithread, memory: 1M, requeue: false, switches: '1@00:00:01'"
     site.write(body='env >"$0.environment"', group=group)
@@ -312,7 +312,7 @@ def environment_of_program(site: Site) -> dict[str, str]:
 
 
 def test_what_the_login_environment_says_of_mpi_is_none_of_the_job(site: Site) -> None:
-    """Asked to export nothing, Slurm still loads ~/.profile; srun hands on what the script itself exports."""
+    """Even with no export Slurm loads ~/.profile; srun passes on what the script exports."""
     nonsense = {"I_MPI_FABRICS": "nonsense", "UCX_TLS": "nonsense", "LD_LIBRARY_PATH": "/nonsense"}
     exports = "".join(f"export {name}={value}\n" for name, value in nonsense.items())
     (site.cluster.home / ".profile").write_text(f"{exports}export OF_PROFILE=yes\n")
@@ -359,7 +359,7 @@ def test_two_clones_of_one_user_leave_each_other_alone(cluster_parts: None, tmp_
 
 @pytest.mark.full
 def test_removed_results_are_made_again_by_the_same_command(site: Site) -> None:
-    """Slurm still lists the ended jobs, of the same names: they are none of a folder that is new."""
+    """Slurm still lists ended jobs of the same names: a new folder must ignore them."""
     site.write(repeats=3)
     assert succeeded(site.run())
     shutil.rmtree(site.folder / "results/jobs")

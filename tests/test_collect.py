@@ -1,4 +1,4 @@
-"""From folders of runs to records: each state that a run's folder can be in."""
+"""From folders of runs to records: all states of a run's folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evidence_texts import (
 from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile, plan_from, plan_json, read_plan
-from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, read_records, write_records
+from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Header, read_records, write_records
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
@@ -69,7 +69,7 @@ def test_the_claimed_transport_is_named_with_its_interface_and_any_is_none(tmp_p
 
 
 def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
-    """The output of another run in this one's place, though its evidence was left alone."""
+    """The output of another run in this one's place, with unchanged evidence."""
     for name, files in (
         ("a", {"output": OUTPUT + "\n", "stderr": ""}),
         ("b", {"output": OUTPUT, "stderr": "x"}),
@@ -157,7 +157,7 @@ def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> No
 
 
 def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> None:
-    """Also those of another system, whose identities are known here, too."""
+    """Also runs of another system, whose identities are known here too."""
     left = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
     there = tmp_path / folder_of(DECLARED)
     there.parent.mkdir(parents=True)
@@ -168,7 +168,7 @@ def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> Non
 
 def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
     done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
-    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {words}" for words in done]
+    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
     (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
     [record] = collect(plan_of({}), tmp_path)
     assert record.metadata["submissions"] == "2, again after node failure"
@@ -205,7 +205,7 @@ def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, agai
 
 
 def test_the_exit_status_of_a_job_is_that_of_its_latest_attempt(tmp_path: Path) -> None:
-    """A requeued job has several of one number."""
+    """A requeued job has several attempts with one number."""
     for day, status, job in ((1, 143, "1"), (2, 7, "1"), (3, 0, "2")):
         evidence = EVIDENCE.replace("exit_status=0", f"exit_status={status}")
         attempt = tmp_path / f"attempts/2026010{day}T000000Z-{job}"
@@ -236,8 +236,8 @@ def test_osu_output_that_ends_before_its_largest_size_is_cut(tmp_path: Path) -> 
 def test_records_survive_being_written_and_read(tmp_path: Path) -> None:
     record = read(run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr=""))
     path = tmp_path / "records.jsonl"
-    write_records(path, "c", [record])
-    assert read_records(path) == ("c", [record])
+    write_records(path, Header("c"), [record])
+    assert read_records(path) == (Header("c"), [record])
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
     tmp_path: Path, key: str, value: object
 ) -> None:
     run = synthetic.case_runs(Case("s", "g", "p", "b"), 1e-6, 1e9, 1)
-    write_records(tmp_path / "records.jsonl", "c", run * 2)
+    write_records(tmp_path / "records.jsonl", Header("c"), run * 2)
     lines = (tmp_path / "records.jsonl").read_text().splitlines()
     lines[2] = json.dumps(json.loads(lines[2]) | {key: value})
     (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
@@ -297,5 +297,5 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
 def test_a_binary_file_is_no_records_file(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"format"\n\xff\xfe\n')
-    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is no text in UTF-8"):
+    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is not UTF-8 text"):
         read_records(path)

@@ -1,4 +1,4 @@
-"""Rows, figures and rankings of a comparison."""
+"""Rows, values and rankings of a comparison."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.dimension import TIME
+from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
-from mpicampaign.show.rankings import absent_words, pair_sentences, pair_words, verdict
+from mpicampaign.show.rankings import absent_text, pair_sentence, pair_sentences, verdict
 from mpicampaign.show.sentences import absence, reason, said
 from mpicampaign.suites import SUITES
 
@@ -64,7 +64,7 @@ def test_latency_is_named_after_the_smallest_printed_size() -> None:
     assert compare(records).tables[0].metrics[0].name == "latency at 1 B"
 
 
-def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_figure() -> None:
+def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value() -> None:
     few = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
     names = [metric.name for metric in compare(few).tables[0].metrics]
     assert names[1:-1] == ["bandwidth at 1 B", "bandwidth at 2 B", "bandwidth at 4 B"]
@@ -119,7 +119,7 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
     row = compare(records).tables[0].rows[0]
     assert (row.counted, row.planned) == (2, 4)
     assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
-    notes = [said(note, "MB/s") for note in row.notes]
+    notes = [said(note) for note in row.notes]
     assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
     assert row.verdicts == {"verified": 2, "contradicted": 1}
 
@@ -145,7 +145,7 @@ def test_contradicted_runs_alone_show_their_reason() -> None:
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
     records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
-    notes = [said(note, "MB/s") for note in table_of(compare(records), "PingPong").rows[0].notes]
+    notes = [said(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 
@@ -199,7 +199,7 @@ GIGABIT = 1.25e8  # B/s
 
 
 def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
-    """The row of six runs that printed this table over a link of this rate."""
+    """The row of six runs with this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
     made = [synthetic.run(case, n, table, suite=suite) for n in range(1, 7)]
@@ -213,7 +213,7 @@ def fractions(row: Row) -> list[tuple[float | None, float | None, tuple[int, ...
     return [(c.bound, c.summary.median if c.summary else None, tuple(set(c.sizes))) for c in cells]
 
 
-def test_large_messages_are_held_against_the_line_rate() -> None:
+def test_large_messages_are_compared_with_the_line_rate() -> None:
     table = synthetic.pingpong(1e-6, 1.2e8)
     table.columns["bandwidth"][synthetic.SIZES.index(65536.0)] = (
         9e8  # what a buffer takes at once is no bandwidth
@@ -237,7 +237,7 @@ def test_large_messages_are_held_against_the_line_rate() -> None:
         ("Alltoall", 2, ("n1", "n2"), None),
     ],
 )
-def test_the_bound_is_that_of_what_the_figures_count(
+def test_the_bound_fits_the_bytes_that_the_metric_counts(
     benchmark: str, ranks: int | None, hosts: tuple[str, ...], bound: float | None
 ) -> None:
     table = replace(synthetic.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
@@ -252,7 +252,7 @@ def test_without_a_rate_or_large_messages_there_is_no_fraction() -> None:
 
 def test_more_than_the_line_rate_is_noted() -> None:
     (note,) = [note for note in linked(synthetic.pingpong(1e-6, 2e8)).notes if note.kind == "above"]
-    assert "125.0 MB/s" in reason(note, "MB/s") and "1.60 times" in reason(note, "MB/s")
+    assert "125.0 MB/s" in reason(note) and "1.60 times" in reason(note)
     assert note.repeats == (1, 2, 3, 4, 5, 6)
     assert not [note for note in linked(synthetic.pingpong(1e-6, 1.2e8)).notes if note.kind == "above"]
 
@@ -261,18 +261,18 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     records = fixed(SHM_1, [1.0e-6, 2.0e-6, 1.01e-6, 2.02e-6, 1.02e-6, 2.01e-6])
     notes = compare(records).tables[0].rows[0].notes
     assert [note.kind for note in notes] == ["modes"]  # and not that the median is between them
-    assert "(repeats 1, 3, 5)" in reason(notes[0], "MB/s") and "(repeats 2, 4, 6)" in reason(notes[0], "MB/s")
+    assert "(repeats 1, 3, 5)" in reason(notes[0]) and "(repeats 2, 4, 6)" in reason(notes[0])
     quiet = fixed(SHM_1, [1.0e-6, 1.03e-6, 1.01e-6, 1.05e-6, 1.02e-6, 1.04e-6])
     assert compare(quiet).tables[0].rows[0].notes == ()
 
 
-def test_a_median_that_no_repeat_is_near_is_said() -> None:
-    """Two repeats show no modes, nor do four that are evenly spread; their median is no run's value."""
+def test_a_median_far_from_all_repeats_is_noted() -> None:
+    """Two repeats, or four evenly spread ones, show no modes; their median is not the value of any run."""
     for times in ([1.0e-6, 2.0e-6], [1.0e-6, 2.0e-6, 3.0e-6, 4.0e-6]):
         notes = [
             note for note in compare(fixed(SHM_1, times)).tables[0].rows[0].notes if note.kind == "between"
         ]
-        assert any("latency at 0 B: no repeat is between" in reason(note, "MB/s") for note in notes)
+        assert any("latency at 0 B: no repeat is between" in reason(note) for note in notes)
     odd = compare(fixed(SHM_1, [1.0e-6, 2.0e-6, 3.0e-6])).tables[0].rows[0].notes
     near = compare(fixed(SHM_1, [1.0e-6, 1.2e-6])).tables[0].rows[0].notes
     assert odd == near == ()
@@ -305,7 +305,7 @@ def test_ranking_of_separated_placements() -> None:
 
 
 def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
-    slowdown = Metric("contention", "contention", headline=True)
+    slowdown = Metric("contention", "contention", SLOWDOWN, headline=True)
     assert slowdown.lower_is_better and slowdown.dimension is not TIME
     records = [
         synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
@@ -330,7 +330,7 @@ def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> Non
     same = [1e-6 + n * 1e-8 for n in range(6)]
     ranking = compare(fixed(SHM_1, same) + fixed(TCP, same[::-1])).tables[0].rankings[0]
     assert "no significant difference" in pair_sentences(ranking, "MB/s")[0]
-    assert verdict(ranking) == "lowest: SHM-1; TCP cannot be told from it"
+    assert verdict(ranking) == "lowest: SHM-1; TCP not distinguishable from it"
     ranking = compare(fixed(SHM_1, [1e-6] * 3) + fixed(TCP, [1e-5] * 3)).tables[0].rankings[0]
     assert "too few repeats to tell" in pair_sentences(ranking, "MB/s")[0]
     assert len(ranking.leaders) == 2
@@ -339,8 +339,8 @@ def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> Non
 def test_ranking_of_one_contestant_compares_nothing() -> None:
     records = fixed(SHM_1, [1e-6]) + synthetic.not_available(TCP, "no network")
     ranking = compare(records).tables[0].rankings[0]
-    assert verdict(ranking) == "only SHM-1 has figures: nothing to compare"
-    assert tuple(map(absent_words, ranking.absent)) == ("TCP: n/a: no network",)
+    assert verdict(ranking) == "only SHM-1 has values: nothing to compare"
+    assert tuple(map(absent_text, ranking.absent)) == ("TCP: n/a: no network",)
 
 
 def test_host_groups_are_ranked_where_there_are_several() -> None:
@@ -368,7 +368,7 @@ def test_zero_medians_have_no_factor() -> None:
     records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
     records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
-    assert pair.factor is None and "is lower than" in pair_words(pair, "MB/s")
+    assert pair.factor is None and "is lower than" in pair_sentence(pair, "MB/s")
 
 
 def test_run_notes_are_listed_once_for_all_series_of_a_benchmark() -> None:

@@ -1,4 +1,4 @@
-"""Many comparisons in one ranking: corrected probabilities, and how often a false difference gets through."""
+"""Many comparisons in one ranking: corrected probabilities, and the rate of false differences."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_chi_squared_against_the_tables(x: float, freedom: int, p: float) -> Non
 
 
 def test_kruskal_wallis_against_a_worked_example() -> None:
-    """Three groups of five, ranks 1-5, 6-10, 11-15: H = 12.5 exactly; ties all over: nothing to tell."""
+    """Three groups of five, ranks 1-5, 6-10, 11-15: H = 12.5 exactly; all tied: no difference."""
     assert kruskal_wallis(separated(3, 5)) == pytest.approx(chi_squared_tail(12.5, 2))
     assert kruskal_wallis([[1.0] * 5, [1.0] * 5, [1.0] * 5]) == 1.0
 
@@ -50,7 +50,7 @@ def test_five_repeats_can_tell_apart_the_placements_and_host_groups_of_the_repor
         assert found.significant
 
 
-def test_too_many_comparisons_are_said() -> None:
+def test_too_many_comparisons_are_noted() -> None:
     found = corrected(separated(4, 4))[0, 1]
     assert found.significant is None and found.p == pytest.approx(2 / 70)
     assert found.reason == "complete separation, but 6 comparisons are too many for 4 repeats"
@@ -75,7 +75,7 @@ def test_no_answer_stays_none() -> None:
     assert "cannot show a difference" in found[0, 1].reason
 
 
-def test_a_pair_within_a_set_that_is_alike_is_not_told_apart() -> None:
+def test_a_pair_within_a_set_that_is_alike_is_not_distinguished() -> None:
     source = random.Random(5)
     alike = [[source.gauss(0, 1) for _ in range(6)] for _ in range(5)]
     assert not any(found.significant for found in corrected(alike).values())

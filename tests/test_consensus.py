@@ -1,4 +1,4 @@
-"""What the rankings of several host groups say together, in words."""
+"""Statements about the rankings of several host groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.consensus import StatedRanking
 from mpicampaign.records import Case, Record
-from mpicampaign.show.rankings import stated_words, statement, step_words
+from mpicampaign.show.rankings import stated_lines, statement, step_text
 
 
 def runs(group: str, placement: str, latency: float, repeats: int = 6) -> list[Record]:
@@ -26,7 +26,7 @@ def stated(records: list[Record]) -> StatedRanking:
 def test_an_order_that_holds_in_all_host_groups() -> None:
     times = {"SHM": 1e-6, "IBV": 2e-6, "TCP": 9e-6}
     records = [run for group in "abc" for p, time in times.items() for run in runs(group, p, time)]
-    assert stated_words(stated(records)) == (
+    assert stated_lines(stated(records)) == (
         "latency at 0 B: SHM < IBV < TCP: supported in 3 of 3 host groups",
     )
 
@@ -43,9 +43,9 @@ def test_reversed_unclear_and_absent_steps_are_named() -> None:
     records += synthetic.not_available(Case("s", "e", "IBV", "PingPong"), "no such network")
     found = stated(records)
     assert found.order == ("SHM", "IBV", "TCP")
-    assert stated_words(found) == (
+    assert stated_lines(found) == (
         "latency at 0 B: SHM < IBV < TCP: supported in 3 of 5 host groups",
-        "SHM < IBV: supported in 2 of 4 host groups; reversed in c; cannot be told in d; not compared in e",
+        "SHM < IBV: supported in 2 of 4 host groups; reversed in c; unclear in d; not compared in e",
         "IBV < TCP: supported in 4 of 4 host groups; not compared in e",
     )
 
@@ -58,21 +58,21 @@ def test_pairs_that_are_no_neighbours_are_named_where_they_are_reversed() -> Non
         for placement, time in zip(("P", "Q", "R"), of_group, strict=True)
         for run in runs(group, placement, time * 1e-6)
     ]
-    assert "P < R: supported in 2 of 3 host groups; reversed in c" in stated_words(stated(records))
+    assert "P < R: supported in 2 of 3 host groups; reversed in c" in stated_lines(stated(records))
 
 
 def test_too_few_repeats_support_nothing() -> None:
     records = runs("a", "SHM", 1e-6, 2) + runs("a", "TCP", 9e-6, 2)
     records += runs("b", "SHM", 1e-6, 2) + runs("b", "TCP", 9e-6, 2)
-    assert stated_words(stated(records)) == (
+    assert stated_lines(stated(records)) == (
         "latency at 0 B: SHM < TCP: supported in 0 of 2 host groups",
-        "SHM < TCP: supported in 0 of 2 host groups; cannot be told in a, b",
+        "SHM < TCP: supported in 0 of 2 host groups; unclear in a, b",
     )
 
 
 def test_one_host_group_has_an_order_only() -> None:
     found = stated(runs("a", "SHM", 1e-6) + runs("a", "TCP", 9e-6))
-    assert stated_words(found) == ("latency at 0 B: SHM < TCP (a; supported)",)
+    assert stated_lines(found) == ("latency at 0 B: SHM < TCP (a; supported)",)
     found = stated(runs("a", "SHM", 1e-6, 2) + runs("a", "TCP", 9e-6, 2))
     assert statement(found) == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
 
@@ -90,7 +90,7 @@ def test_a_placement_in_several_modes_is_left_out_and_named() -> None:
     found = stated(records)
     assert found.order == ("SHM-1", "SHM-2")
     left_out = "SHM is left out: its repeats fall into several modes at some sizes in 1 of 1 host group; "
-    assert stated_words(found)[-1].startswith(left_out + "fewer pairs are compared here")
+    assert stated_lines(found)[-1].startswith(left_out + "fewer pairs are compared here")
 
 
 @stfc_runs.needed
@@ -110,7 +110,7 @@ def test_five_placements_of_five_repeats_can_be_supported(repeats: int) -> None:
     assert stated(records).whole == ("a", "b")
 
 
-def test_medians_the_other_way_round_are_said_though_the_repeats_do_not_support_them() -> None:
+def test_reversed_medians_are_noted_though_the_repeats_do_not_support_them() -> None:
     times = {"a": (1, 2), "b": (1, 2), "c": (1.001, 1)}
     records = [
         run
@@ -121,7 +121,7 @@ def test_medians_the_other_way_round_are_said_though_the_repeats_do_not_support_
     found = stated(records)
     step = found.steps[0]
     assert (step.supported, step.reversed, step.leaning, step.unclear) == (("a", "b"), (), ("c",), ())
-    assert step_words(step, found.metric).endswith(
+    assert step_text(step, found.metric).endswith(
         "reversed by the medians, which the repeats do not support, in c"
     )
 
@@ -130,5 +130,5 @@ def test_many_host_groups_without_one_of_the_two_are_counted() -> None:
     records = runs("a", "SHM", 1e-6) + runs("a", "IBV", 2e-6)
     records += [run for group in "bcde" for run in runs(group, "SHM", 1e-6) + runs(group, "TCP", 9e-6)]
     found = stated(records)
-    steps = {(step.better, step.worse): step_words(step, found.metric) for step in found.steps}
+    steps = {(step.better, step.worse): step_text(step, found.metric) for step in found.steps}
     assert steps["SHM", "IBV"].endswith("; not compared in 4 others")

@@ -97,7 +97,7 @@ def test_classes_and_groups_of_made_matrices(
 
 
 def test_messages_of_the_tuned_tree_cross_sockets(build: Build, tmp_path: Path) -> None:
-    """Natural placement crosses seldom where ranks are filled socket by socket; tuned always."""
+    """Natural placement rarely crosses if ranks fill socket by socket; tuned always does."""
     result = found(build, tmp_path, made([(rank // 4,) for rank in range(8)], [6e-7, 3e-7]))
     assert result["crossing"] == ["7"]
     groups = dict(zip(map(str, range(8)), result["groups"], strict=True))
@@ -186,7 +186,7 @@ def crossing(build: Build, tree: str, nodes: list[int]) -> int:
 
 
 def fewest(nodes: list[int]) -> int:
-    """Over all arrangements of two nodes in the binomial tree, by trying them."""
+    """The minimum over all arrangements of two nodes in the binomial tree, by brute force."""
     ranks = len(nodes)
     best = ranks
     for places in map(set, combinations(range(1, ranks), sum(nodes))):
@@ -406,7 +406,7 @@ def test_metrics_of_the_matrix() -> None:
     assert [metric.name for metric in metrics if metric.headline] == ["latency, median pair"]
 
 
-def test_each_figure_stands_under_its_own_heading() -> None:
+def test_each_metric_has_its_own_heading() -> None:
     series = parse("kernel", output()).series
     run = Record(Case("s", "g", "SHM", "core_pairs"), "kernel", 1, "ok", series=series, hosts=("a",))
     text = to_terminal(compare([run], [1024]))
@@ -418,7 +418,7 @@ def test_each_figure_stands_under_its_own_heading() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("3e-07 2e-04", "nan 2e-04", "latency_seconds is 'nan', not a figure"),
+        ("3e-07 2e-04", "nan 2e-04", "latency_seconds is 'nan', not a number"),
         ("3e-07 2e-04", "0 2e-04", "took no time at all"),
         ("0 1 3e-07", "0 - 3e-07", "to is '-'"),
         ("2 3 1e-04", "2 3 -", "seconds_alone is '-'"),

@@ -19,14 +19,15 @@ from conftest import succeeded
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
+from mpicampaign.schedulers import batch_schedulers
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]
 
 
 class Desk:
-    """A folder to work in, and a PATH on which there are only the basic tools and stand-ins."""
+    """A working folder, and a PATH with basic tools and stand-ins only."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "work"
@@ -42,7 +43,7 @@ class Desk:
 
     @property
     def calls(self) -> list[str]:
-        """What the stand-ins were called with."""
+        """The arguments of the stand-ins' calls."""
         log = self.folder.parent / "calls"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -80,7 +81,7 @@ class Desk:
         )
 
     def demand_campaign(self) -> None:
-        """The file that was written is checked and planned by the commands that a person would use."""
+        """The usual commands check and plan the written file."""
         for command in ("check", "plan"):
             done = self.call(command, "--campaign", "site.yaml")
             assert done.returncode == 0, done.stderr
@@ -107,11 +108,11 @@ def test_a_plain_machine_gets_a_campaign_of_its_own(desk: Desk) -> None:
     desk.demand_nothing_left()
 
 
-def test_a_file_that_is_there_is_kept_unless_told_otherwise(desk: Desk) -> None:
+def test_an_existing_file_is_kept_by_default(desk: Desk) -> None:
     desk.site.write_text("mine")
     done = desk.call("doctor")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "site.yaml: this file is there already" in done.stderr
+    assert "site.yaml: this file exists already" in done.stderr
     assert desk.site.read_text() == "mine"
     assert succeeded(desk.call("doctor", "--overwrite"))
     desk.demand_campaign()
@@ -121,19 +122,19 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
     desk.slurm()
     desk.stand_in("sbatch", script="echo other >site.yaml; exit 1")
     done = desk.call("doctor")
-    assert done.returncode == 2 and "this file is there already" in done.stderr
+    assert done.returncode == 2 and "this file exists already" in done.stderr
     assert desk.site.read_text() == "other\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--output", "no/such/folder/x.yaml"], "its folder is not there"),
+        (["--output", "no/such/folder/x.yaml"], "its folder does not exist"),
         (["--time-limit", "soon"], "--time-limit: 'soon' is not a duration"),
         (["--partition", "all"], "no scheduler was found"),
     ],
 )
-def test_mistakes_of_the_call_are_told(desk: Desk, arguments: list[str], words: str) -> None:
+def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], words: str) -> None:
     done = desk.call("doctor", *arguments)
     assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
@@ -202,7 +203,7 @@ def test_probes_that_do_not_start_in_time_are_cancelled_and_no_others(desk: Desk
         "scancel 8",
         "scancel 9",
     ]
-    assert "not looked at by a probe job: probe job 7" in desk.site.read_text()
+    assert "not examined by a probe job: probe job 7" in desk.site.read_text()
     desk.demand_campaign()
     desk.demand_nothing_left()
 
@@ -215,7 +216,7 @@ def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
 
 
 def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -> int:
-    """The exit status; a machine that stands still for a while is no failure of the program."""
+    """The exit status; a stalled machine is not a failure of the program."""
     for _ in range(int(120 / pause)):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
@@ -226,7 +227,7 @@ def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -
 
 @pytest.mark.parametrize("pause", [10, 0.1])
 def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
-    """Each probe once, whether a person waits for the end or goes on pressing."""
+    """Each probe once, whether the user waits or keeps pressing Ctrl-C."""
     desk.slurm()
     desk.stand_in("scancel", script="sleep 0.3")
     environment = {**desk.environment, "PYTHONFAULTHANDLER": "1"}
@@ -268,11 +269,11 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     writes = 'for last; do :; done; for a; do case $a in *.txt) echo rubbish >"$a" ;; esac; done; echo 7'
     desk.stand_in("sbatch", script=writes)
     done = desk.call("doctor", "--partition", "blue")
-    assert "could not look: this is no whole output of the probe" in done.stdout
+    assert "could not look: not a complete output of the probe" in done.stdout
     desk.demand_campaign()
 
 
-def test_hostile_names_are_left_out_and_told(desk: Desk) -> None:
+def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
     lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|idle"]
     lines += ["n3|good|good*|up|1|fine|1|2|1|idle"]
     desk.slurm("\n".join(lines) + "\n")
@@ -328,6 +329,29 @@ def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
     assert done.returncode == 2 and "LSF is down" in done.stderr and not desk.site.exists()
 
 
+# ---- Two schedulers
+
+
+def test_of_two_schedulers_the_first_of_the_registry_is_examined(desk: Desk) -> None:
+    desk.slurm()
+    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS), ("bparams", "")):
+        desk.stand_in(name, output)
+    first, second = batch_schedulers()
+    done = desk.call("doctor", "--no-probe")
+    assert f"scheduler: {first.title}\n" in done.stdout
+    assert f"{second.title} is here, too: --scheduler {second.name} looks at it" in done.stdout
+    done = desk.call("doctor", "--no-probe", "--overwrite", "--scheduler", second.name)
+    assert f"scheduler: {second.title}\n" in done.stdout and "is here, too" not in done.stdout
+
+
+def test_where_one_of_two_schedulers_does_not_answer_the_other_is_named(desk: Desk) -> None:
+    for scheduler in batch_schedulers():
+        desk.stand_in(scheduler.site_questions[0][0], status=255)
+    done = desk.call("doctor")
+    second = batch_schedulers()[1].name
+    assert done.returncode == 2 and f"give --scheduler {second}, or --scheduler none" in done.stderr
+
+
 # ---- Calls
 
 
@@ -347,6 +371,12 @@ def _alive(process: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def test_the_failure_of_a_command_has_its_last_lines_without_control_characters() -> None:
+    answer = call(["bash", "-c", "printf 'a\nb\nc\n'; printf 'd\033\n' >&2; exit 3"])
+    assert answer.failure == "bash failed with exit status 3: b / c / 'd\\x1b'"
+    assert answer.last_line == "'d\\x1b'" and answer.out == "a\nb\nc\n"
 
 
 def test_a_command_that_is_not_there() -> None:

@@ -1,4 +1,4 @@
-"""The campaign file that the doctor writes: it loads, means what was found, and no name does harm in it."""
+"""The campaign file that the doctor writes: it loads, matches the findings, and no name does harm."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_without_a_probe_nothing_is_claimed_of_networks(tmp_path: Path) -> None:
     campaign = loaded(found, tmp_path)
     assert campaign.host_groups["milan"].fabrics == {}
     assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM")}
-    assert "# not looked at by a probe job: the queue was busy" in campaign_text(found)
+    assert "# not examined by a probe job: the queue was busy" in campaign_text(found)
     assert "# fabrics: {eth: {transport: tcp" in campaign_text(found)
 
 
@@ -106,8 +106,13 @@ def test_down_interfaces_and_virtual_speeds_are_no_claims(tmp_path: Path) -> Non
     fabrics = loaded(found, tmp_path).host_groups["g"].fabrics
     assert list(fabrics) == ["eno1"] and fabrics["eno1"].bytes_per_second is None
     text = campaign_text(found)
-    for words in ("eno2 is not up", "eno3 has no IPv4 route", "mlx5_0 port 1: not active", "eno1 says 25000"):
-        assert words in text
+    for note in (
+        "eno2 is not up",
+        "eno3 has no IPv4 route",
+        "mlx5_0 port 1: not active",
+        "eno1 reports 25000",
+    ):
+        assert note in text
 
 
 def test_a_single_node_is_not_asked_to_talk_to_another(tmp_path: Path) -> None:
@@ -188,7 +193,7 @@ AMBIGUOUS = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_that_no_job_script_may_hold_are_refused_in_words(name: str) -> None:
+def test_names_that_no_job_script_may_hold_are_refused_with_a_message(name: str) -> None:
     words = refusal(replace(MILAN, queue=name), SLURM)
     assert "cannot be used in a job script" in words and words.isprintable()
     if name:
@@ -226,7 +231,7 @@ def test_any_text_is_read_back_as_it_is_by_two_readers(text: str) -> None:
 
 
 @given(st.from_regex(r"[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,-]{0,12}", fullmatch=True))
-def test_words_are_texts_to_the_reader_of_campaign_files(word: str) -> None:
+def test_names_are_texts_to_the_reader_of_campaign_files(word: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "word.yaml"
         file.write_text(dumped({"key": word}), encoding="utf-8")

@@ -90,7 +90,7 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
         done = run(minicluster, folder, "doctor", "--partition", "blue", "--time-limit", "2 s")
         assert done.returncode == 0, done.stderr
         assert f"probe job {int(job) + 1} had not started after 2 s (PENDING" in done.stdout
-        assert "sockets of a node: 1, cores: 2 (as the scheduler says)" in done.stdout
+        assert "sockets of a node: 1, cores: 2 (from the scheduler)" in done.stdout
         states = minicluster.queue()
         assert (states[job], states[str(int(job) + 1)]) == ("RUNNING", "CANCELLED")
         assert succeeded(run(minicluster, folder, "plan", "--campaign", "site.yaml"))
@@ -101,14 +101,14 @@ def test_busy_nodes_are_waited_for_so_long_and_the_probe_is_cancelled(
 
 @pytest.mark.full
 def test_a_folder_that_nodes_do_not_see_is_named_as_the_reason(minicluster: MiniCluster) -> None:
-    """/tmp is each node's own: Slurm cannot make the log there, and the output is not seen."""
+    """Each node has its own /tmp: Slurm cannot write the log there, and the output is not visible."""
     done = run(minicluster, minicluster.home, "doctor", "--partition", "red", "--output", "/tmp/site.yaml")
     assert done.returncode == 0, done.stderr
     assert "its output is not seen in /tmp: is that folder shared with the nodes?" in done.stdout
 
 
 @pytest.mark.full
-def test_a_controller_that_is_down_is_told_and_nothing_is_written(
+def test_a_controller_that_is_down_is_reported_and_nothing_is_written(
     cluster_parts: None, tmp_path: Path
 ) -> None:
     with MiniCluster(tmp_path) as cluster:

@@ -1,4 +1,4 @@
-"""What the doctor reads: outputs of Slurm, LSF, module and the probe, whole ones and broken ones.
+"""What the doctor reads: outputs of Slurm, LSF, module and the probe, intact and broken.
 
 Slurm's are as the test cluster prints them (test_doctor_minicluster.py runs the commands); LSF's were
 written by hand after the documentation of its tables and stand in for a real one.
@@ -97,7 +97,7 @@ def test_states_of_nodes(state: str, usable: int) -> None:
         "\x1b[31mn1\x1b[0m\n",
     ],
 )
-def test_what_sinfo_should_not_print_is_refused_in_words(output: str) -> None:
+def test_unexpected_sinfo_output_is_refused_with_a_message(output: str) -> None:
     with pytest.raises(UnreadableError, match="sinfo") as caught:
         slurm.read_nodes(output)
     assert "\x1b" not in str(caught.value)
@@ -134,7 +134,10 @@ def test_slurm_jobs() -> None:
     printed = ("12\n", "12;cluster\n", "Submitted batch job 12\n")
     assert [slurm.SCHEDULER.read_submitted(text) for text in printed] == ["12", "12", ""]
     jobs = slurm.SCHEDULER.read_queue("12|PENDING|Resources|a\n13|RUNNING|None|b\n")
-    assert [(job.state, job.said) for job in jobs] == [(QUEUED, "PENDING (Resources)"), (RUNNING, "RUNNING")]
+    assert [(job.state, job.description) for job in jobs] == [
+        (QUEUED, "PENDING (Resources)"),
+        (RUNNING, "RUNNING"),
+    ]
 
 
 # ---- LSF: stand-ins
@@ -194,7 +197,7 @@ def test_lsf_jobs() -> None:
     printed = ("Job <17> is submitted to queue <normal>.\n", "Request aborted by esub.\n")
     assert [lsf.SCHEDULER.read_submitted(text) for text in printed] == ["17", ""]
     [job] = lsf.SCHEDULER.read_queue("17|PEND|-|x|-\n")
-    assert (job.id, job.state, job.said) == ("17", QUEUED, "PEND")
+    assert (job.id, job.state, job.description) == ("17", QUEUED, "PEND")
 
 
 # ---- Modules

@@ -1,4 +1,4 @@
-"""The formulas of b_eff, against the published table of the T3E, and how its output is read."""
+"""The formulas of b_eff, compared with the published table of the T3E, and reading its output."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.monotony import better_with_fewer
 from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
 from mpicampaign.reference import load_reference
 from mpicampaign.show.sentences import said
@@ -18,7 +19,7 @@ from mpicampaign.suites.kernels import effective_bandwidth as formulas
 
 def column(quantity: str) -> dict[int, float]:
     """A column of the published table in MB/s, by the number of processes."""
-    figures = load_reference("b_eff-t3e").figures
+    figures = load_reference("b_eff-t3e").values
     return {int(f.ranks or 0): f.value / 1e6 for f in figures if f.quantity == quantity}
 
 
@@ -26,6 +27,12 @@ RING, RANDOM, B_EFF = (column(name) for name in ("b_eff_rings", "b_eff_random", 
 
 
 # --- the published table
+
+
+def not_monotonic(values: dict[int, float], rings: dict[int, float]) -> dict[int, int]:
+    """Numbers of processes whose value is flagged, each with the smaller number that did best."""
+    found = {count: better_with_fewer(count, value, rings[count], values) for count, value in values.items()}
+    return {count: best for count, best in found.items() if best is not None}
 
 
 def test_the_published_averages_follow_from_their_columns() -> None:
@@ -44,16 +51,16 @@ def test_the_published_averages_follow_from_their_columns() -> None:
     ],
 )
 def test_the_published_flags(values: dict[int, float], bold: set[int], italic: set[int]) -> None:
-    flags = formulas.not_monotonic(values, RING)
+    flags = not_monotonic(values, RING)
     assert set(flags) == bold
     assert set(flags.values()) == italic
 
 
 def test_monotony_needs_no_neighbouring_counts_and_allows_one_process() -> None:
     rings = {2: 100.0, 8: 400.0, 16: 800.0}
-    assert formulas.not_monotonic({16: 749.0, 2: 100.0, 8: 800.0}, rings) == {16: 8}
-    assert formulas.not_monotonic({16: 750.0, 2: 100.0, 8: 800.0}, rings) == {}
-    assert formulas.not_monotonic({}, {}) == {}
+    assert not_monotonic({16: 749.0, 2: 100.0, 8: 800.0}, rings) == {16: 8}
+    assert not_monotonic({16: 750.0, 2: 100.0, 8: 800.0}, rings) == {}
+    assert not_monotonic({}, {}) == {}
 
 
 # --- formulas
@@ -120,7 +127,7 @@ def output(speeds: dict[str, float] | None = None, end: str = "") -> str:
 SPEEDS = {"ring-2": 200.0, "random-1": 900.0, "random-2": 100.0, "best": 160.0, "worst": 40.0, "1d-x": 400.0}
 
 
-def test_figures_of_an_output() -> None:
+def test_metrics_of_an_output() -> None:
     main, first, cartesian = parse("kernel", output(SPEEDS)).series
     rings = 2 ** (1 / 6) * 100.0
     assert main.label == "b_eff" and main.ranks == 3
@@ -154,7 +161,7 @@ def test_at_lmax_only_the_longest_message_counts() -> None:
     assert columns["b_eff"] == [pytest.approx(100.0 * 22 / 21)]
 
 
-def test_a_given_lmax_is_told_apart() -> None:
+def test_a_given_lmax_is_a_metric_of_its_own() -> None:
     text = output().replace("lmax_rule=memory/128", "lmax_rule=given")
     labels = [series.label for series in parse("kernel", text).series]
     assert labels[0].startswith("b_eff (Lmax ") and labels[0].endswith(" given)")
@@ -222,7 +229,7 @@ def test_tables_of_a_campaign() -> None:
     assert [metric.name for metric in tables[0].metrics if metric.headline] == ["b_eff"]
     assert [len(table.metrics) for table in tables] == [6, 4, 3]
     assert all(metric.group == metric.name for table in tables for metric in table.metrics)
-    notes = [said(note, "MB/s") for note in tables[0].rows[0].notes]
+    notes = [said(note) for note in tables[0].rows[0].notes]
     assert notes == ["shortened by its budget: 2 of 30 random patterns (repeat 2)"]
     assert tables[0].rows[0].counted == 2
 
@@ -238,9 +245,7 @@ def b_eff_run(
 
 def monotony_notes(*runs: Record) -> dict[str, str]:
     rows = compare(runs).tables[0].rows
-    return {
-        row.case.placement: said(n, "MB/s") for row in rows for n in row.notes if n.kind == "not_monotonic"
-    }
+    return {row.case.placement: said(n) for row in rows for n in row.notes if n.kind == "not_monotonic"}
 
 
 def test_rows_that_fewer_ranks_outdo_are_noted() -> None:
@@ -260,7 +265,7 @@ def test_rows_that_fewer_ranks_outdo_are_noted() -> None:
         b_eff_run(16, 120e6),
     ],
 )
-def test_other_networks_host_groups_and_larger_numbers_are_not_held_against_a_row(other: Record) -> None:
+def test_other_networks_host_groups_and_larger_numbers_are_not_compared_with_a_row(other: Record) -> None:
     assert monotony_notes(b_eff_run(8, 100e6), other) == {}
 
 

@@ -14,16 +14,10 @@ import pytest
 from test_kernels import Build, Launch, demand_refusal, mpi_environment
 
 from mpicampaign.suites import parse
+from mpicampaign.suites.kernels import KERNELS
 
-# Short runs of each; a kernel that the Makefile builds and that is not here fails the first test.
-QUICK = {
-    "tree_gather": ("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
-    "tree_merge": ("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
-    "point_to_point": ("--max-size", "1KiB", "--budget", "0.1"),
-    "core_pairs": ("--budget", "1"),
-    "b_eff": ("--lmax", "8KiB", "--budget", "0.5"),
-    "latency_bandwidth": ("--budget", "0.5"),
-}
+# A kernel that the Makefile builds and that has no file in suites/kernels fails the first test.
+QUICK = {kernel.name: kernel.quick for kernel in KERNELS.built_in()}
 SYSTEM_MPIS = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}  # Debian's names
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -79,7 +73,7 @@ def test_a_wrong_option_is_refused_by_all_ranks(build: Build, kernel: str) -> No
 REFUSED = {
     "tree_gather": (("--tree", "natural,natural"), "'natural' is named twice"),
     "tree_merge": (("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
-    "point_to_point": (("--pairs", "2"), "'2' is no number of pairs"),
+    "point_to_point": (("--pairs", "2"), "'2' is not a number of pairs"),
     "b_eff": (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
 }
 
@@ -146,7 +140,7 @@ def test_sanitizers_find_nothing(sanitized: Build, kernel: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", QUICK)
 def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str) -> None:
-    """With MPICH: Open MPI sends bytes of its own that it never wrote."""
+    """With MPICH: Open MPI itself sends unwritten bytes."""
     if "mpich" not in system_build.folder.name:
         pytest.skip("valgrind is used with MPICH")
     if not shutil.which("valgrind"):
@@ -159,9 +153,9 @@ def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str
 
 @pytest.mark.full
 def test_ranks_on_different_processors_refuse_together(system_build: Build) -> None:
-    """Some ranks have AVX-512, some (under valgrind) have not; a tuned tree makes ranks wait for each other.
+    """Some ranks have AVX-512, some (under valgrind) have not; making a tuned tree is collective.
 
-    With MPICH: Intel MPI itself hangs where ranks take different ways through shared memory.
+    With MPICH: Intel MPI itself hangs if ranks use different paths through shared memory.
     """
     if "mpich" not in system_build.folder.name or not shutil.which("valgrind"):
         pytest.skip("needs MPICH and valgrind")

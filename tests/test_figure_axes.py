@@ -1,4 +1,4 @@
-"""Scales, ticks and words of figures: round values, nothing overlapping, long names cut."""
+"""Scales, ticks and texts of figures: round values, no overlaps, long names cut."""
 
 from __future__ import annotations
 

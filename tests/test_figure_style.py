@@ -1,4 +1,4 @@
-"""Colours: told apart by colour-blind readers and in grey print, words readable on them."""
+"""Colours: distinguishable for colour-blind readers and in grey print, with readable text on them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from mpicampaign.show.charts.looks import (
     COLOURS,
     SEQUENCE,
-    WORDS_CONTRAST,
+    TEXT_CONTRAST,
     contrast,
+    ink_on,
     looks,
     luminance,
     shade,
-    words_on,
 )
 
 # Machado, Oliveira and Fernandes 2009, severity 1, for linear RGB.
@@ -57,14 +57,14 @@ def lab(colour: str, sight: str) -> list[float]:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-def test_colours_are_told_apart(sight: str) -> None:
+def test_colours_are_distinguishable(sight: str) -> None:
     for one, other in combinations(COLOURS, 2):
         apart = sum((a - b) ** 2 for a, b in zip(lab(one, sight), lab(other, sight), strict=True)) ** 0.5
         assert apart > 10, (one, other)
 
 
 def test_neighbours_differ_in_grey_print() -> None:
-    """Those that lie further apart differ in line and marker."""
+    """Colours further apart in the list differ in line and marker."""
     for one, other in pairwise(COLOURS):
         assert abs(lab(one, "normal")[0] - lab(other, "normal")[0]) > 9, (one, other)
 
@@ -75,13 +75,13 @@ def test_looks_differ_in_line_and_marker_too() -> None:
     assert len({str(look.line) for look in found[:4]}) == len({look.marker for look in found[:7]}) - 3 == 4
 
 
-def test_words_in_colours_are_readable_on_white() -> None:
+def test_coloured_text_is_readable_on_white() -> None:
     for look in looks(COLOURS).values():
-        assert contrast(look.ink, "#ffffff") >= WORDS_CONTRAST
+        assert contrast(look.ink, "#ffffff") >= TEXT_CONTRAST
 
 
-def test_the_sequence_rises_in_lightness_and_words_are_readable_on_all_of_it() -> None:
+def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:
     steps = [shade(n / 50) for n in range(51)]
     assert all(luminance(a) < luminance(b) for a, b in pairwise(steps))
     assert (steps[0], steps[-1]) == (SEQUENCE[0], SEQUENCE[-1])
-    assert min(contrast(words_on(step), step) for step in steps) >= WORDS_CONTRAST
+    assert min(contrast(ink_on(step), step) for step in steps) >= TEXT_CONTRAST

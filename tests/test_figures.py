@@ -1,4 +1,4 @@
-"""Figures: which are drawn, what they say, and that they are the same for the same records."""
+"""Figures: which are drawn, their texts, and the same bytes for the same records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are empty files, which takes no time."""
+    """Figures are empty files, to save time."""
 
     def touch(_: Page, folder: Path, name: str) -> None:
         for ending in FORMATS:
@@ -43,20 +43,20 @@ def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def repeats_in(figure: Figure) -> int:
-    """How many lines of single repeats an SVG holds."""
+    """The number of lines for single repeats in an SVG."""
     groups = ElementTree.parse(figure.svg).getroot().iter(f"{SVG}g")
     of_repeats = [group for group in groups if group.get("id", "").startswith("repeats-")]
     return sum(len(list(group.iter(f"{SVG}path"))) for group in of_repeats)
 
 
 def named(figures: list[Figure], part: str) -> Figure:
-    """The one figure with these words in its title."""
+    """The one figure with this text in its title."""
     (found,) = (figure for figure in figures if part in figure.title)
     return found
 
 
 def many(groups: int, placements: Sequence[str], name: str = "group", repeats: int = 3) -> list[Record]:
-    """PingPong on so many host groups; the last placement is n/a on every third."""
+    """PingPong on this many host groups; the last placement is n/a on every third."""
     records = []
     for number, placement in product(range(groups), placements):
         case = Case("s", f"{name}{number}", placement, "PingPong")
@@ -86,7 +86,7 @@ def test_captions_say_what_is_left_out(drawn: list[Figure]) -> None:
         assert "1 contradicted run, 1 failed run" in figure.caption
 
 
-def test_alternative_texts_hold_the_figures(drawn: list[Figure]) -> None:
+def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
     assert "local SHM-1 0.253 µs" in drawn[0].alt
     assert "local TCP-loopback 281.0 MB/s, 1152 MB/s, 1715 MB/s, 2053 MB/s" in drawn[1].alt
     assert "local TCP-loopback at most 2053 MB/s at 4 MiB" in drawn[2].alt

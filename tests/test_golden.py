@@ -104,7 +104,7 @@ def directives(name: str) -> list[str]:
 
 
 def launch(name: str) -> list[str]:
-    """The words of the launch command, up to the per-rank wrapper, then the benchmark's arguments."""
+    """The tokens of the launch command, up to the per-rank wrapper, then the benchmark's arguments."""
     text = SCRIPTS[name].rpartition("\nmeasure ")[2]
     return [word for word in text.split() if word not in ('"$rank"', '"$program"')]
 
@@ -141,7 +141,7 @@ def test_scarf_as_in_the_stfc_report(name: str, tile: int, flags: list[str]) -> 
 def test_four_ranks_as_in_the_stfc_report(name: str, tile: int, flags: list[str]) -> None:
     """Codes 7 and 8: four ranks on one node or on two.
 
-    HPL is no benchmark of the project yet: IMB stands for it. The codes leave the binding to chance;
+    The project does not run HPL yet: IMB replaces it. The codes leave the binding to chance;
     here the launcher's own -cpu_bind is added, as in the report's section 3.1.1.
     """
     found = directives(name)
@@ -161,7 +161,7 @@ def test_four_ranks_as_in_the_stfc_report(name: str, tile: int, flags: list[str]
         ("slurm-intelmpi", ["-n", "{ranks}", "-ppn", "16"]),
         ("slurm-srun", ["--nodes={nodes}", "--ntasks={ranks}", "--ntasks-per-node=16"]),
         ("lsf-openmpi", ["-np", "{ranks}", "--map-by", "ppr:16:node"]),
-        ("scarf", []),  # LSF tells Platform MPI
+        ("scarf", []),  # Platform MPI gets the hosts from LSF
     ],
 )
 @pytest.mark.parametrize(("placement", "nodes"), [("SHM-full", 1), ("TCP-full", 2), ("IBV-full", 2)])
@@ -209,7 +209,7 @@ def test_mvapich_as_in_its_user_guide(system: str) -> None:
 
 
 def test_lotus_as_in_the_stfc_report() -> None:
-    """Codes 5 and 8: another queue, another command, the profile sourced, a variable handed on."""
+    """Codes 5 and 8: another queue, another command, the profile sourced, a variable passed on."""
     text = SCRIPTS["lotus.TCP.sh"]
     assert directives("lotus.TCP.sh")[1:4] == ["-x", "-q par-multi", "-m broadwell256G"]
     words = launch("lotus.TCP.sh")

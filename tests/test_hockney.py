@@ -1,4 +1,4 @@
-"""Hockney's model by protocol segment: parameters and borders are found again; what is not told is None."""
+"""Hockney's model by protocol segment: parameters and borders are recovered; undetermined values are None."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a run another one, and what does not."""
+"""Changes that make a run a different one, and changes that do not."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_raised_number_of_an_mpi_library_makes_others_of_its_runs(monkeypatch:
 
 
 def test_a_new_field_at_its_default_changes_no_identity() -> None:
-    """Declared keys at their defaults are left out: the identities of a plain run can be foretold."""
+    """Declared keys at their defaults are left out: the identities of a plain run are predictable."""
     declared = {
         **{"system": "here", "host_group": "blue", "placement": "SHM", "benchmark": "PingPong", "repeat": 1},
         **{"scheduler": "none", "launcher": "hydra", "mpi": "intelmpi", "suite": "imb"},

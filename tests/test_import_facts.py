@@ -1,4 +1,4 @@
-"""What is read from LSF reports and job scripts of other people."""
+"""Facts read from LSF reports and job scripts of other people."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_an_osu_output_says_itself_what_it_is(title: str, benchmark: str) -> Non
 
 
 def test_many_benchmarks_of_one_call_are_named_by_their_program() -> None:
-    """All that IMB-MPI1 measures where nothing is chosen: their names are no name of a label."""
+    """All benchmarks that IMB-MPI1 runs by default: joined, their names are too long for a label."""
     names = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Reduce_scatter", "Bcast")
     call = "# Calling sequence was: \n\n# ./IMB-MPI1 \n\n"
     few, many = (
@@ -189,11 +189,11 @@ def test_the_script_names_an_osu_program_of_an_unknown_title() -> None:
     assert read_facts("a/x.out", text, "srun ./osu_brandnew\n")["benchmark"] == "osu_brandnew"
 
 
-def test_why_a_job_was_ended_in_lsfs_words() -> None:
+def test_why_a_job_was_ended_according_to_lsf() -> None:
     end = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
     report = read_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
-    words = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
-    assert report is not None and report.trouble == words
+    trouble = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
+    assert report is not None and report.trouble == trouble
 
 
 TWO_LAUNCHES = """\
@@ -256,7 +256,9 @@ def _report_below(job: int) -> str:
         (_report_below(1) + _report_below(2), "split the file behind line 78"),
     ],
 )
-def test_reports_of_several_jobs_in_one_file_are_told_with_where_to_split_it(text: str, split: str) -> None:
+def test_reports_of_several_jobs_in_one_file_are_refused_with_the_line_to_split_at(
+    text: str, split: str
+) -> None:
     lines = text.splitlines()
     second = max(number for number, line in enumerate(lines, 1) if line.startswith("Sender: LSF"))
     said = re.escape(f"line {second}: a second LSF job report, of job 2 after 1: bsub -o appends")

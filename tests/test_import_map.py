@@ -1,4 +1,4 @@
-"""Maps of imports: every mistake is told with its line, key and remedy; what rules do."""
+"""Maps of imports: every error is reported with line, key and remedy; what rules do."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
     assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
     assert found.presentation.table_sizes == (1024, 4096)
     assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
-    assert found.claims["TCP"].nodes == 2
+    assert found.placements["TCP"].nodes == 2
 
 
 @pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
-def test_shipped_maps_have_no_mistakes(path: Path) -> None:
+def test_shipped_maps_have_no_errors(path: Path) -> None:
     assert load_map(path).campaign == path.parent.name
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "message"),
     [
         ("import: raw\n", "", r"map\.yaml:1: import: this key is missing"),
         ("import: raw", "import: ../raw", r"map\.yaml:1: import: not usable as a name"),
         ("rules:", "rule:", r"map\.yaml:8: rule: unknown key 'rule'.*\n.*did you mean 'rules'"),
         ("directive.m", "directve.m", r"map\.yaml:9: .*unknown fact 'directve\.m'\n +did you mean"),
         ("(?P<group>", "(?P<group", r"map\.yaml:9: .*not a regular expression"),
-        ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is no group.*\n +did you mean 'group'"),
+        ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is neither a group.*\n +did you mean 'group'"),
         ("nodes: 2", "nodes: two", r"map\.yaml:7: placements\.TCP\.nodes: must be a whole number"),
         ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp or ibv"),
-        ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is no range of numbers"),
+        ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is not a range of numbers"),
         ("cn[08-11,20]", "cn[1-999999999]", r"map\.yaml:5: .*more than 100000 hosts"),
         ("1KiB", "1Kib", r"map\.yaml:3: table_sizes\[0\]: "),
         (
@@ -72,13 +72,15 @@ def test_shipped_maps_have_no_mistakes(path: Path) -> None:
         ("system: s}", "sistem: s}", r"map\.yaml:10: .*unknown key 'sistem'\n +did you mean 'system'"),
     ],
 )
-def test_mistakes_are_told_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_errors_are_reported_with_line_key_and_remedy(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     assert old in GOOD
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=message):
         load(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_several_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     text = GOOD.replace("nodes: 2", "nodes: 0").replace("{group}", "{x}").replace("directive.m", "queu")
     with pytest.raises(UserError) as raised:
         load(tmp_path, text)
@@ -139,8 +141,8 @@ def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
 
 def test_every_fact_is_documented() -> None:
     text = (CAMPAIGNS.parent / "docs" / "import.md").read_text()
-    rows = [f"| `{name}` | {words} |" for name, words in FACTS.items()]
-    rows += [f"| `{name}.NAME` | {words} |" for name, words in FAMILIES.items()]
+    rows = [f"| `{name}` | {meaning} |" for name, meaning in FACTS.items()]
+    rows += [f"| `{name}.NAME` | {meaning} |" for name, meaning in FAMILIES.items()]
     assert [row for row in rows if row not in text.splitlines()] == []
 
 
@@ -169,7 +171,7 @@ def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
 def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
     load(tmp_path, GOOD)
     with pytest.raises(
-        UserError, match=r"map\.yaml: this is the map of an import, no campaign file\n +report takes it"
+        UserError, match=r"map\.yaml: this is an import map, not a campaign file\n +report takes it"
     ):
         load_campaign(tmp_path / "map.yaml")
     with pytest.raises(UserError, match=r"this is a campaign file, not the map of an import"):

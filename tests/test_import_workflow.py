@@ -56,14 +56,14 @@ def test_snakemake_import_takes_in_and_reports(project: ProjectCopy, tmp_path: P
 
 def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: ProjectCopy, tmp_path: Path) -> None:
     done = project.call("import", raw(tmp_path), "--map", tmp_path / "map.yaml")
-    assert "2 files: 1 runs, 0 job scripts and standard errors beside them, 1 refused; 2 new" in done.stdout
+    assert "2 files: 1 runs, 0 job scripts and standard error files, 1 refused; 2 new" in done.stdout
     assert "1 runs: 1 ok" in done.stdout
     results = project.folder / "results" / "two-hosts"
     assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
 
 
 def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
-    """Call the command with a standard output that nobody reads; exit status and standard error."""
+    """Call the command with a standard output without a reader; exit status and standard error."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -85,10 +85,10 @@ def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCo
     results = project.folder / "results" / "two-hosts"
     assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
     status, said = unread(project, "tables", "--results", results)
-    assert status in (0, EXIT_UNREAD) and not said  # nothing but its words was to be done
+    assert status in (0, EXIT_UNREAD) and not said  # it had nothing to do but to print
 
 
-def test_failed_and_contradicted_runs_are_told_apart(project: ProjectCopy, tmp_path: Path) -> None:
+def test_failed_and_contradicted_runs_are_distinguished(project: ProjectCopy, tmp_path: Path) -> None:
     outputs = raw(tmp_path)
     for number in range(2, 9):
         text = "#HOSTS=2\n" + imb(second=number)

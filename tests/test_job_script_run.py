@@ -1,4 +1,4 @@
-"""Job scripts that really run, with a launcher and a program that misbehave as real ones do."""
+"""Real runs of job scripts, with a launcher and a program that misbehave like real ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def processes_of(folder: Path) -> list[str]:
 
 
 def left_of(folder: Path) -> list[str]:
-    """The same, of those that do not end soon: a rank may have started a `sleep 0.1` when it was killed."""
+    """The same, without those that end soon: a killed rank may have started a `sleep 0.1`."""
     deadline = time.monotonic() + 5
     while (left := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -73,7 +73,7 @@ def left_of(folder: Path) -> list[str]:
 
 
 def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_path: Path) -> None:
-    """The launcher dies of TERM at once; its rank, in a session of its own, ignores TERM."""
+    """The launcher dies of TERM at once; its rank, in its own session, ignores TERM."""
     stubborn = "trap '' TERM HUP INT\nwhile :; do sleep 0.1; done\n"
     found = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n')
     script = found.scripts[0]
@@ -123,7 +123,7 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
-def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
+def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
     found = prepared(tmp_path, END)
     script = found.scripts[0]
     holder = found.measuring_lock.open("w")
@@ -135,7 +135,7 @@ def test_whoever_waits_is_told_for_whom(tmp_path: Path) -> None:
     assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
     said: list[str] = []
     wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
-    assert said == ["process 4711, /somewhere"]
+    assert said == ["waiting for another measurement on this machine to end: process 4711, /somewhere"]
     time.sleep(0.3)
     assert not (script.folder / "attempts").exists()
     holder.close()
@@ -154,7 +154,7 @@ def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> 
 
 
 def test_what_ran_is_recorded_not_what_was_rendered(tmp_path: Path) -> None:
-    """Also of a script whose edit leaves its launch alone."""
+    """Also for a script edited without changing its launch."""
     script = prepared(tmp_path, END).scripts[0]
     script.path.write_text(
         script.path.read_text().replace("# Software", "# The software\nexport UCX_TLS=all")
@@ -212,7 +212,7 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
         (
             "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
             "echo '# All processes entering MPI_Finalize'\n",
-            "something else than it was asked for: Invalid benchmark name pingpongg",
+            "did not do what was requested: Invalid benchmark name pingpongg",
         ),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_result_that_cannot_be_put_in_its_place_is_no_success(tmp_path: Path) 
 
 
 def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> None:
-    """Else it would end when it likes, and `timeout` with 124."""
+    """Otherwise it would end at any time, and `timeout` with 124."""
     script = prepared(tmp_path, END, "trap '' TERM\nfor n in {1..60}; do sleep 0.1; done\n").scripts[0]
     text = script.text(inline=True)
     script.path.write_text(text.replace("--kill-after=10 ", "--kill-after=0.1 "))
@@ -270,7 +270,7 @@ def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
-    """The output is cut by the full disk; what there was room for stays as an attempt."""
+    """The full disk cuts the output; the part that fitted stays as an attempt."""
     last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
     script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
     text = script.path.read_text()

@@ -47,7 +47,7 @@ def mpi_environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Launch:
-    """What one mpirun did; ``statuses`` holds the exit status of each rank that ended."""
+    """The outcome of one mpirun; ``statuses`` holds the exit status of each rank that ended."""
 
     output: str
     errors: str
@@ -90,7 +90,7 @@ class Build:
     ) -> Launch:
         """Run a program of this folder; each rank notes its exit status in a file.
 
-        hasten: MPI's own start is made shorter, which is most of the time of a short run.
+        hasten: shorten MPI's own start, which dominates a short run.
         """
         note = 'env ${SHIM:+LD_PRELOAD="$SHIM"} "$@"; status=$?; echo $status >> "$STATUSES"; exit $status'
         shims = [str(self.folder / name) for name in preload.split() + ["hasten.so"] * hasten]
@@ -98,7 +98,7 @@ class Build:
         return self._run([*command, self.folder / program, *arguments], SHIM=":".join(shims), **environment)
 
     def refuse(self, ranks: int, kernel: str, *options: str) -> Launch:
-        """What so many ranks say of wrong options: without mpirun, in a hundredth of its time."""
+        """The refusal of wrong options by this many ranks, without mpirun, in a hundredth of its time."""
         return self._run([self.folder / "test_options", str(ranks), kernel, *options])
 
     def _run(self, command: list[str | Path], **environment: str) -> Launch:
@@ -114,7 +114,7 @@ class Build:
         return Launch(done.stdout, done.stderr, done.returncode, ended)
 
     def unit(self, program: str, *arguments: str, before: tuple[str, ...] = ()) -> str:
-        """Standard output of a test program that does without MPI; it must succeed."""
+        """Standard output of a test program without MPI; it must succeed."""
         done = subprocess.run(
             [*before, self.folder / program, *arguments],
             env=self.environment,
@@ -252,7 +252,7 @@ def test_a_longer_budget_is_not_spent_once_converged_and_a_short_one_is_flagged(
 
 @pytest.mark.alone
 def test_the_output_stays_small(build: Build) -> None:
-    """Of many samples few rows: 2,200 in all, here 19 of each tree and size."""
+    """Few rows for many samples: 2,200 in all, here 19 for each tree and size."""
     launch = build.launch(2, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "1")
     assert launch.status == 0, launch.errors
     sizes = launch.rows("sizes")
@@ -393,7 +393,7 @@ def test_a_processor_without_avx512_merges_with_the_portable_version(build: Buil
 
 
 def demand_refusal(launch: Launch, ranks: int, kernel: str, message: str) -> None:
-    """All ranks end with the status of a refusal, one says why, and nothing looks like an output."""
+    """All ranks end with the status of a refusal, one prints the reason, and nothing looks like an output."""
     assert launch.statuses == [2] * ranks
     assert launch.errors.count(f"{kernel}: ") == 1, launch.errors
     assert message in launch.errors
@@ -438,7 +438,7 @@ def test_one_rank_is_refused(build: Build, kernel: str) -> None:
     demand_refusal(build.refuse(1, kernel), 1, kernel, message)
 
 
-def test_a_kernel_that_refuses_nothing_is_told_from_one_that_does(build: Build) -> None:
+def test_a_kernel_that_refuses_nothing_is_distinguished_from_one_that_does(build: Build) -> None:
     """Without mpirun it gets no further than the first message; help is no refusal."""
     assert not {0, 2} & set(build.refuse(2, "tree_gather", "--max-size", "8").statuses)
     assert build.refuse(2, "tree_gather", "--help").statuses == [0, 0]
@@ -533,7 +533,7 @@ def read_evidence(path: Path) -> dict[str, dict[str, str]]:
 
 
 def run_with_evidence(build: Build, path: Path, *before: str, **environment: str) -> Launch:
-    """Two ranks, of which the first alone has a rank for its evidence."""
+    """Two ranks; only the first has a rank number for its evidence."""
     first = (
         'case "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" in 0) ;; *) unset MPICAMPAIGN_RANK ;; esac; exec "$@"'
     )

@@ -1,4 +1,4 @@
-"""The kernel latency_bandwidth: what it measures and prints, and how its output is read.
+"""The kernel latency_bandwidth: its measurements and output, and reading that output.
 
 More ranks than cores is fine here: nothing is claimed about speed.
 """
@@ -219,7 +219,7 @@ sizes 2000000 1 0 1
 END = f"#@end rows={len(ROWS.splitlines())} status=ok\n"
 
 
-def test_figures_as_hpcc_defines_them() -> None:
+def test_metrics_as_hpcc_defines_them() -> None:
     (series,) = parse("kernel", HEADER + ROWS + END).series
     assert (series.label, series.ranks) == ("latency_bandwidth", 3)
     expected = {
@@ -237,7 +237,7 @@ def test_figures_as_hpcc_defines_them() -> None:
     assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
 
 
-def test_all_figures_are_shown_and_the_random_rings_in_words() -> None:
+def test_all_metrics_are_shown_and_the_random_rings_are_described() -> None:
     (series,) = parse("kernel", HEADER + ROWS + END).series
     metrics = choose_metrics("kernel", [series], [1024])
     assert {metric.column for metric in metrics} == series.columns.keys()
@@ -264,7 +264,7 @@ def test_all_figures_are_shown_and_the_random_rings_in_words() -> None:
         ("1e-06 1.5e-06 2e-06", "1e-06 2.5e-06 2e-06", "contradict each other"),
         ("1e-06 1.5e-06 2e-06", "0 1.5e-06 2e-06", "took no time at all"),
         ("8e-05 9e-05 9e-05", "8e-05 7e-05 9e-05", "took longer than one of the two"),
-        ("8e-05 9e-05 9e-05", "nan 9e-05 9e-05", "seconds is 'nan', not a figure"),
+        ("8e-05 9e-05 9e-05", "nan 9e-05 9e-05", "seconds is 'nan', not a number"),
         ("rings natural 0 2000000", "rings random 3 2000000", "0 natural and 3 random, not 1 natural"),
         ("#@columns.rings=ring", "#@columns.rings=rung", "rows of rings lack the columns ring"),
     ],

@@ -50,7 +50,7 @@ def run(project: ProjectCopy) -> subprocess.CompletedProcess[str]:
 
 
 def stamps(project: ProjectCopy) -> dict[Path, tuple[int, str]]:
-    """What tells a result from a repeated one; not its time, since Snakemake touches what it takes up."""
+    """What distinguishes a result from a repeated one; not its time: Snakemake touches adopted files."""
     return {
         path: (path.stat().st_ino, path.with_name("evidence.txt").read_text())
         for path in project.results("short")
@@ -62,8 +62,8 @@ def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
     done = run(project)
     assert done.returncode == 0, done.stderr
     folder = project.folder / "results/short"
-    name, records = read_records(folder / "records.jsonl")
-    assert (name, len(records)) == ("short", 8)
+    header, records = read_records(folder / "records.jsonl")
+    assert (header.campaign, len(records)) == ("short", 8)
     for record in records:
         if record.case.placement == "SHM-2" and record.status == NOT_AVAILABLE:
             assert "2 socket(s)" in record.reason
@@ -185,7 +185,7 @@ def test_a_campaign_file_whose_path_yaml_would_misread(project: ProjectCopy) -> 
 
 @pytest.mark.full
 def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
-    """Nothing says how much a barrier moves; its result stays, and so do the tables."""
+    """The traffic of a barrier is unknown; its result stays, and so do the tables."""
     write_campaign(project, "SHM-1, TCP-loopback", repeats=1)
     text = (project.folder / "short.yaml").read_text()
     changed = text.replace("-iter 300 -time 5 -msglog 0:20 PingPong", "-iter 300 -time 1 Barrier")
@@ -198,7 +198,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
 
 
 def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
-    """An output that says nothing, and a program that was missing: put aside whole, then made again."""
+    """An output without content, and a missing program: set aside whole, then run again."""
     write_campaign(project, "SHM-1", repeats=2)
     assert succeeded(run(project))
     cut, missing = project.results("short")
@@ -218,7 +218,7 @@ def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
 
 
 def test_a_run_whose_output_says_nothing_fails_the_call(project: ProjectCopy) -> None:
-    """Rows and the closing line are there, so that only the parser sees that the table is none."""
+    """Rows and the closing line exist, so only the parser sees that there is no table."""
     write_campaign(project, "SHM-1", repeats=1)
     fake = project.folder / "fake"
     fake.write_text("#!/bin/bash\necho ' 0 nonsense'\necho '# All processes entering MPI_Finalize'\n")

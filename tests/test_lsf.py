@@ -44,7 +44,7 @@ from mpicampaign.schedulers.scheduler import FAILED as JOB_FAILED
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
-# One rank only; the words before the per-rank wrapper are the launcher's own.
+# One rank only; the tokens before the per-rank wrapper are the launcher's own.
 LAUNCHER = """#!/bin/bash
 while [ "${1##*/}" != rank ]; do shift; done
 export PMI_RANK=0 MPI_LOCALRANKID=0
@@ -241,7 +241,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
 @pytest.mark.slow
 @pytest.mark.full
 def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
-    """LSF's minute is shorter here than the script's own: it warns by USR2, and the script ends itself."""
+    """LSF's minute is shorter than the script's here: LSF warns by USR2, and the script ends itself."""
     site.lsf.configure(minute=0.5)
     site.write(body="echo half; sleep 60")
     done = site.run()
@@ -256,7 +256,7 @@ def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("state", ["UNKWN", "SSUSP", "PSUSP", "USUSP", "NEWER"])
 def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
-    """A lost host, a suspension, or a word that is not known: neither a success nor a failure."""
+    """A lost host, a suspension, or an unknown state: neither a success nor a failure."""
     site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done')
     if state == "PSUSP":
         site.lsf.hold()
@@ -310,7 +310,7 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
 
 
 @pytest.mark.slow
-def test_what_lsf_refuses_is_said_in_its_words(site: Site) -> None:
+def test_a_refusal_shows_lsfs_message(site: Site) -> None:
     site.write(repeats=2, group=", reservation: nobody#1")
     done = site.run()
     assert done.returncode != 0
@@ -426,11 +426,11 @@ def lines(*jobs: str) -> str:
 def test_states_of_lsf(word: str, reason: str, state: str) -> None:
     [job] = LSF.read_queue(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
     said = word if reason == "-" else f"{word} ({reason})"
-    assert (job.id, job.name, job.state, job.said) == ("17", "PingPong-0123456789ab", state, said)
+    assert (job.id, job.name, job.state, job.description) == ("17", "PingPong-0123456789ab", state, said)
 
 
 def test_pending_reasons_over_several_lines_and_with_bars() -> None:
-    """At a higher level of reasons, or with a site's own ones."""
+    """With more detailed reasons, or a site's own reasons."""
     text = lines(
         "1|PEND|-|a|Candidate host pending reasons (0 of 4 hosts).",
         "",
@@ -440,7 +440,7 @@ def test_pending_reasons_over_several_lines_and_with_bars() -> None:
     )
     first, second = LSF.read_queue(text)
     assert (first.id, first.state) == ("1", QUEUED)
-    assert first.said == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
+    assert first.description == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
     assert second == QueuedJob("2", "b", RUNNING, "RUN")
 
 

@@ -30,7 +30,7 @@ def test_golden_scripts_are_right_by_the_documentation(path: Path) -> None:
 
 
 def test_all_directives_stand_at_the_head_of_a_script() -> None:
-    """LSF reads #BSUB lines wherever they are, so none may stand where a value of the campaign could."""
+    """LSF reads #BSUB lines anywhere, so no value of the campaign may begin a line."""
     for path in LSF_GOLDEN:
         lines = path.read_text().splitlines()
         last = max(number for number, line in enumerate(lines) if line.startswith("#BSUB"))

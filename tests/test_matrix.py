@@ -28,7 +28,7 @@ def test_headlines_and_table_sizes_each_have_a_matrix() -> None:
     assert names == ["latency at 0 B", *sizes, "maximum bandwidth"]
 
 
-def test_entries_have_their_row_and_figure_or_say_why_not() -> None:
+def test_entries_have_their_row_and_value_or_the_reason() -> None:
     groups = [Case("s", group, "SHM-1", "PingPong") for group in ("g1", "g2")]
     tcp = Case("s", "g2", "TCP", "PingPong")
     ibv = Case("s", "g1", "IBV", "PingPong")
@@ -46,7 +46,7 @@ def test_entries_have_their_row_and_figure_or_say_why_not() -> None:
     assert len(found.entries) == 6
 
 
-def test_a_size_that_one_case_did_not_print_is_said() -> None:
+def test_a_size_that_one_case_did_not_print_is_noted() -> None:
     few, all_sizes = (Case("s", "g", placement, "PingPong") for placement in ("TCP", "SHM-1"))
     records = [synthetic.run(few, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 8192.0]))]
     records += synthetic.case_runs(all_sizes, 1e-6, 1e9)
@@ -78,6 +78,6 @@ def test_names_are_harmless_and_still_find_their_rows() -> None:
     assert found.entry(found.host_groups[0], found.placements[0]).cell is not None
 
 
-def test_a_table_without_figures_has_no_matrix() -> None:
+def test_a_table_without_values_has_no_matrix() -> None:
     comparison = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
     assert chosen_matrices(comparison, table_of(comparison, "PingPong"), False) == ()

@@ -1,9 +1,9 @@
-"""A change of what is measured must raise its number: else results of two ways of measuring would be one.
+"""A change in what is measured must raise its number: otherwise results of two methods would be mixed.
 
-golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of what it
-launches, with which settings, on which CPUs; for each kernel its version and a checksum of its source. After
-a change on purpose: raise the number of the suite, the kernel (suites/kernels) or the MPI library, add a line
-to docs/formats.md, then MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
+golden/measurement.json holds, for each run of the golden campaign, its identity and a checksum of its launch,
+settings and CPUs; for each kernel its version and a checksum of its source. After an intended change: raise
+the number of the suite, the kernel (suites/kernels) or the MPI library, add a line to docs/formats.md, then
+call MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_measurement_guard.py.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def tokens(source: str) -> str:
 
 
 def sources(name: str) -> list[Path]:
-    """The files that a kernel is made from: its own, and whatever it includes, with what implements it."""
+    """The source files of a kernel: its own, and all headers it includes, with their implementations."""
     found: list[Path] = []
     waiting = [KERNELS / f"{name}.c"]
     while waiting:
@@ -58,7 +58,7 @@ def sources(name: str) -> list[Path]:
 
 
 def kernels() -> dict[str, list[str]]:
-    """Of each kernel its version and a checksum of its source."""
+    """Each kernel's version and a checksum of its source."""
     texts = {name: "".join(tokens(path.read_text()) for path in sources(name)) for name in VERSIONS}
     return {name: [str(VERSIONS[name]), checksum(text)] for name, text in texts.items()}
 
@@ -73,7 +73,7 @@ def cpus(ranks: int, sockets: int) -> str:
 
 
 def measured(run: Run) -> str:
-    """What a run does, as far as it is rendered."""
+    """A run's launch, settings and CPUs."""
     job = run.job
     bound = cpus(job.ranks_per_node, job.placement.sockets or 0) if job.placement.binding == "core" else ""
     steps = [*command_tokens(job), run.benchmark.program, *run.benchmark.arguments]
@@ -81,7 +81,7 @@ def measured(run: Run) -> str:
 
 
 def runs() -> dict[str, list[str]]:
-    """Of each run of the golden and the default campaign its identity and a checksum of what it does."""
+    """The identity and a checksum of each run of the golden and the default campaign."""
     found = {}
     for path in (GOLDEN / "golden.yaml", PROJECT / "campaign.yaml"):
         campaign = load_campaign(path)
@@ -94,7 +94,7 @@ def runs() -> dict[str, list[str]]:
 
 
 def unraised(before: dict[str, list[str]], now: dict[str, list[str]]) -> list[str]:
-    """What is measured otherwise though its number is the same."""
+    """Entries with a different checksum but the same number."""
     both = before.keys() & now.keys()
     return sorted(n for n in both if before[n][0] == now[n][0] and before[n][1] != now[n][1])
 

@@ -22,7 +22,7 @@ from mpicampaign.collect.merged import with_merged
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile
-from mpicampaign.records import MISSING, OK, Record, write_records
+from mpicampaign.records import MISSING, OK, Header, Record, write_records
 from mpicampaign.show.make import to_csv
 
 
@@ -68,7 +68,7 @@ def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -
 
 
 def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
-    """The usual case: both sites have one campaign file, each has run its own system's part."""
+    """The usual case: both sites have the same campaign file, and each has run its own system."""
     folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
     plan = json.loads((folder / "plan.json").read_text())
     plan["cases"] += [case("here", 3)]
@@ -89,7 +89,7 @@ def test_runs_of_another_campaign_file_are_not_mixed_in(tmp_path: Path) -> None:
     (folder / "plan.json").write_text(json.dumps(plan))
     outcome = merged(tmp_path / "here", bundle(tmp_path, "site"))
     assert outcome.lines[1:] == [
-        "  left out, as the campaign here says otherwise: "
+        "  left out, since the campaign here differs: "
         "arguments: --budget 3 → --budget 5 (blue SHM-1 tree_gather)"
     ]
     assert outcome.empty == ["site.tar.gz"]
@@ -104,7 +104,7 @@ def test_twice_the_same_bundle_and_ones_own_results(tmp_path: Path) -> None:
     merged(tmp_path / "here", path)
     before = files(tmp_path / "here")
     again = merged(tmp_path / "here", path)
-    assert "is there already" in again.lines[0] and again.refused == []
+    assert "already merged" in again.lines[0] and again.refused == []
     assert files(tmp_path / "here") == before
     merged(tmp_path / "site", path)
     assert len([record for record in records(tmp_path / "site") if record.status == OK]) == 2
@@ -134,7 +134,7 @@ def test_other_runs_of_the_same_number_get_the_next_free_one(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        ({"host": "red1"}, "no host is common to both"),
+        ({"host": "red1"}, "they have no host in common"),
         ({"cpu": "Another CPU"}, "the CPU models differ"),
     ],
 )
@@ -144,7 +144,7 @@ def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, 
     outcome = merged(tmp_path / "here", path)
     assert outcome.lines == [] and not list((tmp_path / "here" / "c").glob("merged/*"))
     text = said(outcome)
-    assert f"refused: its system 'here' is not known to be the 'here' that is here: {reason}" in text
+    assert f"refused: its system 'here' may not be the system 'here' here: {reason}" in text
     assert (
         f"in the bundle: hosts {facts.get('host', 'blue1')}; CPU {facts.get('cpu', 'Invented CPU')}" in text
     )
@@ -170,19 +170,19 @@ def test_a_renamed_system_says_so(tmp_path: Path) -> None:
     assert old == "here"
     assert all(record.verdict == found[0].verdict for record in found)
     other = merged(tmp_path / "here", path, renamed={"here": "yonder"})
-    assert "merged before with other names of systems (here=there)" in said(other)
+    assert "merged before with other system names (here=there)" in said(other)
 
 
 def test_a_new_name_for_a_system_that_is_not_in_it(tmp_path: Path) -> None:
     outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), renamed={"hree": "there"})
-    assert "--rename hree: it has runs of no such system, but of here" in said(outcome)
+    assert "--rename hree: not a system of the bundle, which has here" in said(outcome)
     assert outcome.lines == []
 
 
 def test_a_new_name_that_is_taken_is_refused_too(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", system="b", host="red1")
-    assert "its system 'here' is not known" in said(merged(tmp_path / "here", path, renamed={"b": "here"}))
+    assert "its system 'here' may not be" in said(merged(tmp_path / "here", path, renamed={"b": "here"}))
 
 
 def test_the_user_may_say_that_it_is_one_system(tmp_path: Path) -> None:
@@ -197,11 +197,11 @@ def test_a_name_for_same_that_is_in_no_doubt_is_refused(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     doubted = bundle(tmp_path, "doubted", host="blue7")
     outcome = merged(tmp_path / "here", doubted, same=("hree",))
-    assert "refused: --same hree: in doubt is here" in said(outcome) and outcome.lines == []
+    assert "refused: --same hree: in doubt: here" in said(outcome) and outcome.lines == []
     outcome = merged(tmp_path / "here", doubted, same=("here", "there"))
-    assert "refused: --same there: in doubt is here" in said(outcome) and outcome.lines == []
+    assert "refused: --same there: in doubt: here" in said(outcome) and outcome.lines == []
     outcome = merged(tmp_path / "here", bundle(tmp_path, "known"), same=("here",))
-    assert "refused: --same here: none of its systems is in doubt; it holds here" in said(outcome)
+    assert "refused: --same here: no system of the bundle is in doubt; it has here" in said(outcome)
     assert outcome.lines == []
 
 
@@ -209,34 +209,32 @@ def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", system="b", host="blue7")
     outcome = merged(tmp_path / "here", path, renamed={"b": "here"}, same=("b",))
-    assert "--same b: in doubt is here" in said(outcome)
+    assert "--same b: in doubt: here" in said(outcome)
     assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
 
 
-def test_the_same_again_is_said_of_a_bundle_that_is_there_already(tmp_path: Path) -> None:
+def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="blue7")
     merged(tmp_path / "here", path, same=("here",))
     for same in ((), ("here",)):
-        assert "is there already" in merged(tmp_path / "here", path, same=same).lines[0]
+        assert "already merged" in merged(tmp_path / "here", path, same=same).lines[0]
     outcome = merged(tmp_path / "here", path, same=("here", "hree"))
-    assert "merged before, and --same hree was not said then, but here" in said(outcome)
+    assert "merged before with --same here, not with --same hree" in said(outcome)
 
 
 @pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
 def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
-    """One name is another system in each of them."""
+    """The same name is a different system in each."""
     one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
-    with pytest.raises(UserError, match="are about the systems of one bundle, and 2 are given"):
+    with pytest.raises(UserError, match="apply to the systems of one bundle, but 2 are given"):
         merged(tmp_path / "here", one, two, **wishes)
     assert not list((tmp_path / "here").rglob("merge.json"))
 
 
 def test_the_folder_of_one_campaign_is_not_that_of_results(tmp_path: Path) -> None:
     folder = campaign_folder(tmp_path / "here")
-    with pytest.raises(
-        UserError, match=r"this is the folder of one campaign\n +name the one that it lies in"
-    ):
+    with pytest.raises(UserError, match=r"this is the folder of one campaign\n +name its parent folder"):
         merged(folder, bundle(tmp_path, "site"))
     assert not (folder / "c").exists()
 
@@ -260,7 +258,7 @@ def test_damaged_bundles_are_named_and_good_ones_taken(tmp_path: Path) -> None:
     [
         (
             lambda plan: plan.update(version=9),
-            "its results cannot be read: …/plan.json is no plan of version 2",
+            "its results cannot be read: …/plan.json is not a plan of version 2",
         ),
         (lambda plan: plan["cases"][0].update(suite={}), "its plan is damaged: TypeError"),
     ],
@@ -281,7 +279,7 @@ def test_a_manifest_that_lies_about_hosts_is_not_believed(tmp_path: Path) -> Non
     folder = campaign_folder(tmp_path / "site", host="red1")
     path = tmp_path / "site.tar.gz"
     write_bundle(path, folder, "c", [], {})  # names no system at all
-    assert "no host is common to both" in said(merged(tmp_path / "here", path))
+    assert "they have no host in common" in said(merged(tmp_path / "here", path))
 
 
 def test_what_was_changed_after_a_merge_is_not_overwritten(tmp_path: Path) -> None:
@@ -318,11 +316,11 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 
-def test_too_little_space_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_space_is_reported_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bundle(tmp_path, "site")
     usage = merging.shutil.disk_usage(tmp_path)
     monkeypatch.setattr(merging.shutil, "disk_usage", lambda _: usage._replace(free=10))
-    assert "0 MB are free in" in said(merged(tmp_path / "here", path))
+    assert "has 0 MB free" in said(merged(tmp_path / "here", path))
 
 
 KILLED = """
@@ -343,10 +341,10 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(path), str(results)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stdout.readline() == "unpacked\n"
-        with pytest.raises(UserError, match="another merge is under way"):
+        with pytest.raises(UserError, match="another merge is running"):
             merged(results, path)
         process.send_signal(signal.SIGKILL)
-    with pytest.raises(UserError, match=r"plan\.json is not there"):
+    with pytest.raises(UserError, match=r"plan\.json does not exist"):
         records(results)
     left = [entry.name for entry in (results / "c" / "merged").iterdir()]
     assert len(left) == 1 and left[0].startswith(".")
@@ -357,7 +355,7 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
 
 def test_without_merged_bundles_records_stay_as_they_are(tmp_path: Path) -> None:
     found = collect_all(campaign_folder(tmp_path / "x"))
-    assert with_merged(found, PlanFile("c"), tmp_path, collect_own, plan_of) is found
+    assert with_merged(found, PlanFile("c"), {}) is found
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -390,7 +388,7 @@ def test_tables_know_what_was_merged_since_the_last_report(
 ) -> None:
     folder = tmp_path / "here" / "c"
     folder.mkdir(parents=True)
-    write_records(folder / "records.jsonl", "c", [])
+    write_records(folder / "records.jsonl", Header("c"), [])
     os.utime(folder / "records.jsonl", (1, 1))
     main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
     assert main(["tables", "--results", str(folder), "--list"]) == 0

@@ -14,7 +14,7 @@ from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.make import to_csv, to_terminal
-from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.numbers import quantity
 from mpicampaign.suites import parse
 
 
@@ -36,9 +36,9 @@ def hpl_runs(placement: str, seconds: float) -> list[Record]:
         (DURATION, 1735.76, "1736 s"),
     ],
 )
-def test_rates_in_words(dimension: Dimension, value: float, text: str) -> None:
+def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
     assert quantity(value, dimension) == text
-    assert f"{number(value, dimension)} {unit_of(dimension)}" == text
+    assert f"{dimension.number(value)} {dimension.unit().name}" == text
     assert dimension.si_unit in ("flop/s", "1/s", "s")
 
 

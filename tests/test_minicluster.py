@@ -1,4 +1,4 @@
-"""The test cluster itself: a real Slurm whose networks are networks, whose faults show, that ends whole."""
+"""The test cluster itself: a real Slurm with real networks, visible faults and a clean end."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_shared_memory_inside_a_node_moves_no_counter(minicluster: MiniCluster, 
 
 
 def best_bandwidth(cluster: MiniCluster, imb: str, enough: float) -> float:
-    """MB/s, of several tries where it is not enough: what else the machine does can only lower it."""
+    """MB/s, the best of several tries if too low: other load can only lower it."""
     best = 0.0
     for _ in range(8):
         best = max(best, ping_pong(cluster, imb, ACROSS, TCP)[1])

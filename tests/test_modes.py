@@ -1,4 +1,4 @@
-"""Two bands of repeats: at one size, over a sweep, in the data of the STFC report, and where none are."""
+"""Two bands of repeats: at one size, over a sweep, in the STFC data, and without bands."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
     assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
 
 
-def test_a_switch_in_mid_sweep_is_told_for_each_repeat() -> None:
+def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
     rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
     [found] = stretches(SIZES, rows)
     low, high = SIZES[14], SIZES[15]
@@ -120,7 +120,7 @@ def test_one_size_without_bands_does_not_end_a_stretch() -> None:
 
 
 def test_bands_that_merge_slowly_do_not_say_which_was_left() -> None:
-    """Bands whose distance shrinks with size merge; that is no jump of either."""
+    """Bands whose distance shrinks with size merge; neither of them jumps."""
     rows = [[t + 0.4 * (r in (1, 3)) for r in range(5)] for t in (1 + size / 4096 for size in SIZES)]
     [found] = stretches(SIZES, rows)
     assert found.after is None
@@ -167,12 +167,10 @@ def test_the_note_names_bands_repeats_sizes_jobs_and_switches() -> None:
         series.columns["time"][:] = times
         records.append(synthetic.run(case, repeat, series))
     [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
-    assert reason(note, "MB/s").startswith("two bands at 32-256 KiB (4 of 24 sizes), widest at ")
-    assert "repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on" in reason(note, "MB/s")
-    assert "repeats 1-2, 4 in the faster band up to 16 KiB, in the slower from 32 KiB on" in reason(
-        note, "MB/s"
-    )
-    assert "repeat 5 1005 on node1" in reason(note, "MB/s")
+    assert reason(note).startswith("two bands at 32-256 KiB (4 of 24 sizes), widest at ")
+    assert "repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on" in reason(note)
+    assert "repeats 1-2, 4 in the faster band up to 16 KiB, in the slower from 32 KiB on" in reason(note)
+    assert "repeat 5 1005 on node1" in reason(note)
 
 
 def test_a_higher_bandwidth_is_the_faster_band() -> None:
@@ -182,7 +180,7 @@ def test_a_higher_bandwidth_is_the_faster_band() -> None:
         table = synthetic.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
         records.append(synthetic.run(case, n, table, suite="kernel"))
     [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
-    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note, "MB/s")
+    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note)
 
 
 FAMILIES: dict[str, Callable[[random.Random], float]] = {
@@ -195,7 +193,7 @@ FAMILIES: dict[str, Callable[[random.Random], float]] = {
 
 
 def false_alarms(draw: Callable[[random.Random], float], n: int, sizes_alike: int, sweeps: int) -> float:
-    """The share of sweeps of one mode with a stretch; a repeat's factor holds for so many sizes."""
+    """The share of single-mode sweeps with a stretch; a repeat's factor holds for this many sizes."""
     source = random.Random(n)
     found = 0
     for _ in range(sweeps):
@@ -275,9 +273,9 @@ def test_unbound_runs_of_the_report_are_in_two_modes_where_they_are() -> None:
 
 
 @stfc_runs.needed
-def test_switches_in_mid_sweep_of_the_report_are_told() -> None:
+def test_switches_in_mid_sweep_in_the_report_are_noted() -> None:
     [note] = [note for note in scarf_rows()["scarf14", "SHM"].notes if note.kind == "modes"]
-    paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", reason(note, "MB/s"))
+    paths = re.findall(r"(repeats? [\d, -]+) (in the [^;]+)", reason(note))
     assert paths == [
         ("repeats 1-2, 4", "in the faster band up to 8 KiB, in the slower from 32 KiB on"),
         ("repeat 3", "in the faster band up to 32 KiB, in the slower from 64 KiB on"),

@@ -1,4 +1,4 @@
-"""The room for MPI libraries: what its files say fits together, and another package brings a library."""
+"""The room for MPI libraries: its files are consistent, and another package brings a library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finished runs stay finished, whatever changes but what the campaign declares; results are what they are."""
+"""Finished runs stay finished unless the campaign's declaration changes; results stay untouched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def to_do(project: ProjectCopy, name: str = "trivial") -> int:
-    """How many runs the plan says are still to be done."""
+    """The number of due runs in the plan."""
     done = project.call("plan", "--campaign", f"{name}.yaml")
     assert succeeded(done)
     return int(done.stdout.split(" still to be done")[0].rpartition(" ")[2])
@@ -36,7 +36,7 @@ def run(project: ProjectCopy, name: str = "trivial") -> str:
 
 
 def results(project: ProjectCopy) -> dict[str, int]:
-    """The raw outputs by their path in the tree, each with what tells it from another file of its name."""
+    """The raw outputs by their path in the tree, each with its inode."""
     return {str(path.relative_to(project.folder)): path.stat().st_ino for path in project.results("trivial")}
 
 
@@ -60,7 +60,7 @@ def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     """The tree is at another path already, as it is a copy."""
     assert to_do(project) == 0
     edit(project.folder / "templates/job/job.sh.j2", "# Software", "# The software")
-    edit(project.folder / "templates/job/library/run.sh", "# A value is", "# Each value is")
+    edit(project.folder / "templates/job/library/run.sh", "# Control characters", "# The control characters")
     edit(project.folder / "kernels/tree_merge.c", "/*", "/* reworded: */ /*")
     campaign = project.folder / "trivial.yaml"
     edit(campaign, "time_limit: 1 min", "time_limit: 2 min")
@@ -100,7 +100,7 @@ def test_exactly_the_runs_concerned_are_repeated(project: ProjectCopy) -> None:
     (project.folder / "trivial.yaml").write_text(yaml.safe_dump(campaign))
     said = project.call("plan", "--campaign", "trivial.yaml").stdout
     assert "6 runs here, 4 still to be done" in said
-    assert "2 results of what the campaign no longer describes:" in said
+    assert "2 results that the campaign no longer describes:" in said
     assert "placement.ranks_per_node: 2 → 3 (local two trivial repeats 1-2)" in said
     assert "placement.ranks_per_node: 2 → 3" in project.call("status", "--campaign", "trivial.yaml").stdout
     assert "placement.ranks_per_node: 2 → 3" in run(project)
@@ -159,7 +159,7 @@ def test_a_report_with_results_is_not_replaced_by_one_that_says_only_missing(pro
     edit(project.folder / "trivial.yaml", "location: /bin/true", "location: /usr/bin/true")
     done = project.call("report", "--campaign", "trivial.yaml")
     assert done.returncode == 2
-    assert "the report of 4 results stays" in done.stderr
+    assert "the report of 4 results is kept" in done.stderr
     assert "provider.location: /bin/true → /usr/bin/true" in done.stderr
     assert report.read_text() == before
     failed = project.call("run", "--campaign", "trivial.yaml", variables={"TRIVIAL_FAILS": "yes"})

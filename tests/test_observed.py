@@ -1,4 +1,4 @@
-"""Repeats that were made with another program or library are shown, and not averaged."""
+"""Repeats with another program or library are shown, but not averaged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
     [row] = compare(marked).tables[0].rows
     assert row.counted == 1
     [note] = [note for note in row.notes if note.kind == "earlier"]
-    assert (note.repeats, reason(note, "MB/s")) == ((1, 2), "program checksum aaaa, now bbbb")
+    assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
 
 
 def test_what_is_alike_unknown_or_of_others_is_left() -> None:

@@ -1,4 +1,4 @@
-"""Single figures far from the others: found over neighbouring sizes, named with repeat, job and host."""
+"""Single values far from the others: found over neighbouring sizes, named with repeat, job and host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
-from mpicampaign.show.sentences import reason, words
+from mpicampaign.show.sentences import brief, reason
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
     assert outliers([], []) == ()
 
 
-def test_single_figures_are_judged_by_the_gap() -> None:
+def test_single_values_are_judged_by_the_gap() -> None:
     assert lone_value([10.0, 10.1, 10.05, 10.02, 6.0]) == Outlier(4, (), pytest.approx(0.6, rel=0.01))
     assert lone_value([10.0, 10.1, 10.05, 6.0]) is None  # four say too little
     assert lone_value([10.0, 10.5, 9.5, 10.2, 8.0]) is None
@@ -83,8 +83,8 @@ def test_the_note_names_repeat_job_host_size_and_distance_and_the_run_counts() -
     row = compare(records).tables[0].rows[0]
     [note] = [note for note in row.notes if note.kind == "outlier"]
     assert note.repeats == (3,)
-    assert "time at 256 B" in reason(note, "MB/s") and "job 1003 on node1" in reason(note, "MB/s")
-    assert "outlier: " in words(note, "MB/s")
+    assert "time at 256 B" in reason(note) and "job 1003 on node1" in reason(note)
+    assert "outlier: " in brief(note)
     assert row.counted == 5
 
 

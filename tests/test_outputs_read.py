@@ -1,4 +1,4 @@
-"""What was found in outputs before: known by content and program, never an obstacle."""
+"""The cache of findings in outputs: keyed by content and program, never an obstacle."""
 
 from __future__ import annotations
 

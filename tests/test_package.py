@@ -1,4 +1,4 @@
-"""The wheel: what it holds, and users of one installation that none of them can write to."""
+"""The wheel: its contents, and users of one read-only installation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def made(command: list[str], folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a wheel is made from, and what a set-up, a build and a run leave beside it."""
+    """The sources of a wheel, and files left beside them by set-up, build and run."""
     folder = tmp_path_factory.mktemp("sources")
     for name in SOURCES:
         path = PROJECT / name
@@ -118,7 +118,7 @@ class Installation:
 
 @dataclass(frozen=True)
 class User:
-    """A user with an own folder, for whom permissions count also where the tests run as root.
+    """A user with their own folder, subject to permissions even if the tests run as root.
 
     Root without its privileges: it reads what lies in root's home, and writes only where that is permitted.
     """
@@ -140,7 +140,7 @@ class User:
         )
 
     def campaign(self, *arguments: str) -> str:
-        """What a call of mpicampaign prints, which ends well."""
+        """The output of a successful call of mpicampaign."""
         done = self.call("mpicampaign", *arguments)
         assert succeeded(done)
         return done.stdout
@@ -190,13 +190,13 @@ def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
 
     (someone.folder / "campaign.yaml").write_text(CAMPAIGN)
     said = someone.campaign("init")
-    assert "campaign.yaml: is there already, kept" in said
+    assert "campaign.yaml: exists already, kept" in said
     assert "Snakefile: written" in said
     assert f"results: {someone.folder / 'results'}" in said
     assert (someone.folder / "campaign.yaml").read_text() == CAMPAIGN
     assert files(someone.folder) == {"campaign.yaml", "Snakefile", "cluster/config.yaml"}
 
-    assert "no mistakes found" in someone.campaign("check")
+    assert "no errors found" in someone.campaign("check")
     assert "2 still to be done" in someone.campaign("plan")
     rendered = [Path(line) for line in someone.campaign("render").splitlines()]
     assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)
@@ -265,7 +265,7 @@ def test_the_command_of_the_readme_in_the_folder_of_init_on_a_cluster(
 
 @pytest.mark.full
 def test_what_else_a_user_calls(installation: Installation, tmp_path: Path) -> None:
-    """A script by hand, wherever it is called; tables, bundles, an import, the look at this machine."""
+    """A script run by hand from anywhere; tables, bundles, an import, the doctor."""
     before = installation.state()
     one, two = (user(installation, tmp_path / str(n), n) for n in (64001, 64002))
     write_trivial(ProjectCopy(one.folder), "campaign")

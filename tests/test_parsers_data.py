@@ -1,4 +1,4 @@
-"""The parsers on outputs of other people's clusters, against the figures that were published from them."""
+"""The parsers on outputs of other people's clusters, compared with the values published from them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def placement(output: str) -> str:
 
 
 def stfc_repeats() -> dict[tuple[str, str], list[dict[str, list[float | None]]]]:
-    """The columns of every repeat by host group and placement."""
+    """The columns of every repeat, by host group and placement."""
     repeats = defaultdict(list)
     for path in sorted(STFC.glob("scarf-imb*/*.out")):
         output = text(path)
@@ -165,7 +165,7 @@ def test_published_hpl_of_stfc() -> None:
 
 @pytest.mark.slow
 def test_every_output_is_read_or_refused_for_a_reason() -> None:
-    """Suite by banner, then the figures: of 466 files four are no outputs, and they say of what they are."""
+    """Suite by banner, then the values: 4 of 466 files are no outputs, and are reported as such."""
     found: Counter[tuple[str, str | None]] = Counter()
     for path in sorted(DATA.rglob("*.out")):
         output = text(path)
@@ -202,8 +202,8 @@ def damaged(output: str, rng: random.Random) -> str:
 
 
 @pytest.mark.slow
-def test_damaged_real_outputs_give_the_same_figures_or_none() -> None:
-    """OSU prints no end mark: there the largest size stands for what the campaign asked for."""
+def test_damaged_real_outputs_give_the_same_values_or_none() -> None:
+    """OSU prints no end mark: the largest size is the one that the campaign requested."""
     rng = random.Random(5)
     for path in rng.sample(sorted(DATA.rglob("*.out")), 60):
         output = text(path)
@@ -223,7 +223,7 @@ def test_damaged_real_outputs_give_the_same_figures_or_none() -> None:
 
 
 def starts_later(found: tuple[Series, ...], whole: tuple[Series, ...]) -> bool:
-    """OSU tells nowhere at which size a table starts: the first row can be lost."""
+    """OSU does not print the first size of a table: the first row can be lost."""
     return all(
         ours.columns.keys() == theirs.columns.keys()
         and all(values == theirs.columns[name][-len(values) :] for name, values in ours.columns.items())

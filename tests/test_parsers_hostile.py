@@ -1,4 +1,4 @@
-"""Whatever happens to an output on its way, no wrong number comes out: the same figures or a refusal."""
+"""Whatever happens to an output on its way, it yields no wrong value: the same values or a refusal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ positions = st.floats(0, 1, exclude_max=True)
 
 
 def figures(suite: str, text: str, largest: int | None) -> list[tuple[object, ...]] | None:
-    """All figures with what they belong to; None where the output is refused."""
+    """All values with their labels; None if the output is refused."""
     try:
         parsed = parse(suite, text, largest)
     except OutputError as error:
@@ -65,7 +65,7 @@ ROWS = {"kernel": KERNEL_ROWS, "hpl": ("WR",), "hpcc": tuple(f"{key}=" for key i
 
 
 def row_numbers(suite: str, lines: list[str]) -> list[int]:
-    """Where the figures stand that a parser reads."""
+    """The positions of the values that a parser reads."""
     if suite in ROWS:
         return [k for k, line in enumerate(lines) if line.startswith(ROWS[suite])]
     return [k for k, line in enumerate(lines) if line.lstrip()[:1].isdigit()]
@@ -88,7 +88,7 @@ def test_a_row_lost(output: Output, where: float) -> None:
     lines = TEXTS[output[:2]].split("\n")
     rows = row_numbers(output[0], lines)
     if output[0] == "osu":
-        rows = rows[1:]  # nothing tells at which size an OSU table starts
+        rows = rows[1:]  # OSU does not print the first size of a table
     del lines[rows[int(where * len(rows))]]
     assert figures(output[0], "\n".join(lines), output[2]) is None
 
@@ -171,7 +171,7 @@ def test_number_like_garbage(output: Output, garbage: str, where: float) -> None
 @pytest.mark.parametrize("suite", sorted(SUITES))
 @pytest.mark.parametrize("piece", ["x", "\n", "1 ", "# ", "#@a=b\n", "  8  8\n", "[0] MPI startup(): text\n"])
 def test_very_large_outputs_end(suite: str, piece: str) -> None:
-    """Every figure or refusal in one pass; a quadratic step would take hours here."""
+    """Every value or refusal in one pass; a quadratic step would take hours here."""
     name = next(name for s, name, _ in OUTPUTS if s == suite)
     large = piece * (2 * 10**6 // len(piece))
     figures(suite, large, None)

@@ -35,10 +35,10 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
-def test_figures_in_si_units() -> None:
+def test_metrics_in_si_units() -> None:
     parsed = parse("hpcc", TEXT)
     (series,) = parsed.series
-    assert (parsed.suite, parsed.version) == ("hpcc", "1.5.0f")
+    assert parsed.version == "1.5.0f"
     assert (series.label, series.ranks) == ("HPCC", 2)
     expected = {
         "hpl_flops": 2.46661e9,
@@ -62,8 +62,8 @@ def test_figures_in_si_units() -> None:
     assert parsed.metadata["hpl_n"] == "400"
 
 
-def test_every_figure_can_be_shown() -> None:
-    """Each column is one that tables know; none of the two ranks' figures is missing."""
+def test_every_metric_can_be_shown() -> None:
+    """Tables know each column; no value of the two ranks is missing."""
     (series,) = parse("hpcc", TEXT).series
     shown = {metric.column for metric in choose_metrics("hpcc", [series], ())}
     assert shown == set(series.columns)
@@ -80,11 +80,11 @@ def test_what_was_not_run_is_missing() -> None:
         assert series.columns["ptrans_bandwidth"] == [None]
 
 
-def test_a_summary_without_a_single_figure() -> None:
+def test_a_summary_without_a_single_value() -> None:
     text = TEXT
     for key in _COLUMNS:
         text = re.sub(rf"^{key}=.*$", f"{key}=-1", text, flags=re.MULTILINE)
-    assert "no figures: none of the benchmarks was run" in refused(text)
+    assert "no values: none of the benchmarks was run" in refused(text)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_a_summary_without_a_single_figure() -> None:
         ("PASSED    1.444", "FAILED    1.444", r"line \d+: a check failed: WALL"),
         ("...... PASSED", "...... FAILED", r"line \d+: a check failed: \|\|Ax-b"),
         ("131072 locations (passed)", "131072 locations (failed)", r"line \d+: a check failed: Found 0"),
-        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=nan", "StarSTREAM_Copy is 'nan', not a figure"),
-        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=-nan", "StarSTREAM_Copy is 'nan', not a figure"),
+        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=nan", "StarSTREAM_Copy is 'nan', not a number"),
+        ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=-nan", "StarSTREAM_Copy is 'nan', not a number"),
         ("HPL_time=0.017395", "HPL_time=0.018395", r"line \d+: HPL_Tflops=0.00246661 contradicts HPL_N"),
         ("MPIRandomAccess_time=0.1", "MPIRandomAccess_time=0.2", "MPIRandomAccess_GUPs=0.00520032 contra"),
         ("AvgPingPongLatency_usec=0.408", "AvgPingPongLatency_usec=0.508", "contradict each other"),
@@ -156,5 +156,5 @@ def test_what_is_printed_is_what_is_parsed(figures: dict[str, float]) -> None:
         assert series.columns[column] == [pytest.approx(value * factor, rel=1e-5)]
 
 
-def test_a_summary_alone_is_told_as_that() -> None:
+def test_a_summary_alone_is_recognised() -> None:
     assert refused(TEXT[TEXT.index("Begin of Summary") :]).endswith("take the whole hpccoutf.txt")

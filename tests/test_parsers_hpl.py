@@ -38,7 +38,7 @@ def refused(text: str) -> str:
 def test_one_row_in_si_units() -> None:
     parsed = parse("hpl", hpl_output([ONE]))
     (series,) = parsed.series
-    assert (parsed.suite, parsed.version, series.benchmark, series.ranks) == ("hpl", "2.2", "HPL", 4)
+    assert (parsed.version, series.benchmark, series.ranks) == ("2.2", "HPL", 4)
     assert series.columns == {"flops": [34.17e9], "time": [1735.76]}
     assert series.qualifiers == {"N": "44640", "NB": "180", "grid": "2 x 2"}
     assert parsed.metadata == {
@@ -60,7 +60,7 @@ def test_every_row_of_a_real_output() -> None:
 
 
 def test_progress_is_no_result() -> None:
-    """Its rates are higher than the result's; they say nothing of the whole."""
+    """Its rates are higher than the result's and say nothing about the whole."""
     assert parse("hpl", hpl_output([ONE], progress=20)).series == parse("hpl", hpl_output([ONE])).series
 
 
@@ -91,7 +91,7 @@ def test_a_time_too_short_to_be_printed_is_missing() -> None:
     assert series.columns["flops"][0] is not None
 
 
-def test_skipped_tests_are_said() -> None:
+def test_skipped_tests_are_reported() -> None:
     text = hpl_output([ONE])
     text = change(text, "Finished      1", "Finished      2")
     text = change(text, "0 tests skipped", "1 tests skipped")
@@ -122,8 +122,8 @@ def test_skipped_tests_are_said() -> None:
         ("WR11R2C4", "R11R2C4", "rows are missing"),
         ("1735.76", "1935.76", r"line 24: order 44640 in 1935.76 s is not 3.417e\+01 Gflop/s"),
         ("3.417e+01", "3.497e+01", r"line 24: order 44640 in 1735.76 s is not 3.497e\+01 Gflop/s"),
-        ("3.417e+01", "      nan", "Gflops is 'nan', not a figure"),
-        ("1735.76 ", "-735.76 ", "Time is '-735.76', not a figure"),
+        ("3.417e+01", "      nan", "Gflops is 'nan', not a number"),
+        ("1735.76 ", "-735.76 ", "Time is '-735.76', not a number"),
         ("1735.76", "1735.6", "the row's columns are not where the header's are"),
         (" 1735.76 ", "         ", "row has 6 columns, the header names 7"),
         ("T/V    ", "T/X    ", "line 24: a row above the table's header"),
@@ -173,7 +173,7 @@ def test_in_a_job_report() -> None:
 
 @pytest.mark.parametrize("variant", ["WC0", "WC03R2R2"])
 def test_the_build_of_nvidia(variant: str) -> None:
-    """It rounds the order down to whole blocks, and prints the rate of each GPU behind that of all."""
+    """It rounds the order down to whole blocks, and prints the rate per GPU after the total."""
     row = HplRow(92160, 1024, 2, 2, 20.5, variant)
     (series,) = parse("hpl", hpl_of_nvidia(row, asked=92800)).series
     assert (series.ranks, series.qualifiers) == (4, {"N": "92160", "NB": "1024", "grid": "2 x 2"})

@@ -1,4 +1,4 @@
-"""Outputs of one's own cluster and of others: changed digits, joined files, what schedulers print around."""
+"""Outputs of one's own cluster and of others: changed digits, joined files, text added by schedulers."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def with_digit(text: str, line: int, place: float, digit: str) -> str:
 
 
 @given(outputs, positions, positions, st.sampled_from("0123456789"))
-def test_a_changed_digit_changes_one_figure_or_is_refused(
+def test_a_changed_digit_changes_one_value_or_is_refused(
     output: Output, where: float, place: float, digit: str
 ) -> None:
-    """It is another figure that could have been printed; what it belongs to never changes."""
+    """The result is another value that could have been printed; its labels never change."""
     suite, name, largest = output
     if suite == "kernel":
-        return  # its figures are calculated from many rows
+        return  # its values are computed from many rows
     text = TEXTS[suite, name]
     rows = row_numbers(suite, text.split("\n"))
     changed = figures(suite, with_digit(text, rows[int(where * len(rows))], place, digit), largest)
@@ -156,7 +156,7 @@ FAILURES = (
 @pytest.mark.parametrize("result", FAILURES)
 @pytest.mark.parametrize("suite", ["imb", "osu", "hpl", "hpcc"])
 def test_jobs_that_failed(suite: str, result: str) -> None:
-    """LSF says so above the output, and however much of it there is, the job did not do what it should."""
+    """LSF reports the failure above the output: however much output there is, the job failed."""
     name = next(name for s, name, _ in OUTPUTS if s == suite)
     text = TEXTS[suite, name]
     for output in (text, text[: len(text) // 2], ""):

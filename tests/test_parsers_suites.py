@@ -1,4 +1,4 @@
-"""Which suite an output is of."""
+"""Detection of an output's suite."""
 
 from __future__ import annotations
 

@@ -43,7 +43,11 @@ def test_program_that_is_not_there_makes_a_case_with_a_reason_and_no_run() -> No
     made = plan(campaign(), machine)
     assert made.runs == ()
     assert [case.not_available for case in made.cases] == ["no OSU here"] * 2
-    assert "n/a: no OSU here" in plan_text(made, 0, None)
+    text = plan_text(made, 0, None)
+    assert "n/a: no OSU here" in text
+    assert (
+        text.count("to get IMB: Python package impi-rt, Spack package intel-mpi-benchmarks, module IMB") == 1
+    )
 
 
 def test_full_node_asks_the_host_group_then_the_machine() -> None:
@@ -104,7 +108,7 @@ def test_runs_of_two_systems_take_turns() -> None:
     assert {run.case.system for run in runs[:4]} == {"here", "twin"}
 
 
-def test_cap_refuses_and_names_both_figures() -> None:
+def test_cap_refuses_and_names_both_values() -> None:
     made = plan(campaign(repeats=60))  # 120 runs of a minute on one node
     assert made.node_seconds == 7200
     check_cap(made, 2.0, "c.yaml")
@@ -124,7 +128,7 @@ def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
             assert (run["identity"], run["order"]) == found[case["placement"], run["repeat"]]
 
 
-def test_words_before_a_campaign() -> None:
+def test_arguments_before_a_campaign() -> None:
     made = plan(campaign(repeats=2))
     assert "3 of 4 runs to do, at most 4 min" in pending_text(made, 3, "")
     assert "nothing to do, all 4 runs are there" in pending_text(made, 0, "c")
@@ -148,6 +152,23 @@ def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
 def test_program_that_is_not_where_it_should_be() -> None:
     missing = replace(BENCHMARK, provider=Provider("path", "/no/such/IMB-MPI1"))
     assert "not at /no/such/IMB-MPI1" in find_program(campaign().systems["here"], missing).not_available
+
+
+def test_folders_of_a_suite_below_a_conda_environment(tmp_path: Path) -> None:
+    program = tmp_path / "libexec" / "osu-micro-benchmarks" / "mpi" / "pt2pt" / "osu_bw"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    benchmark = Benchmark("osu_bw", "osu", "osu_bw", Provider("conda", str(tmp_path)))
+    assert find_program(campaign().systems["here"], benchmark).command == str(program)
+    other = replace(benchmark, suite="imb")
+    assert "osu_bw is not at" in find_program(campaign().systems["here"], other).not_available
+
+
+def test_a_program_without_a_wheel_names_the_package() -> None:
+    wanted = replace(BENCHMARK, program="IMB-NONE", provider=Provider("wheel"))
+    reason = find_program(campaign().systems["here"], wanted).not_available
+    assert "IMB-NONE is not in the Python environment: no wheel of impi-rt for" in reason
 
 
 def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:

@@ -117,13 +117,13 @@ def test_the_times_of_idle_ranks_do_not_count(build: Build, late: str, counts: b
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--pairs", "2"), "'2' is no number of pairs (1 to 1, half of the ranks, or all)"),
-        (("--pairs", "0"), "'0' is no number of pairs"),
+        (("--pairs", "2"), "'2' is not a number of pairs (1 to 1, half of the ranks, or all)"),
+        (("--pairs", "0"), "'0' is not a number of pairs"),
         (("--pairs", "1,1"), "'1' is named twice"),
-        (("--pairs", "1,"), "'' is no number of pairs"),
-        (("--pairs", "99999999999999999999"), "is no number of pairs"),
+        (("--pairs", "1,"), "'' is not a number of pairs"),
+        (("--pairs", "99999999999999999999"), "is not a number of pairs"),
         (("--messages", "0"), "--messages: '0' is not a whole number from 1 to 10000"),
-        (("--max-size", "2GiB"), "more than the 2147483647 B that MPI counts"),
+        (("--max-size", "2GiB"), "exceeds the 2147483647 B that MPI can count"),
     ],
 )
 def test_wrong_options_are_refused_by_all_ranks(build: Build, options: tuple[str, ...], message: str) -> None:
@@ -190,14 +190,14 @@ def test_tables_show_one_bandwidth_and_no_baseline() -> None:
     assert not any(metric.baseline for metric in metrics)
 
 
-def test_two_ranks_on_two_hosts_are_held_against_one_direction_of_the_link() -> None:
+def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() -> None:
     (table,) = parse("kernel", OUTPUT).series
     run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
     assert link_bound(run, table) == 1e9
 
 
 def test_damage_is_refused_with_a_reason() -> None:
-    with pytest.raises(OutputError, match="seconds_median is 'x', not a figure"):
+    with pytest.raises(OutputError, match="seconds_median is 'x', not a number"):
         parse("kernel", OUTPUT.replace("4e-06 5e-06", "4e-06 x"))
     with pytest.raises(OutputError, match="2 rows, but the closing line counts 3"):
         parse("kernel", OUTPUT.replace("pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06\n", ""))

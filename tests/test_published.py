@@ -1,4 +1,4 @@
-"""Published rows beside own rows: only figures of equal meaning, in equal units, marked."""
+"""Published rows beside own rows: only values of equal meaning, in equal units, marked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
 
 
-def test_figures_of_one_host_group_in_si_units() -> None:
+def test_values_of_one_host_group_in_si_units() -> None:
     comparison = beside(own(), SCARF15)
     (row,) = comparison.tables[0].published
     assert (row.system, row.host_group, row.placement, row.statistic, row.n) == (
@@ -51,7 +51,7 @@ def test_figures_of_one_host_group_in_si_units() -> None:
     assert "C. Iddon" in row.source
 
 
-def test_own_figures_do_not_change() -> None:
+def test_own_values_do_not_change() -> None:
     plain, published = compare(own()), beside(own(), STFC)
     assert to_csv(published) == to_csv(plain)
     assert published.tables[0].rows == plain.tables[0].rows
@@ -88,7 +88,7 @@ def test_only_equal_definitions_are_matched(suite: str, series: Series, expected
     assert len(published_for(table, choices)) == expected
 
 
-def test_own_latency_in_words_against_a_chosen_host_group() -> None:
+def test_own_latency_compared_with_a_chosen_host_group() -> None:
     comparison = beside(own(), SCARF15)
     sentences = against(comparison, comparison.tables[0], "MB/s")
     assert sentences[0] == (
@@ -106,7 +106,7 @@ def test_against_all_host_groups_the_place_among_them() -> None:
     )
 
 
-def test_other_placements_and_absent_figures_are_not_held_against_each_other() -> None:
+def test_other_placements_and_absent_values_are_not_compared() -> None:
     comparison = beside(own("TCP-loopback"), SCARF15)
     assert comparison.tables[0].published and against(comparison, comparison.tables[0], "MB/s") == []
     missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
@@ -124,6 +124,6 @@ def test_published_lines_are_marked_in_every_table() -> None:
     assert max(len(line) for line in terminal.splitlines()) <= 100
 
 
-def test_without_references_nothing_is_said() -> None:
+def test_without_references_nothing_is_shown() -> None:
     assert to_terminal(beside(own())) == to_terminal(compare(own()))
     assert to_markdown(beside(own())) == to_markdown(compare(own()))

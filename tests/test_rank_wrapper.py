@@ -1,4 +1,4 @@
-"""The per-rank wrapper of the job scripts, on recorded topologies: which CPUs it gives to which ranks."""
+"""The per-rank wrapper of the job scripts, on recorded topologies: the CPUs of each rank."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def record_topology(
 
 
 def on_node(sysfs: Path, allowed: str, command: str, **settings: object) -> str:
-    """What a command of the library prints on a node of this topology."""
+    """The output of a library command on a node with this topology."""
     placement = " ".join(f"{name}='{value}'" for name, value in {**DEFAULTS, **settings}.items())
     text = f'. "{LIBRARY / "rank.sh"}"; {placement}; read_topology; choose_cpus; {command}'
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
@@ -107,7 +107,7 @@ def test_infiniband_device_and_port_state(tmp_path: Path) -> None:
 
 
 def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str:
-    """What the program of a rank says; a stand-in for numactl says how it was called."""
+    """The output of a rank's program; a stand-in for numactl prints its arguments."""
     (folder / "ranks").mkdir()
     (folder / "numactl").write_text('#!/bin/bash\necho "$@"\n')
     (folder / "numactl").chmod(0o755)
@@ -121,7 +121,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str
         f'. "{LIBRARY / "rank.sh"}"; {placement}; become {program}',
         str(folder / "rank"),
     ]
-    # the loader has words for libraries that are not there
+    # the loader prints messages about missing libraries
     done = subprocess.run(
         command, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=240
     )
@@ -140,7 +140,7 @@ def test_a_bound_rank_has_its_memory_on_its_own_node(tmp_path: Path) -> None:
 def test_the_evidence_library_is_preloaded_beside_the_users_own(
     tmp_path: Path, folder: str, loaded: str
 ) -> None:
-    """LD_PRELOAD is a list that spaces and colons part."""
+    """LD_PRELOAD is a list separated by spaces and colons."""
     library = tmp_path / folder / "evidence.so"
     library.parent.mkdir()
     library.touch()

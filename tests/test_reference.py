@@ -1,4 +1,4 @@
-"""Published figures: the shipped data against its sources, what is refused, what a campaign may ask for."""
+"""Published values: the shipped data against its sources, what is refused, what a campaign may ask for."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def table(path: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def figure_of(name: str, **wanted: Any) -> PublishedValue:
-    """The one figure with these properties."""
-    figures = load_reference(name).figures
-    (found,) = (f for f in figures if all(getattr(f, key) == value for key, value in wanted.items()))
+def value_of(name: str, **wanted: Any) -> PublishedValue:
+    """The one value with these properties."""
+    values = load_reference(name).values
+    (found,) = (f for f in values if all(getattr(f, key) == value for key, value in wanted.items()))
     return found
 
 
@@ -63,27 +63,27 @@ def test_each_publication_has_its_source_and_licence() -> None:
     [("stfc-2017", 258, 442875.43), ("hpcc-2005", 168, 18079.7006), ("b_eff-t3e", 51, 163185.8)],
 )
 def test_nothing_is_lost_or_changed(name: str, count: int, total: float) -> None:
-    figures = load_reference(name).figures
-    assert len(figures) == count
-    assert math.fsum(float(figure.printed) for figure in figures) == pytest.approx(total, abs=1e-6)
+    values = load_reference(name).values
+    assert len(values) == count
+    assert math.fsum(float(value.printed) for value in values) == pytest.approx(total, abs=1e-6)
 
 
-def test_known_figures_in_si_units() -> None:
-    latency = figure_of("stfc-2017", host_group="scarf15", placement="TCP", quantity="time")
+def test_known_values_in_si_units() -> None:
+    latency = value_of("stfc-2017", host_group="scarf15", placement="TCP", quantity="time")
     assert (latency.value, latency.n, latency.statistic) == (pytest.approx(9.70e-6), 5, "mean")
-    largest = figure_of(
+    largest = value_of(
         "stfc-2017", host_group="scarf10", placement="IBV", quantity="bandwidth", printed="1270.66"
     )
     assert largest.value == pytest.approx(1270.66 * 2**20)
-    ring = figure_of("hpcc-2005", placement="484x1", quantity="random_ring_bandwidth")
+    ring = value_of("hpcc-2005", placement="484x1", quantity="random_ring_bandwidth")
     assert ring.value == pytest.approx(23e6)
-    assert figure_of("b_eff-t3e", ranks=52, quantity="b_eff").value == pytest.approx(2949.705e6)
+    assert value_of("b_eff-t3e", ranks=52, quantity="b_eff").value == pytest.approx(2949.705e6)
 
 
 def test_the_cloud_has_no_known_mapping() -> None:
-    rows = [figure for figure in load_reference("stfc-2017").figures if figure.host_group == "Cloud"]
-    assert {figure.placement for figure in rows} == {"SHM", "TCP"}
-    assert {figure.n for figure in rows} == {30}
+    rows = [value for value in load_reference("stfc-2017").values if value.host_group == "Cloud"]
+    assert {value.placement for value in rows} == {"SHM", "TCP"}
+    assert {value.n for value in rows} == {30}
 
 
 @shared
@@ -95,14 +95,14 @@ def test_stfc_cell_by_cell() -> None:
             for placement, printed in row.items():
                 known = "SHM" if host_group == "Cloud" and placement == "SHM-1" else placement
                 found = [
-                    (figure.printed, figure.unit)
-                    for figure in load_reference("stfc-2017").figures
-                    if (figure.host_group, figure.placement, figure.benchmark, figure.quantity, figure.size)
+                    (value.printed, value.unit)
+                    for value in load_reference("stfc-2017").values
+                    if (value.host_group, value.placement, value.benchmark, value.quantity, value.size)
                     == (host_group, known, benchmark, quantity, size)
                 ]
                 assert found == ([(printed, unit)] if printed else []), (name, host_group, placement)
                 seen += bool(printed)
-    assert seen == len(load_reference("stfc-2017").figures)
+    assert seen == len(load_reference("stfc-2017").values)
 
 
 @shared
@@ -111,7 +111,7 @@ def test_hpcc_cell_by_cell() -> None:
         host_group = f"{row['cpu']} {row['proc_ghz']} GHz"
         place = {"system": row["switch"], "host_group": host_group, "placement": row["processes_x_threads"]}
         for column, (quantity, unit) in HPCC_COLUMNS.items():
-            found = figure_of("hpcc-2005", quantity=quantity, **place)
+            found = value_of("hpcc-2005", quantity=quantity, **place)
             assert (found.printed, found.unit) == (row[column], unit)
             assert found.ranks == int(row["processes_x_threads"].split("x")[0])
 
@@ -120,19 +120,19 @@ def test_hpcc_cell_by_cell() -> None:
 def test_b_eff_cell_by_cell() -> None:
     for row in table("beff/t3e.csv"):
         for column, quantity in (("ring", "b_eff_rings"), ("random", "b_eff_random"), ("beff", "b_eff")):
-            found = figure_of("b_eff-t3e", ranks=int(row["processes"]), quantity=quantity)
+            found = value_of("b_eff-t3e", ranks=int(row["processes"]), quantity=quantity)
             assert (found.printed, found.unit) == (row[f"{column}_mb_s"], "MB/s")
 
 
 # --- damaged data
 
-WORDS = "title: t\nsource: s\nlicence: l\nnote: n\n"
+ABOUT = "title: t\nsource: s\nlicence: l\nnote: n\n"
 LINE = "S,g,TCP,2,PingPong,time,0,mean,5,9.70,us"
 
 
-def damaged(folder: Path, *lines: str, words: str = WORDS, header: str = ",".join(COLUMNS)) -> str:
+def damaged(folder: Path, *lines: str, about: str = ABOUT, header: str = ",".join(COLUMNS)) -> str:
     (folder / "x.csv").write_text("\n".join([header, *lines, ""]))
-    (folder / "x.yaml").write_text(words)
+    (folder / "x.yaml").write_text(about)
     with pytest.raises(UserError) as error:
         load_reference("x", folder)
     return str(error.value)
@@ -157,17 +157,17 @@ def test_damage_is_refused_with_file_and_line(tmp_path: Path, old: str, new: str
     assert said.startswith(f"{tmp_path}/x.csv:3: ") and reason in said
 
 
-def test_a_figure_that_is_there_twice_and_all_mistakes_at_once(tmp_path: Path) -> None:
-    said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), words="title: t\nsource: ''\nlicense: l\n")
-    assert "x.csv:3: the same figure as in line 2" in said and "x.csv:4: unit" in said
+def test_a_duplicate_value_and_all_errors_are_reported_at_once(tmp_path: Path) -> None:
+    said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), about="title: t\nsource: ''\nlicense: l\n")
+    assert "x.csv:3: the same value as in line 2" in said and "x.csv:4: unit" in said
     assert "x.yaml:1: note: this key is missing" in said or "note: this key is missing" in said
     assert "x.yaml:2: source: must be a text" in said
     assert "unknown key" in said and "did you mean 'licence'?" in said
 
 
-def test_another_header_and_no_figures(tmp_path: Path) -> None:
+def test_another_header_and_no_values(tmp_path: Path) -> None:
     assert "x.csv:1: the first line must be system,host_group" in damaged(tmp_path, LINE, header="a,b")
-    assert "no figures are in it" in damaged(tmp_path)
+    assert "this file has no values" in damaged(tmp_path)
 
 
 def test_an_unknown_publication(tmp_path: Path) -> None:
@@ -206,18 +206,18 @@ def test_references_of_a_campaign(tmp_path: Path) -> None:
     [
         ("stfc2017", "reference: no reference 'stfc2017' is shipped\n    did you mean 'stfc-2017'?"),
         ("[{name: hpcc}]", "reference[0].name: no reference 'hpcc' is shipped"),
-        ("[b_eff-t3e, b_eff-t3e]", "reference[1]: this reference is there twice"),
+        ("[b_eff-t3e, b_eff-t3e]", "reference[1]: this reference is named twice"),
         (
             "[{name: stfc-2017, host_groups: [scarf15, scraf16]}]",
-            "reference[0].host_groups[1]: stfc-2017 has no figures of 'scraf16'\n    did you mean 'scarf16'?",
+            "reference[0].host_groups[1]: stfc-2017 has no values for 'scraf16'\n    did you mean 'scarf16'?",
         ),
-        ("[{name: stfc-2017, placements: SHM-3}]", "reference[0].placements: stfc-2017 has no figures of"),
+        ("[{name: stfc-2017, placements: SHM-3}]", "reference[0].placements: stfc-2017 has no values for"),
         ("[{host_groups: scarf15}]", "reference[0].name: this key is missing"),
         ("[{name: stfc-2017, hosts: x}]", "reference[0].hosts: unknown key 'hosts'"),
         ("[3]", "reference[0]: must be a text or a mapping"),
     ],
 )
-def test_mistakes_in_references(tmp_path: Path, reference: str, reason: str) -> None:
+def test_errors_in_references(tmp_path: Path, reference: str, reason: str) -> None:
     with pytest.raises(UserError) as error:
         campaign_with(tmp_path, reference)
     assert f"campaign.yaml:5: {reason}" in str(error.value) and len(error.value.problems) == 1

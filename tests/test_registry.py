@@ -1,4 +1,4 @@
-"""Rooms of things that people add: built in, or brought by other packages as entry points."""
+"""Rooms for things that people add: built in, or from other packages through entry points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Thing:
 
 
 class Installed:
-    """A room, and packages that bring to it, as an installation leaves them in a folder."""
+    """A room, and packages that add to it, as installed in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,15 +66,15 @@ def test_what_is_built_in_and_what_a_package_brings(installed: Installed) -> Non
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('raise RuntimeError("rusty")', "it can't be loaded: rusty"),
-        ('THING = "a text"', "it is no Thing but a str"),
-        ('THING = Thing("spade")', "'spade' is there already"),
+        ('raise RuntimeError("rusty")', "it cannot be loaded: rusty"),
+        ('THING = "a text"', "it is a str, not a Thing"),
+        ('THING = Thing("spade")', "'spade' exists already"),
     ],
 )
 def test_a_package_that_cannot_be_used_is_named(installed: Installed, text: str, reason: str) -> None:
     installed.bring("garden", text)
     found = installed.registry()
     assert found["spade"].name == "spade"  # what is built in needs no other package
-    with pytest.raises(UserError, match=r"it = garden:THING of garden can't be used") as error:
+    with pytest.raises(UserError, match=r"it = garden:THING of garden cannot be used") as error:
         list(found)
     assert reason in str(error.value)

@@ -1,4 +1,4 @@
-"""Job scripts: quoting, directives, the library, and that bash and shellcheck take them."""
+"""Job scripts: quoting, directives, the library; bash and shellcheck accept them."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def prepared_script(folder: Path, made: Campaign, inline: bool = False) -> Path:
 
 
 def fake_benchmark(folder: Path) -> Path:
-    """A program that leaves its arguments and one variable, so that quoting can be checked end to end."""
+    """A program that records its arguments and one variable, to check quoting end to end."""
     program = folder / "print arguments"
     program.write_text(
         '#!/bin/bash\nprintf "%s\\0" "$@" "$HOSTILE" >"${0%/*}/arguments"\necho "#@end rows=0 status=ok"\n'
@@ -113,7 +113,7 @@ def fake_benchmark(folder: Path) -> Path:
 
 
 def test_a_claim_knows_every_script_that_was_rendered_for_its_run(tmp_path: Path) -> None:
-    """A job that waits in the queue was submitted with an earlier one."""
+    """A queued job was submitted with an earlier script."""
     made, checksums = campaign(), []
     for time_limit in (60, 120, 120):
         entry = replace(made.matrix[0], time_limit=time_limit)
@@ -256,7 +256,7 @@ def is_taken(suite: str, path: Path) -> bool:
 
 @pytest.mark.parametrize("suite", ["imb", "osu"])
 def test_whole_outputs_pass_the_scripts_own_check(suite: str) -> None:
-    """The check of the script must never refuse an output that the parser takes."""
+    """The script must never refuse an output that the parser accepts."""
     found = [path for path in FIXTURES.glob(f"{suite}/*.out") if is_taken(suite, path)]
     assert len(found) > 10
     for path in found:

@@ -1,4 +1,4 @@
-"""The report in a real browser: what it shows, what can be done with it, and that it asks no server."""
+"""The report in a real browser: its display, its controls, and no requests to servers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def opened(chromium: Browser, address: str) -> Browser:
 
 
 def texts(page: Browser, column: int) -> list[str]:
-    """The first words of the column's cells, in the order in which they are shown."""
+    """The beginnings of the column's cells, in the order shown."""
     rows = f"[...{TABLE}.tBodies[0].rows].filter((row) => !row.hidden)"
     found = page.value(f"{rows}.map((row) => row.cells[{column}]?.innerText.split('\\n')[0] ?? '')")
     return [str(text) for text in found]
@@ -93,7 +93,7 @@ def draw(page: Browser) -> None:
 
 
 def hover(page: Browser, renderer: int, x: str, y: str, words: str) -> str:
-    """Point at a figure until a tooltip has the words; all that tooltips say."""
+    """Point at a figure until a tooltip has the text; returns the text of all tooltips."""
     page.value(DEEP)
     # Bokeh finds lines only where it has painted them: at the next frame after a change.
     page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -160,7 +160,7 @@ def test_the_keyboard_sorts(page: Browser) -> None:
     assert texts(page, 0)[:2] == ["group1 SHM", "group1 SHM-1"]
 
 
-def test_a_table_of_several_lines_for_a_row_sorts_by_its_largest_figure(page: Browser) -> None:
+def test_a_table_of_several_lines_for_a_row_sorts_by_its_largest_value(page: Browser) -> None:
     stacked = "document.querySelector('table.stacked')"
     page.click(f"{stacked}.tHead.rows[0].cells[3].querySelector('button')")
     heads = page.value(
@@ -180,13 +180,13 @@ def test_filter_hides_rows_and_says_how_many_are_left(page: Browser) -> None:
 
 
 def test_mean_and_range_can_be_shown(page: Browser) -> None:
-    small = f"getComputedStyle({TABLE}.querySelector('.figure small')).display"
+    small = f"getComputedStyle({TABLE}.querySelector('.number small')).display"
     assert page.value(small) == "none"
     page.click("document.querySelector('#tables .filter input[type=checkbox]')")
     assert page.value(small) == "block"
 
 
-def test_hovering_over_a_median_says_its_figures(page: Browser) -> None:
+def test_hovering_over_a_median_shows_its_values(page: Browser) -> None:
     draw(page)
     said = hover(page, 1, "data.x[12]", "data.y[12]", "median: ")
     assert "size: 4 KiB" in said and "of: group1, SHM-1" in said and "repeats: 6" in said
@@ -221,11 +221,11 @@ def test_ticks_choose_the_lines(page: Browser) -> None:
     assert page.value(names) == [f"group{n}, {p}" for n in (2, 3, 4) for p in ("SHM", "TCP-loopback")]
 
 
-def test_a_figure_leads_to_its_runs(page: Browser) -> None:
-    target = page.value(f"{TABLE}.querySelector('.figure a').getAttribute('href')")
+def test_a_value_links_to_its_runs(page: Browser) -> None:
+    target = page.value(f"{TABLE}.querySelector('.number a').getAttribute('href')")
     fold = f"document.querySelector({json.dumps(target)}).closest('details')"
     assert page.value(f"{fold}.open") is False
-    page.click(f"{TABLE}.querySelector('.figure a')")
+    page.click(f"{TABLE}.querySelector('.number a')")
     page.wait(f"{fold}.open")
     page.wait(f"document.querySelector({json.dumps(target)}).getBoundingClientRect().top < innerHeight")
     # Not every browser opens what is folded by itself.

@@ -1,4 +1,4 @@
-"""Curves of the report: which lines there are, what can be ticked, and the data that Bokeh gets."""
+"""Curves of the report: lines, tick boxes, and the data for Bokeh."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_each_benchmark_has_its_columns_over_size() -> None:
         "tree_gather: bandwidth",
         "tree_gather: wire bandwidth",
     ]
-    # what is sent for MPI_Gather nobody knows: no line of its wire bandwidth
+    # the wire traffic of MPI_Gather is unknown: no line of its wire bandwidth
     assert [len(chart.lines) for chart in found] == [3, 3, 6, 4]
     assert [facet.name for facet in found[2].facets] == ["placement", "series"]
 
@@ -96,7 +96,7 @@ def test_repeats_know_their_runs() -> None:
 
 
 def sources(chart: SelectionChart) -> dict[str, dict[str, Any]]:
-    """The data that Bokeh gets, by the name of their source."""
+    """The data for Bokeh, by the name of their source."""
     root = plot(chart)["doc"]["roots"][0]["attributes"]
     drawn = [renderer for renderer in root["renderers"] if renderer["name"] == "GlyphRenderer"]
     found = [renderer["attributes"]["data_source"]["attributes"] for renderer in drawn]

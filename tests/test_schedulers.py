@@ -1,4 +1,4 @@
-"""A scheduler from another package: PBS Professional, after its documentation, without a change here."""
+"""A scheduler from another package: PBS Professional, after its documentation, with no changes here."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_campaign_is_checked_and_rendered(site: Site) -> None:
         ("scheduler: pbs", "scheduler: pbss", "did you mean 'pbs'?"),
         ("queue: short", "partition: short", "scheduler pbs of system 'cluster' has no partition"),
         ("queue: short", "partition: short", "it is a key for slurm"),
-        ("queue: short", "directives: -lselect=1", "each job script sets -l by itself"),
+        ("queue: short", "directives: -lselect=1", "each job script sets -l itself"),
         ("mpi: openmpi5", "mpi: openmpi5, launcher: srun", "srun starts ranks only under Slurm"),
     ],
 )
@@ -187,10 +187,10 @@ def test_its_scripts_are_read_by_an_import(site: Site) -> None:
     assert all(fact in done.stdout for fact in facts), done.stdout
 
 
-def test_a_class_that_is_not_whole_is_refused_in_words(site: Site) -> None:
+def test_an_incomplete_class_is_refused_with_a_message(site: Site) -> None:
     (site.folder / "site_pbs.py").write_text(MODULE.replace("def own_option", "def another"))
     done = site.call("check", "--campaign", "campaign.yaml")
-    assert "the entry point pbs = site_pbs:SCHEDULER of site-pbs can't be used" in done.stderr
+    assert "the entry point pbs = site_pbs:SCHEDULER of site-pbs cannot be used" in done.stderr
     assert "own_option" in done.stderr and "Traceback" not in done.stderr
 
 

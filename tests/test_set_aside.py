@@ -1,4 +1,4 @@
-"""Which results do not stand: those that can't be used, and sound ones of another machine or state."""
+"""Rejected results: unusable ones, and good ones from another machine or state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set-up of a machine: the lock files, the search for what a machine lacks, and the Makefile."""
+"""Set-up of a machine: the lock files, the search for missing software, and the Makefile."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_set_up_for_runs_knows_nothing_of_other_mpis() -> None:
 
 
 def bare_machine(folder: Path) -> Path:
-    """A PATH that holds the shell and the few tools that any system has."""
+    """A PATH with the shell and the few tools of any system."""
     folder.mkdir()
     for tool in ("sh", *COREUTILS):
         found = shutil.which(tool)
@@ -114,7 +114,7 @@ def add_program(folder: Path, name: str, body: str) -> None:
 
 
 def add_package_manager(machine: Path, name: str, body: str = "") -> Path:
-    """A package manager that installs nothing and records what it was asked for."""
+    """A package manager that installs nothing and records its requests."""
     record = machine.parent / f"{name}.calls"
     add_program(machine, name, f'echo "$*" >>"{record}"\n{body}')
     return record
@@ -237,7 +237,7 @@ def test_compiler_without_headers_counts_as_missing(machine: Path) -> None:
     assert "C compiler" in result.stderr
 
 
-def test_old_python_is_told_with_its_version(machine: Path) -> None:
+def test_old_python_is_reported_with_its_version(machine: Path) -> None:
     add_everything(machine)
     add_program(machine, "python3", '[ "$1" = --version ] && echo Python 3.9.2 && exit 0\nexit 1')
     add_package_manager(machine, "dnf")
@@ -272,7 +272,7 @@ def test_chosen_python_that_is_none_is_not_replaced(machine: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", ["shellcheck", "chromium"])
-def test_a_missing_tool_of_the_tests_is_told_and_not_fatal(machine: Path, tool: str) -> None:
+def test_a_missing_tool_of_the_tests_is_reported_and_not_fatal(machine: Path, tool: str) -> None:
     add_everything(machine)
     add_package_manager(machine, "apt-get")
     result = check(machine, "test", MPICAMPAIGN_ASSUME_USER="1")
@@ -328,7 +328,7 @@ def test_a_site_s_own_service_policy_stays(tester: Path) -> None:
     assert policy.read_text() == "the site's own"
 
 
-def test_failed_installation_of_the_test_cluster_is_told_and_not_fatal(tester: Path) -> None:
+def test_failed_installation_of_the_test_cluster_is_reported_and_not_fatal(tester: Path) -> None:
     add_package_manager(tester, "apt-get", "exit 100")
     result, policy = check_for_tests(tester)
     assert succeeded(result)
@@ -337,7 +337,7 @@ def test_failed_installation_of_the_test_cluster_is_told_and_not_fatal(tester: P
     assert not policy.exists()
 
 
-def test_others_than_root_are_told_of_user_namespaces(tester: Path) -> None:
+def test_users_other_than_root_learn_about_user_namespaces(tester: Path) -> None:
     (tester / "id").unlink()
     add_program(tester, "id", "echo 1000")
     calls = add_package_manager(tester, "apt-get")
@@ -351,9 +351,7 @@ def test_others_than_root_are_told_of_user_namespaces(tester: Path) -> None:
 @pytest.mark.parametrize(
     ("manager", "variables"), [("apt-get", {"MPICAMPAIGN_ASSUME_USER": "1"}), ("dnf", {})]
 )
-def test_where_the_test_cluster_is_not_installed_its_lack_is_told(
-    tester: Path, manager: str, variables: dict[str, str]
-) -> None:
+def test_a_missing_test_cluster_is_reported(tester: Path, manager: str, variables: dict[str, str]) -> None:
     calls = add_package_manager(tester, manager)
     result, policy = check_for_tests(tester, **variables)
     assert succeeded(result)

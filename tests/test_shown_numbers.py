@@ -1,4 +1,4 @@
-"""Every number that people see agrees with the records, to the digits that are shown.
+"""Every displayed number agrees with the records, to the digits shown.
 
 Records are random; what is to be shown is computed from them here, without the program's own summaries. Texts
 are read back: the terminal's table, Markdown, CSV, JSON, LaTeX and the tables of the report page. A reader
@@ -70,7 +70,7 @@ def interval(values: Iterable[float]) -> tuple[float, float] | tuple[None, None]
 
 
 def expected(records: Iterable[Record]) -> dict[Key, Expected]:
-    """All that is to be shown, from the records alone."""
+    """Everything to be shown, computed from the records alone."""
     found: dict[Key, list[float]] = defaultdict(list)
     for record in records:
         for metric, value in values_of(record).items():
@@ -211,7 +211,7 @@ def in_page(text: str) -> Shown:
         heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
         for row in re.findall(r"<tr>.*?</tr>", table.partition("<tbody>")[2], re.DOTALL):
             group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
-            cells = re.findall(r'<td class="figure.*?</td>', row, re.DOTALL)
+            cells = re.findall(r'<td class="number.*?</td>', row, re.DOTALL)
             for (metric, unit), cell in zip(heads, cells, strict=True):
                 text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
                 first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])
@@ -220,7 +220,7 @@ def in_page(text: str) -> Shown:
 
 
 def check_all(shown: Shown, wanted: dict[Key, Expected]) -> None:
-    """That all is shown, and nothing else, each number right."""
+    """Everything is shown, nothing else, and each number is right."""
     assert shown.keys() == wanted.keys()
     for key, (unit, texts, ends) in shown.items():
         check(texts, key, unit, wanted, ends)

@@ -1,4 +1,4 @@
-"""Long counts: thousands of launches and jobs, with kills. Their outcome stands in docs/sites.md."""
+"""Long counts: thousands of launches and jobs, with kills. docs/sites.md has their outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAUNCHES, JOBS, KILLS, HONEST = 2000, 1000, 40, 300
 
 
 def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: ProjectCopy) -> None:
-    """Counted by the launcher itself: a run that was going on when its campaign was killed is taken up."""
+    """Counted by the launcher itself: a run that was active when its campaign was killed is adopted."""
     log = project.folder / "launches"
     benchmark = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/bin/true"}}
     write_trivial(

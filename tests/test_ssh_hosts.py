@@ -1,4 +1,4 @@
-"""Hosts without a scheduler, reached by ssh: campaigns on two nodes of the test cluster, past its Slurm."""
+"""Hosts without a scheduler, reached by ssh: campaigns on two nodes of the test cluster without its Slurm."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_the_calling_machine_need_not_be_one_of_the_hosts(hosts: Hosts) -> None:
 @pytest.mark.full
 @pytest.mark.usefixtures("imb")
 def test_hosts_may_be_addresses(hosts: Hosts) -> None:
-    """The first one is the calling machine itself, under a name that it does not know."""
+    """The first host is the calling machine itself, under a name unknown to it."""
     hosts.write()
     campaign = hosts.folder / "ssh.yaml"
     campaign.write_text(campaign.read_text().replace("[n1, n2]", "[10.77.0.11, 10.77.0.12]"))
@@ -180,7 +180,7 @@ def test_hosts_may_be_addresses(hosts: Hosts) -> None:
     assert set(hosts.evidence().nodes) == {"n1", "n2"}
 
 
-def test_what_the_second_host_lacks_is_said(hosts: Hosts) -> None:
+def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
     """Two cores of one socket: the first host has them, the second has two sockets of one core."""
     hosts.write(placements="four", program=FAKE_TABLE)
     assert succeeded(hosts.run())

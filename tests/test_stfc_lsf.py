@@ -1,4 +1,4 @@
-"""The four LSF scripts of the STFC report of 2017 (its Codes 4, 5, 7, 8), against what campaigns render."""
+"""The four LSF scripts of the STFC report of 2017 (its Codes 4, 5, 7, 8), and campaigns rendered for them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MKL = "intel/mkl/11.3.1.150"
 
 @dataclass(frozen=True)
 class Code:
-    """What one Code of the report asks for, in the report's order of directives."""
+    """The requests of one Code of the report, in its order of directives."""
 
     campaign: str
     groups: list[str]
     tasks: int
     limit: str
     queue: str
-    tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the words of mpirun
+    tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the tokens of mpirun
     arguments: list[str] | None  # none: HPL has none, and IMB stands in its place
     modules: tuple[str, ...] = ()
 
@@ -85,14 +85,14 @@ CODES = {
 
 
 def launch(text: str) -> tuple[list[str], list[str]]:
-    """The words of mpirun, and those of the benchmark behind the per-rank wrapper: the script's last line."""
+    """The tokens of mpirun, and of the benchmark behind the per-rank wrapper: the script's last line."""
     command = re.search(r'^measure (.*) "\$rank" "\$program" (.*)\n\Z', text, re.MULTILINE)
     assert command
     return command[1].split(), command[2].split()
 
 
 @pytest.mark.parametrize("number", CODES)
-def test_directives_and_words_of_mpirun_are_those_of_the_report(number: int) -> None:
+def test_directives_and_mpirun_options_are_those_of_the_report(number: int) -> None:
     code = CODES[number]
     campaign = load_campaign(CAMPAIGNS / f"{code.campaign}.yaml")
     [system] = campaign.systems
@@ -132,7 +132,7 @@ def test_mapping_to_processors_as_in_section_3_1_1() -> None:
 
 
 def test_a_reservation_instead_of_hosts(tmp_path: Path) -> None:
-    """As the report had it where jobs waited for weeks: no -m, but -U."""
+    """As in the report for jobs that waited for weeks: -U instead of -m."""
     text = (CAMPAIGNS / "lsf-lotus-imb.yaml").read_text()
     reserved = text.replace("hosts: ivybridge2000G}", "hosts: [], reservation: bench#0}")
     assert reserved != text

@@ -1,4 +1,4 @@
-"""Tables 1 to 6 of the STFC report of 2017 from its raw outputs, cell by cell; skips where there are none.
+"""Tables 1 to 6 of the STFC report of 2017 from its raw outputs, cell by cell; skipped without the outputs.
 
 SCARF's outputs are looked for beside the project. Where ``MPICAMPAIGN_STFC_RAW`` names a folder with all raw
 outputs of the report (its repository's ``Results``), so are the rows of LOTUS and the Cloud.
@@ -89,7 +89,7 @@ def printed(comparison: Comparison, name: str) -> dict[tuple[str, str], str]:
 
 
 def published(name: str) -> dict[tuple[str, str], str]:
-    """The cells of a published table. Of the Cloud it prints unbound runs in the column of SHM-1."""
+    """The cells of a published table. For the Cloud it prints unbound runs in the column of SHM-1."""
     with (PUBLISHED / f"{name}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     cells = {(row["host_group"], place): value for row in rows for place, value in row.items()}
@@ -122,7 +122,7 @@ def test_every_cell_of_all_13_host_groups_is_as_published(tmp_path: Path) -> Non
     chosen = load_map(MAP)
     import_folders([Path(os.environ["MPICAMPAIGN_STFC_RAW"])], chosen, tmp_path)
     found = compare(collect_imports(tmp_path), chosen.presentation.table_sizes)
-    differing = [words for name in TABLES for words in differences(printed(found, name), published(name))]
+    differing = [line for name in TABLES for line in differences(printed(found, name), published(name))]
     assert sum(len(published(name)) for name in TABLES) == 258
     assert not differing, "\n".join(differing)
     # the one job that asked for another host group than that of the hosts it was executed on
@@ -142,7 +142,7 @@ def test_verdicts_say_what_the_files_prove(records: list[Record]) -> None:
     for record in pingpong:
         bound = record.case.placement in ("SHM-1", "SHM-2")
         assert record.verdict == (UNVERIFIED if bound else VERIFIED)
-        assert ("was not recorded" in record.verdict_reasons[0]) is bound
+        assert ("were not recorded" in record.verdict_reasons[0]) is bound
 
 
 def test_all_repeats_were_run_alike(comparison: Comparison) -> None:

@@ -1,4 +1,4 @@
-"""Whether the repeats are enough: looks, words, and the coverage that is left after stopping."""
+"""Whether the repeats are enough: looks, sentences, and the coverage after stopping."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
-from mpicampaign.show.rankings import look_words
+from mpicampaign.show.rankings import look_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
 def near(n: int, reach: float) -> list[float]:
-    """So many values around 1 whose ends reach so far."""
+    """This many values around 1, with this range."""
     return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
 
 
 def test_six_close_repeats_are_enough() -> None:
     found = look(near(6, 0.04))
     assert found.enough and found.next_look == 10
-    assert look_words(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
+    assert look_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
 
 
 def test_five_are_never_enough_and_wide_ones_ask_for_the_next_look() -> None:
     assert not look(near(5, 0.001)).enough
     found = look(near(6, 0.2))
     assert (
-        look_words(found)
+        look_text(found)
         == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): make it 10 and look again"
     )
 
@@ -44,12 +44,12 @@ def test_later_looks_ask_for_more_confidence_and_state_less() -> None:
 
 
 def test_after_the_last_look_no_more_are_planned() -> None:
-    assert look_words(look([1.0 + index for index in range(20)])).endswith(": more repeats are not planned")
+    assert look_text(look([1.0 + index for index in range(20)])).endswith(": more repeats are not planned")
 
 
-def test_what_cannot_be_told_is_said() -> None:
+def test_undecided_cases_are_reported() -> None:
     assert (
-        look_words(look([1.0]))
+        look_text(look([1.0]))
         == "1 repeat: nothing is known of the median's precision: make it 6 and look again"
     )
     assert not look([0.0] * 6).enough

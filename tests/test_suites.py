@@ -1,9 +1,8 @@
-"""The room of suites: each is known from its file alone, and one from outside is treated like them."""
+"""The room of suites: each is defined by its file alone, and an external suite is treated alike."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,17 @@ from test_verdict import TCP
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import UPDATE_RATE
+from mpicampaign.dimension import COUNT, SLOWDOWN, UPDATE_RATE, Dimension
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.records import Series
-from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of, room
+from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of
 from mpicampaign.suites.reading import ParsedOutput
-from mpicampaign.suites.suite import Banner, SingleMetric, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
 from mpicampaign.verdict.traffic import payload
 
-KERNELS = Path(__file__).resolve().parents[1] / "kernels"
+TOP = Path(__file__).resolve().parents[1]
+KERNELS, SOURCES = TOP / "kernels", TOP / "src" / "mpicampaign"
 CAMPAIGN = """\
 campaign: rooms
 systems: {here: {scheduler: none, mpi: intelmpi}}
@@ -35,11 +35,11 @@ matrix: [{host_groups: blue, placements: SHM, benchmarks: own, repeats: 1}]
 TOY = Suite(
     name="toy",
     banner=Banner("Toy test", re.compile(r"Toy test v\d")),
-    parse=lambda text: ParsedOutput("toy", "1", {}, (Series("Toy", 2, {"toys": [float(text.split()[-1])]}),)),
+    parse=lambda text: ParsedOutput("1", {}, (Series("Toy", 2, {"toys": [float(text.split()[-1])]}),)),
     programs=r"toy_\w+",
     whole=("^toys ",),
     benchmarks={"toys": {"program": "toy_all", "provider": "path", "ranks_minimum": 2}},
-    metrics={"toys": SingleMetric("toys", UPDATE_RATE, headline=True)},
+    metrics={"toys": ColumnMetric("toys", UPDATE_RATE, headline=True)},
 )
 
 
@@ -50,12 +50,9 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if another package had brought it."""
     monkeypatch.setitem(SUITES._brought, "toy", TOY)
-    room.single_metrics.cache_clear()
-    yield
-    room.single_metrics.cache_clear()
 
 
 @pytest.mark.parametrize(("suite", "program"), [("hpl", "xhpl"), ("hpcc", "hpcc")])
@@ -74,7 +71,7 @@ def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_pat
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_suite_from_outside_is_planned_told_and_read(tmp_path: Path) -> None:
+def test_a_suite_from_outside_is_planned_recognised_and_read(tmp_path: Path) -> None:
     made = loaded(tmp_path, "toy", "toy_all")
     assert benchmarks(["toys"])["toys"]["program"] == "toy_all"
     assert len(make_plan(made, ["here"], MACHINE).runs) == 1
@@ -82,6 +79,34 @@ def test_a_suite_from_outside_is_planned_told_and_read(tmp_path: Path) -> None:
     series = parse("toy", "Toy test v1\ntoys 3\n").series
     [metric] = choose_metrics("toy", series, ())
     assert (metric.name, metric.dimension, metric.headline) == ("toys", UPDATE_RATE, True)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "shown", "ranked"),
+    [
+        (UPDATE_RATE, ["toys at 4 B", "maximum toys"], ["maximum toys"]),
+        (SLOWDOWN, ["toys at 1 B", "toys at 4 B"], ["toys at 1 B", "toys at 4 B"]),
+    ],
+)
+def test_a_metric_of_its_own_over_sizes(
+    monkeypatch: pytest.MonkeyPatch, dimension: Dimension, shown: list[str], ranked: list[str]
+) -> None:
+    """A rate is ranked at its maximum; what should be small, at the smallest and the largest size."""
+    metrics = {"toys": ColumnMetric("toys", dimension, headline=True), "dolls": ColumnMetric("dolls", COUNT)}
+    monkeypatch.setitem(SUITES._brought, "toy", replace(TOY, metrics=metrics))
+    columns: dict[str, list[float | None]] = {"size": [0, 1, 4], "toys": [5, 6, 7], "dolls": [1, 1, 1]}
+    *of_toys, of_dolls = choose_metrics("toy", [Series("Toy", 2, columns)], [4])
+    assert [metric.name for metric in of_toys] == shown
+    assert [metric.name for metric in of_toys if metric.headline] == ranked
+    assert (of_dolls.name, of_dolls.headline) == ("dolls at 4 B", False)
+
+
+def test_the_comparison_knows_no_suite_by_name() -> None:
+    named = [f'"{name}"' for suite in SUITES.values() for name in (suite.name, suite.called, *suite.sends)]
+    for path in (SOURCES / "compare").glob("*.py"):
+        text = path.read_text()
+        assert not [name for name in named if name in text], path
+        assert "mpicampaign.suites." not in text.replace("mpicampaign.suites.suite import", ""), path
 
 
 def test_each_kernel_is_its_source_and_one_file() -> None:

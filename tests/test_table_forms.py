@@ -18,12 +18,13 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
 from mpicampaign.show.data import Data, long_data
-from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View, rounded
+from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View
 from mpicampaign.show.grids import Footnotes
 from mpicampaign.show.make import tables
 from mpicampaign.show.writer import TextWriter, format_names, names_of
 from mpicampaign.show.writers.latex import latex_text
 from mpicampaign.text import display_width
+from mpicampaign.units import rounded
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
 SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 \x1b[2J \u202e"
@@ -51,6 +52,22 @@ def text_of(comparison: Comparison, form: Form) -> str:
 def block(text: str, title: str) -> str:
     """The part of the text from a title to the next."""
     return text[text.index(title) :].split("PingPong, ")[1 if title.startswith("PingPong") else 0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html", "csv"])
+def test_decimals_reach_the_numbers_in_notes(name: str, layout: str) -> None:
+    """The line rate, and the two values between which the median is."""
+    case = Case("s", "g", "TCP", "PingPong")
+    runs = [synthetic.run(case, n, synthetic.pingpong(1e-6 * n, 2e8 / n)) for n in (1, 2)]
+    comparison = compare([replace(run, hosts=("n1", "n2"), line_rate=1.25e8) for run in runs])
+    for decimals, texts in (
+        (None, ("1.00 µs and 2.00 µs", "125.0 MB/s")),
+        (0, ("between 1 µs and 2 µs", "allows 125 MB/s")),
+    ):
+        view = View(decimals=decimals, si=decimals is None)
+        text = " ".join(text_of(comparison, Form(name, layout, view)).split())
+        assert all(each in text for each in texts), (decimals, text)
 
 
 def test_rounding_is_that_of_decimal_numbers() -> None:
@@ -91,7 +108,7 @@ def test_bounds_are_beside_the_fractions_of_them(comparison: Comparison) -> None
     assert re.search(r"^g2 +TCP +6/6 +95\.\d .* 4 MiB +125\.0 MB/s$", long, re.MULTILINE)
 
 
-def test_equal_words_share_a_mark_and_letters_do_not_end() -> None:
+def test_equal_texts_share_a_mark_and_letters_do_not_run_out() -> None:
     notes = Footnotes()
     assert [notes.mark(words) for words in ("one", "two", "one")] == ["a", "b", "a"]
     assert notes.lines == (("a", "one"), ("b", "two"))
@@ -117,7 +134,7 @@ def test_terminal_is_narrow_and_has_no_control_characters(
         assert "\x1b" not in text and "\u202e" not in text
 
 
-def test_long_names_are_cut_before_figures_and_marks() -> None:
+def test_long_names_are_cut_before_values_and_marks() -> None:
     records = synthetic.campaign("s", "g" * 90)
     renamed = [
         replace(run, case=replace(run.case, placement=run.case.placement + "p" * 90)) for run in records
@@ -233,7 +250,7 @@ def test_json_and_parquet_hold_the_same_in_full_precision(comparison: Comparison
                 assert float(str(text[name])) == value  # not one digit less
 
 
-def test_missing_figures_are_null_and_figures_are_the_medians_themselves(comparison: Comparison) -> None:
+def test_missing_values_are_null_and_values_are_the_medians_themselves(comparison: Comparison) -> None:
     rows = as_rows(comparison, "parquet", LONG)
     absent = next(row for row in rows if row["placement"] == "SHM-2")
     assert absent["median [unit]"] is None and absent["ranks"] is None and absent["n"] == 0
@@ -256,7 +273,7 @@ def test_parquet_has_types_also_where_all_is_missing() -> None:
     assert schema.metadata[b"campaign"] == b"the campaign"
 
 
-def test_parquet_without_pyarrow_is_told(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UserError, match=r"Parquet needs .* pyarrow[^\0]*pip install pyarrow, or choose csv"):
         tables(comparison, Form("parquet"), "c")
@@ -269,7 +286,7 @@ def test_csv_is_no_formula_in_matrix_headings_either(hostile: Comparison) -> Non
 
 @pytest.mark.parametrize("name", format_names())
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_nothing_and_no_figures_at_all(name: str, layout: str) -> None:
+def test_nothing_and_no_values_at_all(name: str, layout: str) -> None:
     assert tables(compare([]), Form(name, layout), "c")
     absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
     content = tables(absent, Form(name, layout), "c")

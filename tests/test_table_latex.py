@@ -1,4 +1,4 @@
-"""Tables as LaTeX, typeset by a real one: nothing is complained of, too wide, or cut off at a page's end."""
+"""Tables as LaTeX, typeset by a real one: no warnings, nothing too wide or cut off at the end of a page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PAGE = r"""\documentclass{article}
 
 
 def hostile() -> list[Record]:
-    """Names and reasons of which each acts in LaTeX; each case has a reason of its own."""
+    """Names and reasons with LaTeX markup; each case has its own reason."""
     records = []
     for group in GROUPS:
         for n, placement in enumerate(PLACEMENTS, 1):
@@ -60,7 +60,7 @@ def hostile() -> list[Record]:
 
 
 def printed(comparison: Comparison, layout: str, folder: Path, changed: bool = False) -> tuple[str, str]:
-    """What is typeset, and what LaTeX says of it."""
+    """The typeset document, and LaTeX's messages."""
     changes = changes_since(comparison) if changed else None
     text = tables(comparison, Form("latex", layout, every_metric=changed), "c", changes).decode("utf-8")
     (folder / "tables.tex").write_text(text, encoding="utf-8")
@@ -103,7 +103,7 @@ def test_a_long_table_of_plain_names_fits_the_width(tmp_path: Path) -> None:
 
 @typeset
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_long_words_without_any_place_to_break_fit_the_width(layout: str, tmp_path: Path) -> None:
+def test_long_names_without_a_break_fit_the_width(layout: str, tmp_path: Path) -> None:
     names = ("nodeswithoutanybreakintheirname" * 2 + "xy", "W" * 64, "é%" * 32, "n-" * 32)
     records = []
     for name in names:
@@ -114,7 +114,7 @@ def test_long_words_without_any_place_to_break_fit_the_width(layout: str, tmp_pa
     assert complaints(said) == []
 
 
-def test_short_marks_hang_beside_the_figures() -> None:
+def test_short_marks_hang_beside_the_values() -> None:
     case = Case("s", "g", "SHM", "PingPong")
     runs = synthetic.case_runs(case, 1e-6, 1e9)
     runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))

@@ -15,8 +15,8 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
-from mpicampaign.show.numbers import number, size_range
-from mpicampaign.text import clip, display_width, pad, repeats_words, visible
+from mpicampaign.show.numbers import size_range
+from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
 
@@ -43,7 +43,7 @@ def test_terminal_fits_its_width(comparison: Comparison, hostile: Comparison, wi
         assert max(display_width(line) for line in to_terminal(shown, width).splitlines()) <= width
 
 
-def test_terminal_figures_stand_in_columns(comparison: Comparison) -> None:
+def test_terminal_values_are_in_columns(comparison: Comparison) -> None:
     lines = to_terminal(comparison).splitlines()
     start = lines.index("  latency at 0 B (µs)")
     header, *rows = lines[start + 1 : start + 6]
@@ -52,14 +52,14 @@ def test_terminal_figures_stand_in_columns(comparison: Comparison) -> None:
     assert figures == ["0.253", "0.391", "3.16"]
 
 
-def test_terminal_cuts_host_groups_before_placements_and_figures() -> None:
+def test_terminal_cuts_host_groups_before_placements_and_values() -> None:
     case = Case("s", "a-host-group-of-" + "x" * 60, "SHM-full-of-it", "PingPong")
     text = to_terminal(compare(synthetic.case_runs(case, 1e-6, 1e9)), 80)
     line = next(line for line in text.splitlines() if "6/6" in line)
     assert re.fullmatch(r"  a-host-g[\w-]*…  SHM-full-of-it  6/6 +[\d.]+ +\[[\d., ]+\]( +[\d.]+){3}", line)
 
 
-def test_terminal_cuts_words_longer_than_a_line() -> None:
+def test_terminal_cuts_names_longer_than_a_line() -> None:
     records = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "x" * 300)
     assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
 
@@ -70,7 +70,7 @@ def test_terminal_says_interval_coverage_mean_and_range(comparison: Comparison) 
     assert "96.9 % for n = 6" in text
 
 
-def test_terminal_keeps_rows_without_figures_and_says_why(comparison: Comparison) -> None:
+def test_terminal_keeps_rows_without_values_and_gives_the_reason(comparison: Comparison) -> None:
     text = to_terminal(comparison)
     assert "local       SHM-2         0/6  n/a: needs 2 sockets, node1 has 1" in text
     assert "contradicted: MPI library's report" in text
@@ -118,7 +118,7 @@ def test_csv_has_plain_si_numbers_in_named_columns(comparison: Comparison) -> No
     assert (first["n"], first["runs_planned"], first["runs_verified"]) == ("6", "6", "6")
 
 
-def test_csv_has_every_row_and_leaves_missing_figures_empty(comparison: Comparison) -> None:
+def test_csv_has_every_row_and_leaves_missing_values_empty(comparison: Comparison) -> None:
     rows = [row for row in rows_of(to_csv(comparison)) if row["placement"] == "SHM-2"]
     assert {row["benchmark"] for row in rows} == {"PingPong", "tree_gather"}
     assert all(row["median [unit]"] == row["mean [unit]"] == "" and row["n"] == "0" for row in rows)
@@ -174,8 +174,8 @@ def test_visible_text_is_one_line() -> None:
     assert visible("\ud800") == r"\ud800"
 
 
-def test_repeats_in_words() -> None:
-    assert repeats_words([2]) == "repeat 2" and repeats_words([5, 1, 2, 3]) == "repeats 1-3, 5"
+def test_repeats_as_text() -> None:
+    assert repeats_text([2]) == "repeat 2" and repeats_text([5, 1, 2, 3]) == "repeats 1-3, 5"
 
 
 def test_ranges_of_sizes() -> None:
@@ -184,7 +184,7 @@ def test_ranges_of_sizes() -> None:
 
 
 def test_ratios_keep_three_digits() -> None:
-    assert [number(ratio, RATIO) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
+    assert [RATIO.number(ratio) for ratio in (0.8, 12.5, 99.96, 717.3)] == ["0.800", "12.5", "100", "717"]
 
 
 def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:

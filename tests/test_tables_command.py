@@ -1,4 +1,4 @@
-"""mpicampaign tables: what people choose, and what they are told of mistakes."""
+"""mpicampaign tables: choices, and reports of errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import synthetic
 from pyarrow import parquet
 
 from mpicampaign.cli import main
-from mpicampaign.records import CONTRADICTED, Header, read_with_header, write_records
+from mpicampaign.records import CONTRADICTED, Header, read_records, write_records
 
 SIZES = (1024, 8192)
 
@@ -69,18 +69,20 @@ def test_sizes_come_from_the_records_and_may_be_others(
     assert "(found 8 MiB)" in err
 
 
-def test_all_mistakes_are_told_with_the_nearest_names(
+def test_all_errors_are_reported_with_the_nearest_names(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     wrong = ("--benchmark", "PingPng", "--metric", "latency", "--host-group", "g3\x1b[2J")
     status, out, err = call(capsys, folder, *wrong)
-    assert status == 2 and out == "" and "3 mistakes" in err
+    assert status == 2 and out == "" and "3 errors" in err
     assert "--benchmark: unknown name (found PingPng)\n    did you mean 'PingPong'? known: PingPong, " in err
     assert "did you mean 'latency at 0 B'?" in err and "known: g1, g2" in err
     assert "Traceback" not in err and "\x1b" not in err
 
 
-def test_options_that_do_not_fit_are_told_at_once(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_options_that_do_not_fit_are_all_reported_at_once(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
     options = ("--format", "csv", "--unit", "MiB/s", "--decimals", "99", "--statistic", "mean")
     status, _, err = call(capsys, folder, *options, "--columns", "medien")
     assert status == 2
@@ -102,7 +104,7 @@ def test_data_follow_unit_and_decimals(capsys: pytest.CaptureFixture[str], folde
     assert latency["unit"] == "µs" and 0.1 < float(latency["median [unit]"]) < 1000
 
 
-def test_a_choice_that_leaves_nothing_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     status, _, err = call(capsys, folder, "--benchmark", "PingPong", "--metric", "maximum B_wire")
     assert status == 2 and "no case has all of what was chosen" in err
 
@@ -178,10 +180,10 @@ def test_what_is_no_table_is_not_written_over(
     for name in ("campaign.yaml", "model.py", "table.md"):
         (tmp_path / name).write_text("mine\n")
         status, _, err = call(capsys, folder, "--format", "csv", "-o", str(tmp_path / name))
-        assert status == 2 and "this file is there already" in err
+        assert status == 2 and "this file exists already" in err
         assert (tmp_path / name).read_text() == "mine\n"
     assert call(capsys, folder, "--format", "markdown", "-o", str(tmp_path / "table.md"))[0] == 0
-    write_records(tmp_path / "records.jsonl", *read_with_header(folder / "records.jsonl"))
+    write_records(tmp_path / "records.jsonl", *read_records(folder / "records.jsonl"))
     (tmp_path / "plan.json").write_text("{}\n")
     status, _, err = call(capsys, tmp_path, "--format", "json", "-o", str(tmp_path / "plan.json"))
     assert status == 2 and "one of the results" in err
@@ -190,13 +192,13 @@ def test_what_is_no_table_is_not_written_over(
 def test_a_metric_of_runs_that_do_not_count_says_why(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    header, records = read_with_header(folder / "records.jsonl")
+    header, records = read_records(folder / "records.jsonl")
     said = {"verdict": CONTRADICTED, "verdict_reasons": ("traffic on lo",)}
     doubted = [replace(run, **said) if run.status == "ok" else run for run in records]
     write_records(tmp_path / "records.jsonl", header, doubted)
     options = ("--metric", "Latency at 0 B", "nonsense", "--placement", "SHM-1")
     status, _, err = call(capsys, tmp_path, *options)
-    assert status == 2 and "2 mistakes" in err
+    assert status == 2 and "2 errors" in err
     assert "--metric: no run of it counts (found Latency at 0 B)\n    12 contradicted: traffic on lo" in err
     assert "unknown name (found nonsense)" in err and "no run counts of PingPong" in err
 
@@ -204,7 +206,7 @@ def test_a_metric_of_runs_that_do_not_count_says_why(
 def test_an_earlier_series_is_given_or_found(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
-    header, records = read_with_header(folder / "records.jsonl")
+    header, records = read_records(folder / "records.jsonl")
     then = [replace(run, started=run.started and "2025-01-02T03:04:05Z") for run in records]
     write_records(tmp_path / "records.jsonl", header, records)
     assert "change_verdict" not in chosen(capsys, tmp_path)[0]
@@ -213,14 +215,14 @@ def test_an_earlier_series_is_given_or_found(
     assert given[0]["change_verdict"] == "not significant, p = 1"
     (tmp_path / "then.jsonl").rename(tmp_path / "earlier.jsonl")
     assert chosen(capsys, tmp_path) == given
-    write_records(tmp_path / "other.jsonl", "another", then)
+    write_records(tmp_path / "other.jsonl", Header("another"), then)
     err = call(capsys, tmp_path, "--since", str(tmp_path / "other.jsonl"))[2]
     assert "is of campaign 'another', not 'c'" in err
 
 
-def test_missing_and_damaged_records_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     status, _, err = call(capsys, tmp_path)
-    assert status == 2 and "no records are there" in err and "mpicampaign report" in err
+    assert status == 2 and "no records found" in err and "mpicampaign report" in err
     head = {"format": "mpicampaign-records", "version": 1, "table_sizes": ["x"]}
     (tmp_path / "records.jsonl").write_text(json.dumps(head) + "\n")
     assert "records.jsonl:1: damaged header" in call(capsys, tmp_path)[2]
@@ -229,7 +231,7 @@ def test_missing_and_damaged_records_are_told(capsys: pytest.CaptureFixture[str]
 def test_records_without_sizes_in_their_header_are_read(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    write_records(tmp_path / "records.jsonl", "c", synthetic.campaign())
+    write_records(tmp_path / "records.jsonl", Header("c"), synthetic.campaign())
     lines = (tmp_path / "records.jsonl").read_text().split("\n", 1)
     old = {"format": "mpicampaign-records", "version": 1, "campaign": "c"}
     (tmp_path / "records.jsonl").write_text(json.dumps(old) + "\n" + lines[1])
@@ -240,5 +242,5 @@ def test_records_without_sizes_in_their_header_are_read(
 def test_line_separators_in_names_do_not_end_a_record(tmp_path: Path) -> None:
     record = replace(synthetic.campaign()[0], reason="a\u2028b\x85c")
     write_records(tmp_path / "records.jsonl", Header("c", "t", (1,), {"PingPong": (2, 3)}), [record])
-    header, records = read_with_header(tmp_path / "records.jsonl")
+    header, records = read_records(tmp_path / "records.jsonl")
     assert header == Header("c", "t", (1,), {"PingPong": (2, 3)}) and records == [record]

@@ -1,4 +1,4 @@
-"""A suite, a scheduler and an MPI library that another package brings, from check to table.
+"""A suite, a scheduler and an MPI library from another package, from check to table.
 
 The scheduler is PBS Professional, as its guides have it, over a stand-in for its commands; the MPI library
 and the benchmark are real.
@@ -29,7 +29,7 @@ host_groups:
 placements:
   SHM: {{nodes: 1, ranks_per_node: 2, transport: shm, binding: none}}
 matrix:
-  - {{host_groups: nodes, placements: SHM, benchmarks: toy_ring, repeats: 2, time_limit: 1 min}}
+  - {{host_groups: nodes, placements: [SHM, SHM-1], benchmarks: toy_ring, repeats: 2, time_limit: 1 min}}
 """
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -97,16 +97,17 @@ def test_from_check_to_table(site: Site) -> None:
     assert f"program={site.program}" in script
 
     assert succeeded(site.campaign("run"))
-    assert [job["job_state"] for job in site.jobs()] == ["F", "F"]
+    assert [job["job_state"] for job in site.jobs()] == ["F"] * 4
     records = read_records(site.results / "records.jsonl")[1]
-    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2, records
+    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 4, records
     assert {record.suite for record in records} == {"ring"}
-    assert {record.job_id for record in records} == {"1.pbs-server", "2.pbs-server"}
+    assert {record.job_id for record in records} == {f"{number}.pbs-server" for number in range(1, 5)}
     table = (site.results / "tables" / "comparison.txt").read_text()
     assert "Toy Ring, time at 32 KiB" in table and "2/2" in table
+    assert all(f"Toy Ring, imbalance at {size}, placements of nodes: " in table for size in ("1 B", "32 KiB"))
 
     again = site.campaign("run")
-    assert succeeded(again) and len(site.jobs()) == 2  # nothing is submitted again
+    assert succeeded(again) and len(site.jobs()) == 4  # nothing is submitted again
 
 
 def test_errors_name_what_the_package_brings(site: Site) -> None:
@@ -119,7 +120,8 @@ def test_errors_name_what_the_package_brings(site: Site) -> None:
 
 
 def test_a_job_in_a_state_that_pbs_does_not_document_is_no_success(site: Site) -> None:
-    site.write(CAMPAIGN.format(program=site.program).replace("repeats: 2", "repeats: 1"))
+    one_run = CAMPAIGN.replace("repeats: 2", "repeats: 1").replace("[SHM, SHM-1]", "SHM")
+    site.write(one_run.format(program=site.program))
     (site.state / "config.json").write_text(json.dumps({"states": {"1": "Z"}}))
     status = site.campaign("status")
     assert succeeded(status)

@@ -1,4 +1,4 @@
-"""Several systems of one machine in one campaign: they run in turn, each with its own MPI."""
+"""Several systems on one machine in one campaign: they run in turn, each with its own MPI."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_a_setting_is_compared_as_it_is() -> None:
 
 
 def test_a_script_that_was_rendered_before_an_upgrade_is_no_lie() -> None:
-    """A job that waits in the queue was submitted with an earlier text of its script."""
+    """A queued job was submitted with an earlier version of its script."""
     assert verdict_of(altered(HONEST, "script_sha256=abc123", "script_sha256=abc124"))[0] == VERIFIED
 
 
@@ -255,7 +255,7 @@ def test_interface_below_a_bond_is_the_same_traffic() -> None:
 
 
 def test_ranks_of_one_node_reach_each_other_over_loopback() -> None:
-    """With several ranks a node, TCP to the node's own address is counted on lo."""
+    """With several ranks per node, TCP to the node's own address is counted on lo."""
     lo = "node blue1 before.net.lo.tx_bytes=0\nnode blue1 after.net.lo.tx_bytes=900000000\n"
     run = "\n".join(line for line in TCP_RUN.splitlines() if ".net.lo." not in line) + "\n" + lo
     claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
@@ -334,7 +334,7 @@ def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> Non
 
 @pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge", "MPI_Gather"])
 def test_kernels_tell_how_much_must_move(kernel: str) -> None:
-    """The library says nothing: the counters alone contradict, for TCP as for shared memory."""
+    """The library reports nothing: the counters alone contradict, for TCP and for shared memory."""
     (printed,) = table(kernel, 2)
     printed.columns["samples"] = printed.columns.pop("repetitions")
     quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
@@ -372,7 +372,7 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
 
 
 def test_more_traffic_than_the_run_can_have_moved_is_that_of_others() -> None:
-    """105 MB of payload can't be the 900 MB that somebody moved over loopback meanwhile; 200 MB may be."""
+    """105 MB of payload cannot explain 900 MB over loopback; it can explain 200 MB."""
     for count, verdict in ((900_000_000, VERIFIED), (200_000_000, CONTRADICTED)):
         busy = altered(HONEST, "after.net.lo.rx_bytes=5", f"after.net.lo.rx_bytes={count}")
         assert verdict_of(busy)[0] == verdict
@@ -385,7 +385,7 @@ def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
 
 
 def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
-    """OSU prints no repetitions: 5 MB of payload are known of, and NFS may have moved as much."""
+    """OSU prints no repetitions: only 5 MB of payload are known, and NFS may have moved as much."""
     busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")
     osu = table("MPI Latency", 2, repetitions=False)
     assert judge(read(busy), INTEL_SHM, osu)[0] == VERIFIED

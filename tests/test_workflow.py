@@ -1,4 +1,4 @@
-"""The Snakemake workflow as a person calls it: dry runs, mistakes, systems of other schedulers."""
+"""The Snakemake workflow as people call it: dry runs, errors, systems with other schedulers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profil
         (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
     ],
 )
-def test_an_unknown_key_of_the_configuration_is_told(
+def test_an_unknown_key_of_the_configuration_is_reported(
     project: ProjectCopy, config: list[str], said: str
 ) -> None:
     done = project.snakemake("-c1", "-n", "--config", *config)
@@ -65,7 +65,7 @@ matrix:
 
 
 def trivial_launcher(project: ProjectCopy) -> Path:
-    """A launcher that starts nothing and leaves the shortest output that is valid."""
+    """A launcher that starts nothing and writes the shortest valid output."""
     launcher = project.folder / "launcher"
     output = "# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n"
     launcher.write_text(f"#!/bin/sh\nprintf '{output}'\n")
@@ -93,7 +93,7 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
     assert finished == sorted(finished)
 
 
-def test_mistakes_in_the_campaign_are_told_without_a_traceback(project: ProjectCopy) -> None:
+def test_errors_in_the_campaign_are_reported_without_a_traceback(project: ProjectCopy) -> None:
     (project.folder / "campaign.yaml").write_text("campaign: a b\nrepeat: 3\n")
     done = project.snakemake("--profile", "cluster", "-n")
     assert done.returncode != 0
@@ -158,13 +158,13 @@ def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     assert "A new title" in report.read_text()
 
 
-def test_a_campaign_file_named_like_a_wildcard_is_refused_in_words(project: ProjectCopy) -> None:
-    """Snakemake has no escape for it; a brace without its fellow, or around no word, is no wildcard."""
+def test_a_campaign_file_named_like_a_wildcard_is_refused_with_a_message(project: ProjectCopy) -> None:
+    """Snakemake has no escape for it; an unpaired brace, or braces around no name, are no wildcard."""
     for name in ("a{b}.yaml", "{a.yaml", "a{}.yaml", "a{b-c}.yaml"):
         shutil.copy(project.folder / "campaign.yaml", project.folder / name)
         done = project.snakemake("--profile", "cluster", "-n", "--config", f"campaign='{name}'")
         refused = name == "a{b}.yaml"
         assert (done.returncode != 0) == refused, done.stderr
-        assert ("a{b}.yaml: Snakemake takes a word in braces" in done.stderr) == refused
+        assert ("a{b}.yaml: Snakemake takes braces" in done.stderr) == refused
         assert "rename the file" in done.stderr or not refused
         assert "Traceback" not in done.stderr

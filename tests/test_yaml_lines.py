@@ -1,4 +1,4 @@
-"""Reading YAML with lines: what values mean, where they stand, and files that are not what they seem."""
+"""Reading YAML with lines: meanings and positions of values, and deceptive files."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_byte_order_mark_and_line_ends(tmp_path: Path, start: bytes, end: bytes)
         (b"#" * (MAX_BYTES + 1), None, "larger than"),
     ],
 )
-def test_unreadable_files_are_told_with_their_line(
+def test_unreadable_files_are_reported_with_their_line(
     tmp_path: Path, content: bytes, line: int | None, message: str
 ) -> None:
     problem = failure(tmp_path, content)

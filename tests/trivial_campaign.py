@@ -1,4 +1,4 @@
-"""A campaign whose runs take no time: its launcher starts nothing and leaves the shortest valid output."""
+"""A campaign whose runs take no time: its launcher starts nothing and writes the shortest valid output."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ bool baseline_left_out;
 
 void baseline_describe(void) { output_header("baseline", "%s", baseline_left_out ? "none" : NAME); }
 
-/* The root's block is in place, as in the trees. */
+/* The root's own block is in place, as in the trees. */
 static void perform(const struct operation *operation, struct level *levels) {
     const struct blocks *blocks = operation->parameters;
     int rank, count = (int)operation->size;

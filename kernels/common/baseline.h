@@ -1,4 +1,4 @@
-/* MPI_Gather of the same blocks in the same run: what the library's own gather reaches. */
+/* MPI_Gather of the same blocks in the same run: the library's own gather for comparison. */
 #ifndef BASELINE_H
 #define BASELINE_H
 
@@ -12,14 +12,14 @@ extern bool baseline_left_out;
     {"--no-baseline",   NULL, "leave out MPI_Gather, measured at the same sizes", NULL, NULL,      \
      &baseline_left_out}
 
-/* Header line: whether there is a baseline. */
+/* Header line: the baseline or none. */
 void baseline_describe(void);
 
 /* Adds MPI_Gather unless --no-baseline was given. blocks must outlive the run; this rank's own
- * block is at position 0, rank 0 has room for a block of each rank. */
+ * block is at position 0, and rank 0 has room for a block from each rank. */
 void baseline_add(struct run *run, const struct blocks *blocks);
 
-/* Sets the size of the operation; call for each size. Others than MPI_Gather are left alone. */
+/* Sets the size of MPI_Gather, if present; call for each size. */
 void baseline_set_size(struct run *run, size_t size);
 
 #endif

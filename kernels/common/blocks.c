@@ -30,7 +30,7 @@ void blocks_clear(const struct blocks *blocks, int from, int to) {
     unsigned char *bytes = block_at(blocks, from);
     size_t length = (size_t)(to - from) * blocks->size;
     for (size_t i = 0; i < length; i++)
-        bytes[i] = (unsigned char)~bytes[i]; /* differs from whatever was there */
+        bytes[i] = (unsigned char)~bytes[i]; /* differs from what was there */
 }
 
 bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length) {

@@ -1,4 +1,4 @@
-/* Memory for gathered blocks, one a rank, with a pattern that tells each byte's rank and offset. */
+/* Blocks to gather, one per rank, with a pattern that identifies each byte's rank and offset. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
@@ -12,13 +12,13 @@ struct blocks {
     uint64_t seed;
 };
 
-/* Writes the pattern of the rank into the block at the position. */
+/* Writes the rank's pattern into the block at the position. */
 void blocks_fill(const struct blocks *blocks, int position, int rank);
 
-/* Overwrites the blocks at positions from .. to - 1 with bytes that are not the pattern. */
+/* Overwrites the blocks at positions from .. to - 1 with bytes that differ from the pattern. */
 void blocks_clear(const struct blocks *blocks, int from, int to);
 
-/* Whether the block at the position holds the pattern of the rank; if not, where it differs. */
+/* Whether the block at the position holds the rank's pattern; if not, why says where it differs. */
 bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* The clock. On Linux all processes of one node read the same CLOCK_MONOTONIC. */
+/* The clock. On Linux all processes on a node read the same CLOCK_MONOTONIC. */
 #ifndef CLOCK_H
 #define CLOCK_H
 

@@ -1,7 +1,7 @@
 #include "effective.h"
 
-/* Each rank's message to the left lies in the first slot of a direction, that to the right in the
- * next one: what comes from the left neighbour was sent from its next one. */
+/* Each rank's message to the left lies in the first slot of a direction, the one to the right in
+ * the next: what arrives from the left neighbour was sent from its next slot. */
 static void add_direction(struct exchange *x, int left, int right, int slot) {
     if (left == right) {
         exchange_add(x, (struct message){left, slot}, (struct message){left, slot});

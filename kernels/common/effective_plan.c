@@ -1,6 +1,6 @@
 #include "effective.h"
 
-#include <stdio.h>
+#include "output.h"
 
 enum { MAX_LOOPS = 1000000 };
 
@@ -37,21 +37,17 @@ struct effective_plan plan_for(const struct effective_cost *cost, double seconds
 }
 
 void plan_shortened(const struct effective_plan *plan, char *text, size_t length) {
-    size_t used = 0;
     text[0] = '\0';
     if (plan->loop_seconds < LEAST_DEFINED_LOOP_SECONDS)
-        used += (size_t)snprintf(text, length, "loops of %g s, not %g s; ", plan->loop_seconds,
-                                 LEAST_DEFINED_LOOP_SECONDS);
+        text_append(text, length, "; ", "loops of %g s, not %g s", plan->loop_seconds,
+                    LEAST_DEFINED_LOOP_SECONDS);
     if (plan->repetitions < REPETITIONS)
-        used += (size_t)snprintf(text + used, length - used, "%d of %d repetitions; ",
-                                 plan->repetitions, REPETITIONS);
+        text_append(text, length, "; ", "%d of %d repetitions", plan->repetitions, REPETITIONS);
     if (plan->random_patterns < RANDOM_PATTERNS)
-        used += (size_t)snprintf(text + used, length - used, "%d of %d random patterns; ",
-                                 plan->random_patterns, RANDOM_PATTERNS);
-    if (used == 0)
-        snprintf(text, length, "nothing");
-    else
-        text[used - 2] = '\0'; /* without the last "; " */
+        text_append(text, length, "; ", "%d of %d random patterns", plan->random_patterns,
+                    RANDOM_PATTERNS);
+    if (text[0] == '\0')
+        text_append(text, length, "", "nothing");
 }
 
 int plan_loops(const struct effective_plan *plan, double exchange) {

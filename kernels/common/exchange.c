@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-enum { TAG = 30, PAGE = 4096 }; /* TAG: and the sender's slot */
+enum { TAG = 30, PAGE = 4096 }; /* the sender's slot is added to TAG */
 
 static unsigned char *outgoing(const struct exchange *x, size_t first, int i) {
     return x->out + first + x->step * (size_t)x->sent[i].slot;
@@ -75,7 +75,7 @@ static void isend_recv(struct exchange *x, size_t first) {
     MPI_Waitall(x->count, requests, statuses);
 }
 
-/* Called by all ranks, also by those without partners. */
+/* Called by all ranks, even those without partners. */
 static void alltoallv(struct exchange *x, size_t first) {
     for (int i = 0; i < x->count; i++) {
         x->offsets_out[x->sent[i].peer] = (int)(outgoing(x, first, i) - x->out);
@@ -125,7 +125,7 @@ void exchange_set_up(struct exchange *x, struct exchange_room room, int rank, in
     x->offsets_in = zeroed((size_t)ranks, sizeof(int));
 }
 
-/* MPI_Alltoallv sends nothing to the old partners from now on. */
+/* From now on MPI_Alltoallv sends nothing to the old partners. */
 void exchange_begin(struct exchange *x, int slots) {
     for (int i = 0; i < x->count; i++)
         x->counts_out[x->sent[i].peer] = x->counts_in[x->received[i].peer] = 0;
@@ -170,7 +170,7 @@ double exchange_seconds(struct exchange *x, const struct method *method, int loo
     return (double)(clock_now() - start) * 1e-9;
 }
 
-/* All ranks walk alike: the sender's message begins where it is received here. */
+/* All ranks walk in step: the message has the same position in the sender's buffer. */
 static size_t position(const struct exchange *x, size_t first, int i) {
     return (size_t)(incoming(x, first, i) - x->in);
 }

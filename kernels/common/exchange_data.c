@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define ODD 0x9E3779B97F4A7C15u /* so that all positions have different words */
+#define ODD 0x9E3779B97F4A7C15u /* gives all positions different 8-byte words */
 
 size_t walk_step(const struct walk *walk, size_t length) {
     return walk->apart > 0 ? walk->apart : (length + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -17,7 +17,7 @@ size_t walk_forward(struct walk *walk, size_t length, int messages) {
     return first;
 }
 
-/* Cheap words: whole buffers of Lmax are written and checked between measurements. */
+/* Cheap to compute: whole buffers of Lmax are written and checked between measurements. */
 static uint64_t first_word(uint64_t seed, int rank, size_t position) {
     return mix64(seed ^ mix64((uint64_t)rank)) + (uint64_t)(position / 8) * ODD;
 }

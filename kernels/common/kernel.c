@@ -42,7 +42,7 @@ static bool enough_ranks(const struct kernel *kernel, const struct run *run, cha
     return run->topology.ranks >= kernel->minimum_ranks;
 }
 
-/* Asked before anything large is allocated: half of a node's memory at most. */
+/* Checked before anything large is allocated: at most half of a node's memory. */
 static bool fits_memory(const struct kernel *kernel, const struct run *run, char *why) {
     uint64_t needed = topology_node_sum(&run->topology, kernel->memory(run));
     uint64_t limit = physical_memory() / 2;
@@ -71,7 +71,7 @@ static bool refused(const struct kernel *kernel, struct run *run, int argc, char
         return true;
     if (run->options.help)
         return false;
-    ok = enough_ranks(kernel, run, why) && kernel->accept(run, why);
+    ok = enough_ranks(kernel, run, why) && (kernel->accept == NULL || kernel->accept(run, why));
     if (!all_ranks(kernel->name, ok, why))
         return true;
     ok = fits_memory(kernel, run, why);
@@ -87,7 +87,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     return false;
 }
 
-/* After the timed part, one more call into cleared memory: an old result passes for no new one. */
+/* After the timed part, one more call into cleared memory: an old result must not pass. */
 static bool verify_operation(const struct kernel *kernel, const struct operation *operation) {
     char why[REASON_LENGTH] = "";
     operation->clear(operation);
@@ -95,7 +95,7 @@ static bool verify_operation(const struct kernel *kernel, const struct operation
     return all_ranks(kernel->name, verify(operation, why), why);
 }
 
-static int sizes_from(const struct run *run, size_t size) {
+int sizes_from(const struct run *run, size_t size) {
     int count = 1;
     for (; size < run->options.max_size; size *= 2)
         count++;
@@ -117,14 +117,14 @@ static bool run_sizes(const struct kernel *kernel, struct run *run, struct measu
     }
 }
 
-/* Loops and repetitions as the original defines them. */
+/* With the loops and repetitions of the original. */
 static bool run_original(const struct kernel *kernel, struct measurement *m) {
     char why[REASON_LENGTH] = "wrong data";
     bool correct = kernel->measure(m, why);
     return all_ranks(kernel->name, correct, why);
 }
 
-/* Lost output counts as failure on all ranks. */
+/* Lost output is a failure on all ranks. */
 static bool finish(const struct kernel *kernel, const struct run *run, struct measurement *m,
                    bool correct) {
     char why[REASON_LENGTH] = "the output could not be written completely";
@@ -138,7 +138,8 @@ static bool finish(const struct kernel *kernel, const struct run *run, struct me
 
 static int measure_kernel(const struct kernel *kernel, struct run *run) {
     static struct measurement measurement; /* too large for a stack */
-    kernel->set_up(run);
+    if (kernel->set_up != NULL)
+        kernel->set_up(run);
     measure_begin(&measurement, run);
     report_header(kernel, &measurement, kernel->memory(run));
     bool correct = kernel->measure != NULL ? run_original(kernel, &measurement)

@@ -1,4 +1,4 @@
-/* What a kernel is: one file that fills one struct and calls kernel_main. See docs/kernels.md. */
+/* A kernel is one file that fills one struct and calls kernel_main. See docs/kernels.md. */
 #ifndef KERNEL_H
 #define KERNEL_H
 
@@ -11,14 +11,14 @@
 
 enum { MAX_LEVELS = 31, MAX_OPERATIONS = 16, REASON_LENGTH = 256 };
 
-/* Where one rank's time goes on one level of a tree: sums over the calls of perform. */
+/* One rank's time on one level of a tree, summed over the calls of perform. */
 struct level {
-    double receive_seconds; /* in MPI_Recv, waiting for the sender included */
+    double receive_seconds; /* in MPI_Recv, including the wait for the sender */
     double merge_seconds;   /* local work on what was received */
     uint64_t bytes;         /* received by this rank in one call; 0: nothing on this level */
 };
 
-/* One thing that is measured at every size, such as one tree. */
+/* Something measured at every size, such as one tree. */
 struct operation {
     const char *name;       /* such as "tree_gather", "MPI_Gather" */
     const char *variant;    /* such as the tree's name; "-" for none */
@@ -27,11 +27,11 @@ struct operation {
     uint64_t wire_bytes;    /* all message bytes */
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
-    bool idle;              /* this rank takes no part: its times do not count */
+    bool idle;              /* this rank is idle: its times do not count */
 
-    /* Overwrite what the operation is to deliver: an old result must not pass for a new one. */
+    /* Overwrite the destination: an old result must not pass for a new one. */
     void (*clear)(const struct operation *operation);
-    /* Once; nothing but what is to be timed. levels is NULL except while levels are looked at. */
+    /* Once, only what is timed. levels is NULL except while levels are probed. */
     void (*perform)(const struct operation *operation, struct level *levels);
     /* Whether the data on this rank are right; if not, why. */
     bool (*verify)(const struct operation *operation, char why[REASON_LENGTH]);
@@ -53,37 +53,42 @@ struct kernel {
     const char *variant_column; /* what distinguishes operations, such as "tree" */
     int minimum_ranks;
     double default_budget;               /* seconds */
-    const char *size_option;             /* the one to make smaller when memory is short */
-    const struct kernel_option *options; /* further options, ended by one without a name */
-    const char *seconds;                 /* what they are; NULL: as the synchronisation says */
+    const char *size_option;             /* the option to reduce when memory is short */
+    const struct kernel_option *options; /* further options, ended by one without a name; or NULL */
+    const char *seconds; /* meaning of the seconds; NULL: that of the synchronisation */
 
-    /* Why the options cannot be served, into why; true when they can. Allocates no buffers. */
+    /* Why the options cannot be served, into why; true when they can. Allocates no buffers. NULL:
+     * they always can. */
     bool (*accept)(struct run *run, char why[REASON_LENGTH]);
-    /* Bytes that set_up will allocate on this rank; UINT64_MAX where they overflow. */
+    /* Bytes that set_up will allocate on this rank; UINT64_MAX on overflow. */
     uint64_t (*memory)(const struct run *run);
-    /* Allocate and touch the buffers; kernels that sweep sizes add their operations. */
+    /* Allocate and touch the buffers; kernels that sweep sizes add their operations. NULL: nothing.
+     */
     void (*set_up)(struct run *run);
     /* Further header lines, by rank 0. */
     void (*describe)(const struct run *run);
 
-    /* A kernel either sweeps sizes: all operations are measured at min_size ... max_size by the
-     * rules of measure.h. Prepare the data of all operations for blocks of size bytes per rank: */
+    /* Either the kernel sweeps sizes: all operations are measured at min_size ... max_size by the
+     * rules of measure.h. Prepares the data of all operations for blocks of size bytes per rank. */
     void (*set_size)(struct run *run, size_t size);
-    /* And, if there is anything to add, look further and print rows of its own (describe names
-     * their columns). After the samples of each size; collective. */
+    /* Optionally measures more after the samples of each size and prints its own rows (describe
+     * names their columns). Collective. */
     void (*look_further)(struct measurement *measurement);
-    /* Or its original defines loops and repetitions: measure, print rows of its own by rank 0
-     * (describe names their columns), and say whether the data on this rank are right. */
+    /* Or its original defines loops and repetitions: measures, prints its own rows on rank 0
+     * (describe names their columns), and returns whether the data on this rank are right. */
     bool (*measure)(struct measurement *measurement, char why[REASON_LENGTH]);
 };
 
-/* True on all ranks when ok on all; otherwise rank 0 prints the lowest failing rank's reason. */
+/* True on all ranks if ok on all; otherwise rank 0 prints the lowest failing rank's reason. */
 bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 
 /* Runs the kernel. The exit status is 0, 1 (wrong data or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);
 
-/* Adds an operation to the run and returns it for filling. */
+/* Number of sizes of the sweep from this one on. */
+int sizes_from(const struct run *run, size_t size);
+
+/* Adds an operation to the run, to be filled by the caller. */
 struct operation *add_operation(struct run *run, const char *name, const char *variant);
 
 #endif

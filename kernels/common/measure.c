@@ -20,7 +20,7 @@ void measure_begin(struct measurement *m, const struct run *run) {
     }
 }
 
-/* One timed block on this rank. times: start, end (both since nothing in particular). */
+/* One timed block on this rank. times: start and end, in ns of clock_now. */
 static bool timed_block(const struct measurement *m, const struct series *s, int64_t times[2]) {
     const struct operation *operation = s->operation;
     bool on_time = m->sync.start(&m->sync);
@@ -31,7 +31,7 @@ static bool timed_block(const struct measurement *m, const struct series *s, int
     return on_time;
 }
 
-/* The margin follows what the ranks need: a message's time, more where processors are shared. */
+/* Adapts the margin to what the ranks need: a message's time, more if processors are shared. */
 static void adapt_margin(struct sync *sync, int late, int n) {
     if (5 * late >= n && sync->margin < SYNC_MAX_MARGIN)
         sync->margin += sync->margin / 2;
@@ -46,8 +46,8 @@ static void leave_out(int64_t *first, int64_t *last, int *late) {
     *late = 0;
 }
 
-/* Seconds of n blocks from each rank's times: rank 0 gets those without a late rank; their count
- * is returned there. Where all are late at the largest margin, all are kept. */
+/* Seconds of n blocks from each rank's times: rank 0 gets the blocks without a late rank and
+ * returns their number. If all are late at the largest margin, all are kept. */
 static int combine(struct measurement *m, bool idle, int64_t (*times)[2], int *late, int n,
                    double *seconds) {
     int64_t first[WINDOW], last[WINDOW], own_first[WINDOW], own_last[WINDOW];
@@ -75,8 +75,8 @@ static int combine(struct measurement *m, bool idle, int64_t (*times)[2], int *l
     return kept;
 }
 
-/* One window of n <= WINDOW samples; on rank 0 the seconds of one call and their count. One call
- * beforehand brings back what other operations displaced from the caches. */
+/* One window of n <= WINDOW samples; on rank 0 the seconds of one call and their number. An untimed
+ * call first restores what other operations evicted from the caches. */
 static int take_window(struct measurement *m, const struct series *s, int n, double *seconds) {
     int64_t times[WINDOW][2];
     int late[WINDOW];
@@ -89,7 +89,7 @@ static int take_window(struct measurement *m, const struct series *s, int n, dou
     return kept;
 }
 
-/* A window with at least one sample that is on time: the margin grows until there is one. */
+/* A window with at least one punctual sample: the margin grows until there is one. */
 static int take_samples(struct measurement *m, const struct series *s, int n, double *seconds) {
     int kept;
     do
@@ -98,7 +98,7 @@ static int take_samples(struct measurement *m, const struct series *s, int n, do
     return kept;
 }
 
-/* The calls that make a block long enough to time, at most ten times those so far. */
+/* Calls that make a block long enough to time, at most ten times the current number. */
 static int needed_block(const struct series *s, double call) {
     double needed = 1.2 * BLOCK_SECONDS / (call > 1e-9 ? call : 1e-9);
     if (call * s->block >= BLOCK_SECONDS || needed <= s->block)
@@ -106,7 +106,7 @@ static int needed_block(const struct series *s, double call) {
     return needed < 10.0 * s->block ? (int)needed + 1 : 10 * s->block;
 }
 
-/* A longer block if the present one, whose calls take the given time (rank 0's), is too short. */
+/* Makes the block longer if it is too short; call: seconds of one call, on rank 0. */
 static bool grow_block(struct series *s, double call) {
     int block = sync_decided(needed_block(s, call));
     bool grown = block > s->block;
@@ -119,7 +119,7 @@ static int window_for(double budget, double block_seconds) {
     return fitting >= WINDOW ? WINDOW : fitting < 1 ? 1 : (int)fitting;
 }
 
-/* Finds a first block; a window is then as many of them as a quarter of the time allows. */
+/* Finds a first block; a window then holds as many as fit a quarter of the time. */
 static void choose_block(struct measurement *m, struct series *s, double budget) {
     double seconds[WINDOW], call = 0;
     s->block = 1;
@@ -131,7 +131,7 @@ static void choose_block(struct measurement *m, struct series *s, double budget)
     s->window = sync_decided(window_for(budget / 4, call * s->block));
 }
 
-/* Drops windows until two in a row agree; gives up when its share of the time is spent. */
+/* Drops windows until two in a row agree or its share of the time is spent. */
 static void warm_up(struct measurement *m, struct series *s, double budget) {
     int64_t start = clock_now();
     double seconds[WINDOW], before = 0, call = 0;
@@ -148,12 +148,12 @@ static void warm_up(struct measurement *m, struct series *s, double budget) {
     }
 }
 
-/* One more window for one operation; then rank 0 looks at the statistics and the clock. */
+/* One more window for one operation; then rank 0 checks the statistics and the clock. */
 static void continue_series(struct measurement *m, struct series *s, int64_t until) {
     int n = s->window < MIN_SAMPLES ? MIN_SAMPLES : s->window;
     s->samples += take_samples(m, s, n, s->seconds + s->samples);
     if (grow_block(s, is_root(m) ? median(s->seconds, s->samples) : 0)) {
-        s->warmup_samples += s->samples; /* faster than the warm-up was: begin again */
+        s->warmup_samples += s->samples; /* faster than during the warm-up: start again */
         s->samples = 0;
     } else if (is_root(m)) {
         s->converged = is_converged(s->seconds, s->samples);
@@ -163,7 +163,7 @@ static void continue_series(struct measurement *m, struct series *s, int64_t unt
     s->done = sync_decided(s->done) != 0;
 }
 
-/* The times of each level, looked at apart from the samples, which they would lengthen. */
+/* Times of each level, probed apart from the samples: reading the clock would lengthen those. */
 static void probe_levels(struct measurement *m, struct series *s, int64_t until) {
     struct level probes[MAX_PROBES][MAX_LEVELS];
     int n = 0;
@@ -199,7 +199,7 @@ void measure_size(struct measurement *m, int sizes_left) {
         begin_series(&m->series[i], &m->run->operations[i]);
         warm_up(m, &m->series[i], WARMUP_FRACTION * (double)share * 1e-9 / count);
     }
-    /* In turn, so that drift touches all operations alike. */
+    /* In turn, so that drift affects all operations equally. */
     while (running > 0) {
         for (int i = 0; i < count; i++) {
             struct series *s = &m->series[i];

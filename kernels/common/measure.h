@@ -7,22 +7,22 @@
 
 enum {
     MAX_SAMPLES = 10000, /* of one operation at one size */
-    WINDOW = 10,         /* samples between two looks at the clock and the statistics */
-    MIN_SAMPLES = 5,     /* also when the budget is spent */
-    MAX_PROBES = 9       /* looks at the levels */
+    WINDOW = 10,         /* samples between checks of the clock and the statistics */
+    MIN_SAMPLES = 5,     /* even when the budget is spent */
+    MAX_PROBES = 9       /* of the levels */
 };
 
-#define BLOCK_SECONDS 10e-6   /* the least that one timed block takes */
+#define BLOCK_SECONDS 10e-6   /* shortest timed block */
 #define WARMUP_FRACTION 0.1   /* of the budget, at most */
 #define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
 
-/* The samples of one operation at one size. Rank 0 has the numbers, all ranks the decisions. */
+/* The samples of one operation at one size. Rank 0 has the values, all ranks the decisions. */
 struct series {
     const struct operation *operation;
     int block;          /* calls in one timed block */
     int window;         /* samples in one window */
     int warmup_samples; /* dropped */
-    bool settled;       /* the warm-up's windows agreed in time */
+    bool settled;       /* the warm-up windows agreed in time */
     bool done, converged;
     int samples;
     double *seconds;      /* [MAX_SAMPLES]: of one call, in order of time */
@@ -40,7 +40,7 @@ struct measurement {
 /* Chooses the synchronisation and starts the budget. Collective. */
 void measure_begin(struct measurement *measurement, const struct run *run);
 
-/* Fills the series of all operations; sizes_left counts this size too. Collective. */
+/* Fills the series of all operations; sizes_left includes this size. Collective. */
 void measure_size(struct measurement *measurement, int sizes_left);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* AVX-512 is compiled into every binary for x86-64 and chosen at run time: no -march is needed. */
+/* AVX-512 code is in every x86-64 binary and chosen at run time: no -march is needed. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define WITH_AVX512(function) function
@@ -24,7 +24,7 @@ static bool everywhere(void) { return true; }
 
 static bool has_avx512(void) {
 #if defined(__x86_64__)
-    __builtin_cpu_init(); /* not every compiler's library does it before main */
+    __builtin_cpu_init(); /* not every compiler runtime does this before main */
     return __builtin_cpu_supports("avx512f");
 #else
     return false;

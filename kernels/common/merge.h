@@ -1,4 +1,4 @@
-/* Two-way merges of sorted keys in several versions, and the keys. No MPI. */
+/* Two-way merges of sorted keys, in several versions, and the keys. No MPI. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -11,7 +11,7 @@ typedef void merge_function(const void *a, size_t na, const void *b, size_t nb, 
 
 struct merge_version {
     const char *name;
-    bool (*supported)(void); /* by this processor; without it the functions must not be called */
+    bool (*supported)(void); /* by this processor; if not, the functions must not be called */
     merge_function *u32, *u64;
 };
 
@@ -22,13 +22,13 @@ struct merge_version {
  * avx512    the same with bitonic merging networks of 512-bit vectors */
 extern const struct merge_version MERGE_VERSIONS[];
 
-/* NULL when there is no such version. */
+/* NULL if there is no such version. */
 const struct merge_version *merge_version_find(const char *name);
 
 /* The fastest that this processor supports. */
 const struct merge_version *merge_version_best(void);
 
-/* --- keys: made, sorted, summed up; their type is chosen at run time */
+/* --- keys: made, sorted, digested; their type is chosen at run time */
 
 struct key_type {
     const char *name;
@@ -40,17 +40,17 @@ struct key_type {
 
 extern const struct key_type KEY_TYPES[];
 
-/* NULL when there is no such type. */
+/* NULL if there is no such type. */
 const struct key_type *key_type_find(const char *name);
 
-/* The merge of keys of this type in one version. */
+/* The merge of one version for this type. */
 merge_function *keys_merge(const struct key_type *type, const struct merge_version *version);
 
-/* Sorts n keys by that merge of them; scratch holds as many. */
+/* Sorts n keys with this merge; scratch holds n keys. */
 void keys_sort(const struct key_type *type, merge_function *merge, void *keys, void *scratch,
                size_t n);
 
-/* What a merge must preserve: how many keys, their sum, and the exclusive or of their hashes. */
+/* What a merge must preserve: number of keys, their sum, and the exclusive or of their hashes. */
 struct key_digest {
     uint64_t count, sum, mixed;
 };

@@ -20,7 +20,7 @@ AVX512 static inline __m512i NAMED(reversed)(__m512i v) {
     return OF_KEYS(_mm512_permutexvar_epi32(u32, v), _mm512_permutexvar_epi64(u64, v));
 }
 
-/* Two vectors; keys at the same place are a pair to compare. */
+/* Two vectors; keys at the same index are compared. */
 struct NAMED(pairs) {
     __m512i x, y;
 };
@@ -30,7 +30,7 @@ AVX512 static inline struct NAMED(pairs) NAMED(compared)(struct NAMED(pairs) v) 
 }
 
 /* Regroups the keys for the stages of the network that compare at distances of 32, 16, 8 and 4
- * bytes: fewer instructions than two vectors on their own need, which have to blend, too. */
+ * bytes: fewer instructions than for separate vectors, which also need blends. */
 AVX512 static inline struct NAMED(pairs) NAMED(by_32_bytes)(struct NAMED(pairs) v) {
     return (struct NAMED(pairs)){_mm512_shuffle_i64x2(v.x, v.y, 0x44),
                                  _mm512_shuffle_i64x2(v.x, v.y, 0xEE)};
@@ -64,7 +64,7 @@ AVX512 static inline struct NAMED(pairs) NAMED(in_order)(struct NAMED(pairs) v) 
                 _mm512_permutex2var_epi64(v.x, y64, v.y))};
 }
 
-/* The bitonic merging network: x rising and y falling on the way in, too. */
+/* The bitonic merging network: x rising and y falling, on input and output. */
 AVX512 static inline struct NAMED(pairs) NAMED(merged)(struct NAMED(pairs) v) {
     v = NAMED(compared)(v);
     v = NAMED(compared)(NAMED(by_32_bytes)(v));
@@ -75,16 +75,16 @@ AVX512 static inline struct NAMED(pairs) NAMED(merged)(struct NAMED(pairs) v) {
     return NAMED(in_order)(v);
 }
 
-/* A chain under way: i keys of a and d in all are taken; the largest of them, falling, are held
- * back, the others are out. */
+/* A chain in progress: i keys of a and d in all have been taken; the largest, falling, are held
+ * back, the others are written. */
 struct NAMED(cursor) {
     size_t i, d;
     __m512i held;
 };
 
-/* The next vector of the input with the smaller head. Afterwards fewer than one vector of the keys
- * taken is larger than the heads, so that all but one vector can go out. No branch depends on the
- * keys: it would often be mispredicted. */
+/* Takes the next vector from the input with the smaller head. Afterwards fewer than one vector of
+ * the taken keys is larger than the heads, so all but one vector can be written. No branch depends
+ * on the keys: it would often be mispredicted. */
 AVX512 static inline __m512i NAMED(take)(struct NAMED(cursor) * c, const KEY *a, const KEY *b) {
     a += c->i;
     b += c->d - c->i;
@@ -101,7 +101,7 @@ AVX512 static inline struct NAMED(cursor)
     return c;
 }
 
-/* The smaller half of the keys held and taken goes out, the larger one is held. */
+/* Writes the smaller half of the held and taken keys, holds the larger half. */
 AVX512 static inline void NAMED(step)(struct NAMED(cursor) * c, const KEY *a, const KEY *b,
                                       KEY *out) {
     out += c->d - NAMED(WIDTH);
@@ -111,7 +111,7 @@ AVX512 static inline void NAMED(step)(struct NAMED(cursor) * c, const KEY *a, co
     c->held = halves.y;
 }
 
-/* The keys held are given back: the merge path tells how many of those out were of a. */
+/* Gives the held keys back: the merge path gives how many of the written keys came from a. */
 static void NAMED(end)(const struct NAMED(arrays) * arrays, struct NAMED(chain) * chain,
                        const struct NAMED(cursor) * c) {
     size_t i = chain->i, j = chain->d - chain->i, out = c->d - NAMED(WIDTH) - chain->d;

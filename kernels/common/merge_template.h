@@ -1,4 +1,4 @@
-/* All merges of one key type. Included by merge.c once for each: KEY and NAMED are set there. No
+/* All merges of one key type. merge.c sets KEY and NAMED and includes this once for each type. No
  * include guard. */
 
 static void NAMED(merge_branchy)(const void *first, size_t na, const void *second, size_t nb,
@@ -29,17 +29,17 @@ struct NAMED(chain) {
     size_t i, d, i_end, d_end;
 };
 
-/* A way to advance several chains at once, so that the processor follows as many dependent chains
- * of loads. A step of a chain takes some keys from one of its inputs. */
+/* A way to advance several chains at once, so that the processor overlaps their dependent loads. A
+ * step of a chain takes some keys from one of its inputs. */
 struct NAMED(way) {
     size_t chains, keys_in_step, fewest_steps;
     void (*advance)(const struct NAMED(arrays) * arrays, struct NAMED(chain) * chains,
                     size_t steps);
-    size_t shortest; /* for fewer keys, splitting costs more than it saves: shorter merges them */
+    size_t shortest; /* below this many keys splitting does not pay: shorter merges them */
     merge_function *shorter;
 };
 
-/* How many keys of a are among the first d of the merged keys (equal keys of a come first). */
+/* How many of the first d merged keys come from a (equal keys of a come first). */
 static size_t NAMED(split)(const KEY *a, size_t na, const KEY *b, size_t nb, size_t d) {
     size_t low = d > nb ? d - nb : 0, high = d < na ? d : na;
     while (low < high) {
@@ -73,7 +73,7 @@ static void NAMED(cut)(const struct NAMED(arrays) * arrays, size_t na, size_t nb
     }
 }
 
-/* Steps that all chains can take before an input of one of them may run out. */
+/* Steps that all chains can take before any input may run out. */
 static size_t NAMED(safe_steps)(const struct NAMED(way) * way, const struct NAMED(chain) * chains) {
     size_t keys = SIZE_MAX;
     for (const struct NAMED(chain) *chain = chains; chain < chains + way->chains; chain++) {
@@ -86,8 +86,8 @@ static size_t NAMED(safe_steps)(const struct NAMED(way) * way, const struct NAME
 
 enum { NAMED(MOST_CHAINS) = 5 };
 
-/* What is left of the chains when one of them can go no further is merged in the same way. Pieces
- * of one input only, as most are where the inputs are very unlike, are copied. */
+/* When one chain can go no further, the rest of each chain is merged in the same way. Pieces with
+ * only one input, the usual case for very unlike inputs, are copied. */
 static void NAMED(merge_by_path)(const struct NAMED(way) * way, const KEY *a, size_t na,
                                  const KEY *b, size_t nb, KEY *out) {
     if (na == 0 || nb == 0) {
@@ -112,8 +112,8 @@ static void NAMED(merge_by_path)(const struct NAMED(way) * way, const KEY *a, si
 
 /* --- portable: key by key */
 
-/* The smaller head goes out. No branch depends on the keys, and one comparison serves the choice
- * of the key and of the place where to go on. */
+/* Outputs the smaller head. No branch depends on the keys; one comparison selects the key and the
+ * input to advance. */
 #define STEP(n)                                                                                    \
     do {                                                                                           \
         KEY x = a[i##n], y = b[d##n - i##n];                                                       \

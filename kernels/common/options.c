@@ -9,7 +9,7 @@
 
 enum { SWEEP_COUNT = 2, COMMON_COUNT = 3 };
 
-/* Those of a sweep first, so that other kernels' table begins after them. */
+/* The options of a sweep come first: the table of other kernels begins after them. */
 static const struct kernel_option *
 common_table(const struct command_line *line, struct common_options *to,
              struct kernel_option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
@@ -30,7 +30,7 @@ common_table(const struct command_line *line, struct common_options *to,
 
 static bool parse_whole(const char *text, uint64_t *value, char **end) {
     if (!isdigit((unsigned char)text[0]))
-        return false; /* strtoull would take a sign and spaces */
+        return false; /* strtoull would accept a sign and spaces */
     errno = 0;
     *value = strtoull(text, end, 10);
     return errno == 0;

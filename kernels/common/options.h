@@ -1,4 +1,4 @@
-/* Command line: a table of options that is parsed and explained (--help) from one place. */
+/* Command line: one table of options serves parsing and --help. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Converts text into *target; false when it is no such value. */
+/* Converts text into *target; false if it is not such a value. */
 typedef bool option_parser(const char *text, void *target);
 
-/* Not "option", which getopt.h defines; SimGrid's smpicc includes that everywhere. */
+/* Not "option": getopt.h defines that, and SimGrid's smpicc includes it everywhere. */
 struct kernel_option {
     const char *name;     /* "--min-size" */
     const char *argument; /* "SIZE"; NULL for a flag, which sets the bool at target */
@@ -20,8 +20,9 @@ struct kernel_option {
 };
 
 struct common_options {
-    size_t min_size, max_size; /* bytes per rank, powers of two; only of kernels that sweep sizes */
-    double budget;             /* seconds for the whole run */
+    size_t min_size,
+        max_size;  /* bytes per rank, powers of two; only for kernels that sweep sizes */
+    double budget; /* seconds for the whole run */
     uint64_t seed;
     bool help;
 };
@@ -34,12 +35,12 @@ option_parser parse_text;    /* const char *, not empty */
 /* The command line of one kernel. */
 struct command_line {
     const char *kernel, *purpose;
-    bool sweeps; /* --min-size and --max-size are offered, too */
+    bool sweeps; /* offers --min-size and --max-size */
     double default_budget;
     const struct kernel_option *further;
 };
 
-/* Parses the command line; false and a reason when it is wrong. */
+/* Parses the command line; false and a reason on error. */
 bool parse_options(int argc, char **argv, const struct command_line *line,
                    struct common_options *common, char *why, size_t why_length);
 

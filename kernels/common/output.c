@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static long rows;
 
@@ -29,6 +30,18 @@ void output_row(const char *format, ...) {
     va_end(arguments);
     putchar('\n');
     rows++;
+}
+
+void text_append(char *text, size_t size, const char *separator, const char *format, ...) {
+    size_t end = strlen(text);
+    if (end > 0)
+        end += (size_t)snprintf(text + end, size - end, "%s", separator);
+    if (end >= size)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + end, size - end, format, arguments);
+    va_end(arguments);
 }
 
 bool output_end(const char *status) {

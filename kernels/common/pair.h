@@ -1,4 +1,4 @@
-/* Pairs of ranks: which there are, ping-pong between them, and what it tells of the machine. */
+/* Pairs of ranks: their choice, ping-pong between them, and what it shows about the machine. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -11,7 +11,7 @@
 
 /* --- ordered pairs as HPCC 1.5 chooses them: every client with every server; pair_set.c: no MPI */
 
-/* A prime stride through ranks or pairs does not fall in step with the ranks of a node. */
+/* A prime stride does not fall in step with the ranks of a node. */
 bool is_prime(long n);
 
 /* Clients first_client, first_client + stride, ...; servers likewise. No rank pairs with itself. */
@@ -19,9 +19,9 @@ struct pair_set {
     int first_client, first_server, count, stride; /* count: of clients, and of servers */
 };
 
-/* The distance between clients (and between servers) that lets about so many pairs be measured: 1
- * where all can be, otherwise 3 or a larger prime, so that it does not fall in step with the ranks
- * of a node. At least five clients are wanted, however few pairs can be afforded. */
+/* The distance between clients (and between servers) for about this many pairs: 1 if all can be
+ * measured, otherwise 3 or a larger prime. At least five clients are wanted, however few pairs can
+ * be afforded. */
 int pair_stride(int ranks, double affordable_pairs);
 
 /* Clients from rank 0 upwards, servers from the last rank downwards. */
@@ -32,23 +32,23 @@ struct pair_set pair_set_single(int client, int server);
 int pair_set_client(const struct pair_set *set, int i);
 int pair_set_server(const struct pair_set *set, int i);
 
-/* All pairs at once, in rounds: in each one every rank meets one other, or none (-1) where their
- * number is odd; after all rounds each has met all others once. */
+/* All pairs, in rounds: in each round every rank meets one other, or none (-1) if the number of
+ * ranks is odd; after all rounds each has met all others once. */
 int tournament_rounds(int ranks);
 int tournament_partner(int ranks, int round, int rank);
 
-/* Whether the rank is among them. */
+/* Whether the rank is one of them. */
 int pair_set_has_client(const struct pair_set *set, int rank);
 int pair_set_has_server(const struct pair_set *set, int rank);
 
 /* --- messages between all pairs of ranks before anything is timed */
 
-/* Each pair exchanges 8 B 1,000 times, all pairs at once in rounds, or fewer times where so many
- * seconds are spent: some MPI libraries give two ranks their fastest path only after some hundred
- * messages between them. The number of exchanges of each pair. Collective. */
+/* Each pair exchanges 8 B 1,000 times, in rounds, or fewer times once these seconds are spent: some
+ * MPI libraries give two ranks their fastest path only after some hundred messages. Returns the
+ * exchanges of each pair. Collective. */
 int pair_warm_up(double seconds);
 
-/* A header line that says so; fraction: of the budget. */
+/* Header line for the above; fraction: of the budget. */
 void pair_warm_up_describe(double fraction);
 
 /* --- ping-pong of clients with servers, one pair at a time; all other ranks wait in a receive */
@@ -61,32 +61,32 @@ struct ping_pong {
 
 struct ping_pongs {
     struct pair_set pairs;
-    int repetitions, loops;    /* loops: grow until a measurement takes 10 us */
+    int repetitions, loops;    /* loops grow until a measurement takes 10 us */
     struct exchange *exchange; /* of the length to measure */
-    struct ping_pong *best; /* [servers]: of this rank as client; that with itself has no loops */
-    double turn_seconds;    /* what this rank's pairs as client take, checks included */
-    bool correct;           /* what this rank received; stays false */
-    char *why;              /* [REASON_LENGTH], where it was not */
+    struct ping_pong *best;    /* [servers]: of this rank as client; with itself: no loops */
+    double turn_seconds;       /* seconds of this rank's turn as client, checks included */
+    bool correct;              /* data received by this rank; stays false */
+    char *why;                 /* [REASON_LENGTH], if not correct */
 };
 
-/* Measures all pairs, each time after a round trip that is not timed. The data are checked in a
- * pass of its own at the end: checks in between cost up to a third of the bandwidth at 2 MB, since
- * they displace the messages from the caches. Collective. */
+/* Measures all pairs, each time after an untimed round trip. A separate pass at the end checks the
+ * data: checks in between cost up to a third of the bandwidth at 2 MB, since they evict the
+ * messages from the caches. Collective. */
 void ping_pong_measure(struct ping_pongs *ping_pongs);
 
-/* --- ping-pong of all pairs, one pair at a time; the other side does not know how many round trips
- * will come */
+/* --- ping-pong of all pairs, one pair at a time; the receiver does not know the number of round
+ * trips */
 
 /* How a pair is timed; the same on all ranks. */
 struct pair_timing {
     size_t bytes;    /* of a message, 8 or more */
     int warm_up;     /* round trips before timing */
-    int round_trips; /* timed together, */
-    int repetitions; /* so often in one pass over the pairs, */
-    int passes;      /* which is repeated so often while there is time; the least time counts */
+    int round_trips; /* timed together */
+    int repetitions; /* in one pass over the pairs */
+    int passes;      /* over the pairs, while there is time; the least time counts */
 };
 
-/* The buffers of one rank; out holds the pattern that all its messages carry. */
+/* The buffers of one rank; out holds the pattern of all its messages. */
 struct ping_buffers {
     size_t bytes;
     unsigned char *out, *in;
@@ -95,21 +95,24 @@ struct ping_buffers {
 void ping_buffers_make(struct ping_buffers *buffers, size_t bytes, uint64_t seed);
 void ping_buffers_free(struct ping_buffers *buffers);
 
-/* The sender's side: so many round trips, from and back to the calling rank; seconds of all. */
+/* The sender's side: round trips from and back to the calling rank; seconds of all. */
 double ping(const struct ping_buffers *buffers, int peer, int round_trips);
 
-/* The same as it is to be timed: seconds of one message, one way, the least of the repetitions, of
- * which no further one begins after the moment. */
+/* The same, timed: seconds of one message, one way, the least over the repetitions. None but the
+ * first begins after until. */
 double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
                   int64_t until);
 
-/* One more round trip into memory cleared at both ends: whether the data come back right. */
+/* One more round trip into memory cleared at both ends: whether the data come back intact. */
 bool ping_verify(const struct ping_buffers *buffers, int peer);
 
-/* Tells the other side that there is no more; pong then returns. */
+/* Passes the turn to measure from one rank to the next; -1: nobody had it. Called by all ranks. */
+void pass_turn(int rank, int before, int next);
+
+/* Ends pong on the other side. */
 void ping_stop(int peer);
 
-/* The other side: sends back what it gets until it is told to stop. */
+/* The other side: returns every message until ping_stop. */
 void pong(const struct ping_buffers *buffers, int peer);
 
 struct pair_matrix {
@@ -119,72 +122,71 @@ struct pair_matrix {
     bool correct;         /* of the data that this rank verified */
 };
 
-/* Measures the pairs in an order that a prime stride makes, so that those measured before the
- * budget (seconds) is spent are spread over all ranks. All other ranks are blocked in a receive.
- * both_ways: ordered pairs, otherwise from < to. Collective. */
+/* Measures the pairs in the order of a prime stride, so that the pairs measured within the budget
+ * (seconds) are spread over all ranks. All other ranks are blocked in a receive. both_ways: ordered
+ * pairs, otherwise from < to. Collective. */
 void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed);
 
-/* Whether the pairs of this launch can tell near from far: ranks that share a processor would make
- * waiting look like distance, fewer than four make too few pairs. Otherwise why not. */
+/* Whether latencies of this launch show distance: waiting for a shared processor would look like
+ * distance, and fewer than four ranks make too few pairs. If not, why. */
 bool pairs_tell_classes(const struct topology *topology, char *why, size_t length);
 
 void pair_matrix_free(struct pair_matrix *matrix);
 
-/* How it was timed, for a header line: "20 round trips, ...". */
+/* The timing, for a header line: "20 round trips, ...". */
 void pair_timing_describe(const struct pair_timing *how, char *text, size_t length);
 
-/* --- what a matrix of latencies says: classes of pairs, groups of ranks; pair_classes.c: no MPI
+/* --- from a matrix of latencies to classes of pairs and groups of ranks; pair_classes.c: no MPI
  *
- * Matrices are [ranks][ranks], from * ranks + to. Seconds that are NAN were not measured. */
+ * Matrices are [ranks][ranks], from * ranks + to. NAN: not measured. */
 
 enum { MAX_CLASSES = 5, CLASSES_MIN_RANKS = 4 };
 
-/* A gap between classes: the slower class begins this many times later. On one socket the distance
- * of two cores alone spreads latencies by half; other sockets and nodes take twice and more. */
+/* A gap between classes: the slower class begins at this many times the latency. On one socket the
+ * distance between cores spreads latencies by half; other sockets and nodes take twice and more. */
 #define CLASS_GAP 1.25
 
 struct pair_classes {
     int ranks, count;           /* class 0 is the fastest */
     int *class_of;              /* matrix, the same in both directions; -1: not measured */
     long pairs[MAX_CLASSES];    /* unordered pairs in each class */
-    double median[MAX_CLASSES]; /* seconds; of a pair the faster direction counts */
+    double median[MAX_CLASSES]; /* seconds; the faster direction of a pair counts */
 };
 
-/* Cuts the pairs at the largest gaps of log-latency. What disturbs a measurement makes it slower,
- * never faster: a slower class of fewer pairs than one rank takes part in cannot hold any rank
- * apart from the others and joins the next faster one. */
+/* Cuts the pairs at the largest gaps of log-latency. Disturbances make a measurement slower, never
+ * faster: a slower class with fewer pairs than one rank has cannot separate any rank from the
+ * others, and joins the next faster class. */
 void pair_classes_find(struct pair_classes *classes, const double *seconds, int ranks);
 
 void pair_classes_free(struct pair_classes *classes);
 
-/* Groups of ranks that pairs of the fastest class connect, numbered in order of first appearance;
- * one group where there is one class. Fills group_of[ranks], returns how many there are. */
+/* Groups of ranks connected by pairs of the fastest class, numbered in order of first appearance;
+ * one group if there is one class. Fills group_of[ranks], returns the number of groups. */
 int pair_groups(const struct pair_classes *classes, int *group_of);
 
-/* How close two ranks are by what the operating system says. */
+/* How close two ranks are, according to the operating system. */
 enum pair_level { SAME_CORE, SAME_NUMA_NODE, SAME_SOCKET, OTHER_SOCKET, OTHER_NODE, PAIR_LEVELS };
 extern const char *const PAIR_LEVEL_NAMES[PAIR_LEVELS];
 
-/* How the classes agree with those levels: a pair agrees when its level is the one that most pairs
- * of its class have. */
+/* Agreement of classes and levels: a pair agrees if its level is the most frequent one of its
+ * class. */
 struct pair_agreement {
-    long known, agreeing; /* unordered pairs that have a class and a level; that agree */
+    long known, agreeing; /* unordered pairs with a class and a level; those that agree */
     long pairs[MAX_CLASSES][PAIR_LEVELS];
 };
 
-/* level_of: matrix of enum pair_level, -1 where it is not known. */
+/* level_of: matrix of enum pair_level, -1: unknown. */
 void pair_agreement_count(const struct pair_classes *classes, const int *level_of,
                           struct pair_agreement *agreement);
 
-/* --- whether two pairs of ranks share a path: the time of one while the other is busy, and alone
- */
+/* --- shared paths: the time of one pair of ranks alone, and while another pair is busy */
 
 enum { MAX_CONTENTIONS = 64 };
 
-#define SHARED_PATH 1.2 /* times slower than alone: a shared path */
+#define SHARED_PATH 1.2 /* a shared path: this many times slower than alone */
 
-/* Four different ranks. Seconds are those of one message, one way. */
+/* Four different ranks. Seconds of one message, one way. */
 struct contention {
     int from, to, other_from, other_to;
     double alone, together; /* of from -> to; NAN: not measured */
@@ -196,7 +198,7 @@ struct contentions {
     bool correct;                          /* of the data that this rank verified */
 };
 
-/* Random disjoint pairs, until the budget (seconds) is spent; four ranks or more. Collective. */
+/* Random disjoint pairs, until the budget (seconds) is spent; at least four ranks. Collective. */
 void contentions_measure(struct contentions *contentions, const struct pair_timing *how,
                          double budget, uint64_t seed);
 

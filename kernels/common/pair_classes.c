@@ -16,7 +16,7 @@ struct pair {
     int from, to;
 };
 
-/* Pairs in order of seconds, and where a slower class begins. */
+/* Pairs sorted by seconds, and where slower classes begin. */
 struct cuts {
     const struct pair *pairs;
     int n, count;
@@ -28,7 +28,7 @@ static int slower(const void *a, const void *b) {
     return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The faster of both directions: a further repetition in effect. fmin passes over a NAN. */
+/* The faster direction: in effect a further repetition. fmin ignores a NAN. */
 static double pair_seconds(const double *seconds, int ranks, int from, int to) {
     size_t n = (size_t)ranks, a = (size_t)from, b = (size_t)to;
     return fmin(seconds[a * n + b], seconds[b * n + a]);
@@ -61,9 +61,9 @@ static void find_gaps(struct cuts *cuts) {
             cuts->at[cuts->count++] = i;
 }
 
-/* From the slowest class on, so that several stragglers add up before they join a class. */
+/* From the slowest class, so that several stragglers add up before they join a class. */
 static void join_small_classes(struct cuts *cuts, int ranks) {
-    int least = (2 * cuts->n + ranks - 1) / ranks; /* pairs of one rank, of those measured */
+    int least = (2 * cuts->n + ranks - 1) / ranks; /* measured pairs of one rank */
     for (int i = cuts->count - 1; i >= 0; i--) {
         int end = i + 1 < cuts->count ? cuts->at[i + 1] : cuts->n;
         if (end - cuts->at[i] < least)
@@ -117,7 +117,7 @@ void pair_classes_free(struct pair_classes *classes) {
     *classes = (struct pair_classes){0};
 }
 
-/* Gives the group to every rank that pairs of the fastest class connect with the first one. */
+/* Gives the group to every rank connected to the first by pairs of the fastest class. */
 static void spread_group(const struct pair_classes *classes, int first, int group, int *group_of,
                          int *waiting) {
     int count = 0;

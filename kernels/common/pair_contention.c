@@ -8,14 +8,14 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-enum { TURN = 30, BEGIN, RUNNING, END, ENDED };
+enum { BEGIN = 31, RUNNING, END, ENDED };
 
 /* The part of one rank. */
 struct part {
     const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank;
-    int64_t end; /* this rank's clock: no sample is begun later */
+    int64_t end; /* this rank's clock: no sample begins later */
     bool correct;
 };
 
@@ -31,7 +31,7 @@ static double least_of(const struct part *part, int peer) {
     return ping_least(&part->buffers, part->how, peer, INT64_MAX);
 }
 
-/* The sender of the pair that is timed leads. */
+/* The sender of the timed pair leads. */
 static void lead(struct part *part, struct contention *sample) {
     if (clock_now() < part->end) {
         sample->alone = least_of(part, sample->to);
@@ -61,21 +61,17 @@ static void disturb(struct part *part, const struct contention *sample) {
     tell(sample->from, ENDED);
 }
 
-/* One sample at a time: the turn goes from leader to leader; -1: nobody before. */
+/* One sample at a time: the turn passes from leader to leader. */
 static void take_part(struct part *part, struct contention *sample, int before) {
-    if (part->rank == before && before != sample->from)
-        tell(sample->from, TURN);
-    if (part->rank == sample->from) {
-        if (before >= 0 && before != sample->from)
-            hear(before, TURN);
+    pass_turn(part->rank, before, sample->from);
+    if (part->rank == sample->from)
         lead(part, sample);
-    } else if (part->rank == sample->other_from) {
+    else if (part->rank == sample->other_from)
         disturb(part, sample);
-    } else if (part->rank == sample->to) {
+    else if (part->rank == sample->to)
         pong(&part->buffers, sample->from);
-    } else if (part->rank == sample->other_to) {
+    else if (part->rank == sample->other_to)
         pong(&part->buffers, sample->other_from);
-    }
 }
 
 /* Four different ranks, the same on all ranks. */
@@ -93,7 +89,7 @@ static struct contention draw(int ranks, uint64_t *random) {
     return (struct contention){chosen[0], chosen[1], chosen[2], chosen[3], NAN, NAN};
 }
 
-/* Only the leader knows the times: the others hold NAN, which the maximum over ranks replaces. */
+/* Only the leader has the times: the others hold NAN, which the maximum over ranks replaces. */
 static void collect(struct contentions *contentions) {
     double own[MAX_CONTENTIONS][2], all[MAX_CONTENTIONS][2];
     for (int i = 0; i < contentions->count; i++) {

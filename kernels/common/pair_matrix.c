@@ -28,7 +28,16 @@ static void signal_peer(int peer, int tag) {
     MPI_Send(NULL, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
 }
 
-/* What arrives next differs from what was there, byte by byte. */
+void pass_turn(int rank, int before, int next) {
+    if (before < 0 || before == next)
+        return;
+    if (rank == before)
+        signal_peer(next, TURN);
+    else if (rank == next)
+        MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Every byte that arrives next differs from what is there now. */
 static void clear(const struct ping_buffers *buffers) {
     for (size_t i = 0; i < buffers->bytes; i++)
         buffers->in[i] = (unsigned char)~buffers->in[i];
@@ -76,39 +85,34 @@ void pong(const struct ping_buffers *buffers, int peer) {
     }
 }
 
-/* One rank's way through all pairs. */
+/* One rank's tour of all pairs. */
 struct tour {
     const struct pair_timing *how;
     struct ping_buffers buffers;
     int rank, ranks;
     bool both_ways;
-    int64_t end;     /* this rank's clock: no pair is begun later */
+    int64_t end;     /* this rank's clock: no pair begins later */
     double *seconds; /* [ranks]: one way, from this rank to each */
     bool correct;
 };
 
-/* The sender's side of one pair; where the time is over the pair stays as it is. */
+/* The sender's side of one pair; when time is up the pair stays as it is. */
 static void measure_pair(struct tour *tour, int peer) {
     if (clock_now() < tour->end) {
         bool first = isnan(tour->seconds[peer]);
         double least = ping_least(&tour->buffers, tour->how, peer, tour->end);
-        tour->seconds[peer] = fmin(tour->seconds[peer], least); /* passes over NAN */
+        tour->seconds[peer] = fmin(tour->seconds[peer], least); /* ignores NAN */
         tour->correct = (!first || ping_verify(&tour->buffers, peer)) && tour->correct;
     }
     ping_stop(peer);
 }
 
-/* The turn goes from sender to sender; -1: nobody before. */
 static void take_turn(struct tour *tour, int before, int from, int to) {
-    if (tour->rank == before && before != from)
-        signal_peer(from, TURN);
-    if (tour->rank == from) {
-        if (before >= 0 && before != from)
-            MPI_Recv(NULL, 0, MPI_BYTE, before, TURN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    pass_turn(tour->rank, before, from);
+    if (tour->rank == from)
         measure_pair(tour, to);
-    } else if (tour->rank == to) {
+    else if (tour->rank == to)
         pong(&tour->buffers, from);
-    }
 }
 
 /* A prime near 0.62 of the pairs that does not divide their number: its multiples, modulo the
@@ -141,7 +145,7 @@ static void gather(struct pair_matrix *matrix, const struct tour *tour) {
         matrix->measured += !isnan(matrix->seconds[i]);
 }
 
-/* A further pass begins only where the first two thirds of the time were not needed: rank 0. */
+/* Another pass begins only within the first two thirds of the time, on rank 0's clock. */
 static bool another_pass(const struct tour *tour, double budget) {
     return sync_before(tour->end - (int64_t)(budget * 1e9 / 3));
 }
@@ -173,7 +177,8 @@ bool pairs_tell_classes(const struct topology *topology, char *why, size_t lengt
         snprintf(why, length, "needs at least %d ranks, was started with %d", CLASSES_MIN_RANKS,
                  topology->ranks);
     else
-        snprintf(why, length, "needs a processor for each rank, a node has more ranks than those");
+        snprintf(why, length,
+                 "needs a processor for each rank, but a node has more ranks than processors");
     return topology->ranks >= CLASSES_MIN_RANKS && !topology->oversubscribed;
 }
 

@@ -8,7 +8,7 @@
 
 enum { LOOPS = 22, TURN };
 
-/* The receives are blocking, so that a waiting rank waits in the way of the benchmark. */
+/* Blocking receives: ranks wait as they do in the original benchmark. */
 static void tell(int to, int tag, int value) {
     MPI_Send(&value, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
 }
@@ -60,7 +60,7 @@ static void answer_checked(struct ping_pongs *p, int client) {
     check(p);
 }
 
-/* What client and server of a pair do. */
+/* The roles of a pair's client and server. */
 struct roles {
     void (*client)(struct ping_pongs *p, int server, struct ping_pong *best);
     void (*server)(struct ping_pongs *p, int client);
@@ -68,7 +68,7 @@ struct roles {
 
 static const struct roles MEASURE = {ask, answer}, CHECK = {ask_checked, answer_checked};
 
-/* Seconds that this rank took as the client of all its pairs. */
+/* Seconds of this rank as the client of all its pairs. */
 static double take_turn(struct ping_pongs *p, const struct roles *roles, int rank) {
     int64_t start = clock_now();
     for (int i = 0; i < p->pairs.count; i++) {
@@ -81,7 +81,7 @@ static double take_turn(struct ping_pongs *p, const struct roles *roles, int ran
     return (double)(clock_now() - start) * 1e-9;
 }
 
-/* The last client lets all go; the others wait for it. */
+/* The last client releases all ranks; the others wait for it. */
 static void wait_for_all(const struct pair_set *pairs, int rank) {
     int ranks, last = pair_set_client(pairs, pairs->count - 1);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -93,7 +93,7 @@ static void wait_for_all(const struct pair_set *pairs, int rank) {
                 tell(other, TURN, 0);
 }
 
-/* Clients take turns; a token goes from each to the next. Seconds of this rank's own turn. */
+/* Clients take turns, passing on a token. Seconds of this rank's own turn. */
 static double all_pairs(struct ping_pongs *p, const struct roles *roles) {
     int rank;
     double seconds = 0;

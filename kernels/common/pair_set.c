@@ -18,7 +18,7 @@ int pair_stride(int ranks, double affordable_pairs) {
         return 1;
     if (stride <= 3)
         return 3;
-    /* Beyond a third of the ranks too few clients would be left. */
+    /* Beyond a third of the ranks too few clients would remain. */
     while (!is_prime(stride) && stride <= ranks / 3)
         stride++;
     return stride;
@@ -42,11 +42,11 @@ int pair_set_server(const struct pair_set *set, int i) {
 
 int tournament_rounds(int ranks) { return ranks - 1 + ranks % 2; }
 
-/* In each round the numbers of two that meet add up to the same remainder; the one that would meet
- * itself meets the last rank, or where their number is odd nobody. */
+/* In each round the numbers of partners add up to the same remainder. The rank that would meet
+ * itself meets the last rank, or nobody if the number of ranks is odd. */
 int tournament_partner(int ranks, int round, int rank) {
     int rounds = tournament_rounds(ranks), none = ranks % 2 ? -1 : ranks - 1;
-    if (rank == rounds) /* twice the partner's number leaves the round as remainder */
+    if (rank == rounds) /* twice the partner's number has the round as remainder */
         return (int)((long)round * (rounds + 1) / 2 % rounds);
     int partner = (round - rank + rounds) % rounds;
     return partner == rank ? none : partner;

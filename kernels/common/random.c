@@ -1,6 +1,6 @@
 #include "random.h"
 
-/* Below the bound with equal chances: the few values that would favour some are drawn again. */
+/* Uniform below the bound: the few values that would bias the result are drawn again. */
 static uint64_t random_below(uint64_t *state, uint64_t bound) {
     uint64_t skewed = UINT64_MAX - UINT64_MAX % bound, value;
     do

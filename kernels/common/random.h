@@ -1,4 +1,4 @@
-/* Random numbers and orders that are the same on every machine. No MPI. */
+/* Random numbers and orders, the same on every machine. No MPI. */
 #ifndef RANDOM_H
 #define RANDOM_H
 
@@ -19,7 +19,7 @@ static inline uint64_t random_next(uint64_t *state) {
     return value;
 }
 
-/* Shuffles the numbers, all orders being equally likely (Fisher and Yates); advances the state. */
+/* Shuffles the numbers uniformly (Fisher and Yates); advances the state. */
 void shuffle(int *numbers, int count, uint64_t *state);
 
 #endif

@@ -8,22 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that keep the whole output under 300 kB. */
+/* Limits that keep the whole output under 300 kB. */
 enum { MAX_KEPT = 60, SAMPLE_ROWS = 2200, LEVEL_ROWS = 1000 };
 
-static int size_count(const struct run *run) {
-    int count = 1;
-    for (size_t size = run->options.min_size; size < run->options.max_size; size *= 2)
-        count++;
-    return count;
-}
+static int size_count(const struct run *run) { return sizes_from(run, run->options.min_size); }
 
 static int kept_samples(const struct run *run) {
     int fitting = SAMPLE_ROWS / (size_count(run) * run->operation_count);
     return fitting < MAX_KEPT ? fitting : MAX_KEPT;
 }
 
-/* For how many ranks level rows are printed: all, the root, or none. */
+/* Number of ranks with level rows: all, 1 (the root), or 0. */
 static int level_ranks(const struct run *run) {
     int levels = 0, edges = 0;
     for (int i = 0; i < run->operation_count; i++) {
@@ -45,7 +40,7 @@ static void report_hosts(const struct topology *topology) {
     free(hosts);
 }
 
-/* The first lines of what the library says of itself; MPICH goes on with how it was configured. */
+/* The first lines of the library's version text; MPICH appends its whole configuration. */
 static void report_library(void) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, lines = 0;

@@ -11,10 +11,10 @@ struct neighbours {
 /* order[0 .. ranks): by rank. */
 void ring_natural(int *order, int ranks);
 
-/* A shuffle (Fisher and Yates) that depends on the seed and the ring's number alone. */
+/* A shuffle (Fisher and Yates) that depends only on the seed and the ring's number. */
 void ring_random(int *order, int ranks, uint64_t seed, int number);
 
-/* Before and after the rank in the ring. */
+/* The rank's predecessor and successor in the ring. */
 struct neighbours ring_neighbours(const int *order, int ranks, int rank);
 
 #endif

@@ -1,4 +1,4 @@
-/* How ranks start a sample together: named modules, chosen by what the machine offers. */
+/* How ranks start a sample together: modules with a name, chosen by what the machine offers. */
 #ifndef SYNC_H
 #define SYNC_H
 
@@ -10,32 +10,35 @@
 struct sync {
     const char *name;
     const char *clock;
-    const char *seconds; /* what one sample's seconds are, for the header */
+    const char *seconds; /* meaning of a sample's seconds, for the header */
     bool shared_clock;   /* times of different ranks may be compared */
-    bool yield;          /* more ranks than processors: give the processor away while waiting */
-    int64_t margin;      /* nanoseconds between the agreement and the start; rank 0's counts */
-    /* Returns when this rank is to start; false where it was late. Collective. */
+    bool yield;          /* more ranks than processors: yield while waiting */
+    int64_t margin;      /* nanoseconds between agreement and start, on rank 0 */
+    /* Returns when this rank is to start; false if it was late. Collective. */
     bool (*start)(const struct sync *sync);
 };
 
-/* Limits of the margin. Ranks that are late in spite of the largest were not running: waiting
- * longer would not help. */
+/* Limits of the margin. Ranks that are late despite the largest were not running: waiting longer
+ * would not help. */
 #define SYNC_MIN_MARGIN ((int64_t)1000)
 #define SYNC_MAX_MARGIN ((int64_t)100000)
 
-/* Agreed start time: rank 0 names a moment of the shared clock, all ranks wait for it. */
+/* Agreed start time: rank 0 names a moment on the shared clock, all ranks wait for it. */
 bool sync_clock_available(const struct topology *topology);
 void sync_clock(struct sync *sync, const struct topology *topology);
 
-/* Dissemination barrier of our own, the same with every MPI library; for ranks without a shared
+/* Our own dissemination barrier, the same with every MPI library; for ranks without a shared
  * clock. */
 void sync_barrier(struct sync *sync);
 
 /* Rank 0's decision, on all ranks. Collective. */
 int sync_decided(int decision);
 
-/* Whether rank 0's clock is before the moment: the same answer on all ranks. Collective. */
+/* Whether rank 0's clock is before the moment; the same answer on all ranks. Collective. */
 bool sync_before(int64_t moment);
+
+/* Whether it is true on all ranks. Collective. */
+bool sync_all(bool mine);
 
 /* The best module for this launch. Collective. */
 void sync_choose(struct sync *sync, const struct topology *topology);

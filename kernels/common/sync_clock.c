@@ -7,7 +7,7 @@
 
 enum { CHECKS = 3, TAG = 1 };
 
-/* A clock is shared when no message arrives before it was sent, in both directions. */
+/* A clock is shared if no message arrives before it was sent, in either direction. */
 static bool causal_with(int peer) {
     bool causal = true;
     for (int i = 0; i < CHECKS; i++) {

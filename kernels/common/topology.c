@@ -1,6 +1,7 @@
 #include "topology.h"
 
 #include "buffers.h"
+#include "sync.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static char *all_names(int ranks) {
     MPI_Get_processor_name(own, &length);
     for (char *c = own; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == ',' || *c == ':')
-            *c = '_'; /* the header separates names by these */
+            *c = '_'; /* these separate names in the header */
     char *names = allocate((size_t)ranks * sizeof own);
     MPI_Allgather(own, sizeof own, MPI_CHAR, names, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
     return names;
@@ -32,9 +33,7 @@ static char *all_names(int ranks) {
 
 static bool any_oversubscribed(const struct topology *topology) {
     int here = topology->ranks_on[topology->node_of[topology->rank]];
-    int over = here > sysconf(_SC_NPROCESSORS_ONLN), any;
-    MPI_Allreduce(&over, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any != 0;
+    return !sync_all(here <= sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void topology_find(struct topology *topology) {
@@ -66,7 +65,7 @@ uint64_t topology_node_sum(const struct topology *topology, uint64_t value) {
     uint64_t sum = 0;
     for (int rank = 0; rank < topology->ranks; rank++)
         if (topology->node_of[rank] == topology->node_of[topology->rank])
-            sum = sum + values[rank] < sum ? UINT64_MAX : sum + values[rank];
+            sum = bytes_sum(sum, values[rank]);
     free(values);
     return sum;
 }

@@ -14,7 +14,7 @@ struct topology {
     bool oversubscribed; /* some node has more ranks than processors */
 };
 
-/* Collective. Nodes are told apart by the processor name that the MPI library gives. */
+/* Collective. MPI's processor names distinguish the nodes. */
 void topology_find(struct topology *topology);
 
 const char *topology_name(const struct topology *topology, int node);

@@ -8,7 +8,7 @@
 
 const char *const TREE_NAMES[] = {"max-inter", "min-inter", "natural", "random", NULL};
 
-/* Its lowest set bit, cut at the last rank. */
+/* The lowest set bit of v, cut at the last rank. */
 int tree_places_under(int v, int ranks) {
     int full = v == 0 ? ranks : v & -v;
     return full < ranks - v ? full : ranks - v;
@@ -19,11 +19,9 @@ static void place_natural(struct tree *tree) {
         tree->rank_of[v] = v;
 }
 
-/* The tree's places are given to the nodes; each node's ranks stand at its places in order. */
+/* Each node's ranks take the places of that node in order. */
 static void place_by_node(struct tree *tree, const int *node_of, int nodes, const int *node_at) {
     int *next = zeroed((size_t)nodes, sizeof(int));
-    for (int node = 0; node < nodes; node++)
-        next[node] = 0;
     for (int v = 0; v < tree->ranks; v++) {
         int *rank = &next[node_at[v]];
         while (node_of[*rank] != node_at[v])
@@ -48,9 +46,9 @@ static void place_random(struct tree *tree, uint64_t seed) {
 
 static int parity(int v) { return __builtin_popcount((unsigned)v) % 2; }
 
-/* Two nodes: node(v) = popcount(v) mod 2. Every edge clears one bit, so every message crosses.
- * Where a node holds too few ranks for that, leaves (odd v, one message each) move to the other.
- * False when there are not enough of those. */
+/* Two nodes: node(v) = popcount(v) mod 2. Every edge clears one bit, so every message crosses. If a
+ * node has too few ranks for that, leaves (odd v, one message each) move to the other. False if
+ * there are not enough leaves. */
 static bool place_by_parity(struct tree *tree, const int *node_of) {
     int next[2] = {0, 0}, surplus = 0; /* places of node 0 less ranks of node 0 */
     for (int v = 0; v < tree->ranks; v++)

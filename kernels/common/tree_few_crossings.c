@@ -7,15 +7,15 @@
 
 enum { FREE = -1 };
 
-/* free_before[v]: free places among those below v. */
+/* free_before[v]: free places among 0 .. v - 1. */
 static void count_free(const int *node_at, int ranks, int *free_before) {
     free_before[0] = 0;
     for (int v = 0; v < ranks; v++)
         free_before[v + 1] = free_before[v] + (node_at[v] == FREE);
 }
 
-/* The free place whose subtree has most free places, at most `most`; not the root. One without
- * free children always fits: what was taken is whole subtrees. */
+/* The free place, not the root, whose subtree has most free places, at most `most`. A place without
+ * free children always fits: only whole subtrees have been taken. */
 static int largest_fitting(const int *node_at, int ranks, const int *free_before, int most) {
     int best = 0, best_size = 0;
     for (int v = 1; v < ranks; v++) {
@@ -28,7 +28,7 @@ static int largest_fitting(const int *node_at, int ranks, const int *free_before
     return best;
 }
 
-/* Returns how many places it gave away. */
+/* Returns how many places were assigned. */
 static int take_subtree(int *node_at, int ranks, int v, int node) {
     int taken = 0;
     for (int end = v + tree_places_under(v, ranks); v < end; v++)

@@ -10,7 +10,7 @@ static bool is_name(const char *name, const char *text, size_t length) {
     return strlen(name) == length && strncmp(name, text, length) == 0;
 }
 
-/* The known name of the given length; NULL for none. */
+/* The known name equal to the first length characters; NULL if none. */
 static const char *known_name(const char *text, size_t length) {
     for (const char *const *name = TREE_NAMES; *name != NULL; name++)
         if (is_name(*name, text, length))
@@ -47,7 +47,7 @@ static bool add(struct tree_list *list, const struct run *run, const char *name,
     return true;
 }
 
-/* Without the tuned tree, which must be asked for: it measures before the run. */
+/* Without the tuned tree, which must be named: it measures before the run. */
 static bool add_all(struct tree_list *list, const struct run *run, char why[REASON_LENGTH]) {
     for (const char *const *name = TREE_NAMES; *name != NULL; name++)
         if (!add(list, run, *name, why))
@@ -66,7 +66,7 @@ bool tree_list_make(struct tree_list *list, const struct run *run, char why[REAS
                      text,
                      name != NULL ? "is named twice"
                      : strncmp(text, "all", length) == 0 && length == 3
-                         ? "stands alone; name the trees"
+                         ? "cannot be combined with others"
                          : "is not a tree; there are max-inter, min-inter, natural, random, all of "
                            "these, and tuned");
             return false;
@@ -84,14 +84,15 @@ static int blocks_of(const struct tree *tree, int v) {
     return role.blocks;
 }
 
-uint64_t tree_wire_bytes(const struct tree *tree, size_t size) {
+/* Bytes of all messages of one gather along the tree with blocks of size bytes. */
+static uint64_t tree_wire_bytes(const struct tree *tree, size_t size) {
     uint64_t blocks = 0;
     for (int v = 1; v < tree->ranks; v++)
         blocks += (uint64_t)blocks_of(tree, v);
     return blocks * size;
 }
 
-/* The largest message holds at most so many blocks: the largest power of two below the ranks. */
+/* The largest message holds at most the largest power of two of blocks below the ranks. */
 bool tree_list_countable(const struct run *run, char why[REASON_LENGTH]) {
     uint64_t blocks = 1;
     while (2 * blocks < (uint64_t)run->topology.ranks)
@@ -104,15 +105,32 @@ bool tree_list_countable(const struct run *run, char why[REASON_LENGTH]) {
     return countable;
 }
 
+void tree_list_add(struct tree_list *list, struct run *run, const struct operation *like) {
+    for (int i = 0; i < list->count; i++) {
+        struct operation *operation = add_operation(run, like->name, list->tree[i].name);
+        operation->levels = list->tree[i].levels;
+        operation->parameters = &list->role[i];
+        operation->clear = like->clear;
+        operation->perform = like->perform;
+        operation->verify = like->verify;
+    }
+}
+
+void tree_list_set_size(const struct tree_list *list, struct run *run, size_t size) {
+    for (int i = 0; i < list->count; i++) {
+        run->operations[i].size = size;
+        run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
+        run->operations[i].wire_bytes = tree_wire_bytes(&list->tree[i], size);
+    }
+}
+
 void tree_list_describe(const struct tree_list *list) {
     char names[256] = "", crossing[512] = "";
     for (int i = 0; i < list->count; i++) {
         const struct tree *tree = &list->tree[i];
-        const char *separator = i > 0 ? "," : "";
-        size_t names_end = strlen(names), crossing_end = strlen(crossing);
-        snprintf(names + names_end, sizeof names - names_end, "%s%s", separator, tree->name);
-        snprintf(crossing + crossing_end, sizeof crossing - crossing_end, "%s%s:%d/%d", separator,
-                 tree->name, tree->crossing, tree->ranks - 1);
+        text_append(names, sizeof names, ",", "%s", tree->name);
+        text_append(crossing, sizeof crossing, ",", "%s:%d/%d", tree->name, tree->crossing,
+                    tree->ranks - 1);
     }
     output_header("trees", "%s", names);
     output_header("tree_levels", "%d", list->tree[0].levels);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One level: chunks of the order and which of them are still to be matched. */
+/* One level: chunks of the order, and which are still unmatched. */
 struct level_state {
     const int *order, *node_of;
     int ranks, nodes, chunk, chunks;
@@ -23,7 +23,7 @@ static void take(struct level_state *state, int chunk) {
     state->left[node_of_chunk(state, chunk)]--;
 }
 
-/* The node other than `except` with most chunks left; -1 for none. */
+/* The node other than `except` with most chunks left; -1 if none. */
 static int fullest(const struct level_state *state, int except) {
     int best = -1;
     for (int node = 0; node < state->nodes; node++)
@@ -40,7 +40,7 @@ static int first_left_on(const struct level_state *state, int node) {
     return chunk;
 }
 
-/* The chunk without a partner: the short one, or one from the fullest node but never the root's. */
+/* The chunk without a partner: the short one, or one from the fullest node, never the root's. */
 static int choose_single(const struct level_state *state) {
     if (state->ranks % state->chunk != 0)
         return state->chunks - 1;
@@ -61,14 +61,14 @@ static void swap(int *a, int *b) {
     *b = old;
 }
 
-/* Matches a chunk that is already taken; pair[0] is to receive from pair[1]. */
+/* Matches a chunk that is already taken; pair[0] receives from pair[1]. */
 static void match(struct level_state *state, int chunk, int *pair) {
     pair[0] = chunk;
     pair[1] = partner_of(state, chunk);
     take(state, pair[1]);
 }
 
-/* The receiver is the one whose node has fewer receivers so far. */
+/* The chunk whose node has fewer receivers so far receives. */
 static void balance(struct level_state *state, int *pair) {
     if (state->receivers[node_of_chunk(state, pair[1])] <
         state->receivers[node_of_chunk(state, pair[0])])
@@ -77,7 +77,7 @@ static void balance(struct level_state *state, int *pair) {
 }
 
 /* Fills pairs[2 * i], pairs[2 * i + 1] with receiver and sender: the root's pair first, the pair
- * with the short chunk last, or last of all the chunk without a partner. */
+ * with the short chunk last; a chunk without a partner comes at the very end. */
 static void match_level(struct level_state *state, int *pairs) {
     int count = state->chunks / 2, end = count;
     bool last_short = state->ranks % state->chunk != 0;

@@ -11,15 +11,15 @@
 
 const char TREE_TUNED[] = "tuned";
 
-/* One direction is enough: the return is in the round trip. */
+/* One direction is enough: the round trip includes the return. */
 static const struct pair_timing HOW = {8, 2, 20, 3, 3};
 
-/* Seconds for measuring: a fifth of the run's budget, which it comes on top of, 2 s at most. */
+/* Seconds for measuring, in addition to the run's budget: a fifth of it, at most 2 s. */
 static double tuning_budget(const struct run *run) {
     return run->options.budget < 10 ? run->options.budget / 5 : 2;
 }
 
-/* Rank 0 holds the matrix; all ranks learn the groups. */
+/* Rank 0 has the matrix; all ranks get the groups. */
 static void find_groups(struct tuning *tuning, const struct pair_matrix *matrix, int rank) {
     int counts[2] = {0, 0};
     if (rank == 0) {
@@ -61,30 +61,28 @@ bool tree_tuned_make(struct tree *tree, struct tuning *tuning, const struct run 
     return correct;
 }
 
-/* Writes the ranks of a group as spans: "0-21,44-65". */
+/* The ranks of a group as spans: "0-21,44-65". */
 static void group_text(const struct tuning *tuning, int ranks, int group, char *text,
                        size_t length) {
-    size_t end = 0;
     text[0] = '\0';
-    for (int rank = 0; rank < ranks && end < length; rank++) {
+    for (int rank = 0; rank < ranks; rank++) {
         int first = rank;
         while (rank < ranks && tuning->group_of[rank] == group)
             rank++;
         if (rank == first)
             continue;
-        end += (size_t)snprintf(text + end, length - end, "%s%d", end > 0 ? "," : "", first);
-        if (rank - 1 > first && end < length)
-            end += (size_t)snprintf(text + end, length - end, "-%d", rank - 1);
+        text_append(text, length, ",", "%d", first);
+        if (rank - 1 > first)
+            text_append(text, length, "", "-%d", rank - 1);
     }
 }
 
-/* Cut like all header lines where the groups are very many. */
+/* Cut like all header lines if there are very many groups. */
 static void describe_groups(const struct tuning *tuning, int ranks) {
     static char text[4000], all[4000];
-    size_t end = 0;
-    for (int group = 0; group < tuning->groups && end < sizeof all; group++) {
+    for (int group = 0; group < tuning->groups; group++) {
         group_text(tuning, ranks, group, text, sizeof text);
-        end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", group > 0 ? " " : "", text);
+        text_append(all, sizeof all, " ", "%s", text);
     }
     output_header("tuned_groups", "%s", all);
 }

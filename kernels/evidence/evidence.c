@@ -1,16 +1,18 @@
-/* evidence.so: what a rank knows about itself right after MPI_Init and right before MPI_Finalize.
+/* evidence.so: a rank's facts about itself right after MPI_Init and right before MPI_Finalize.
  *
  * Loaded by LD_PRELOAD into any MPI program. It needs no MPI headers and no MPI library of its own:
- * the functions that it replaces take no MPI handles, so that their argument lists are enough.
+ * the functions that it wraps take no MPI handles, so their prototypes are the same everywhere.
  *
- *   MPICAMPAIGN_RANK           the rank, digits only; without it nothing is written
+ *   MPICAMPAIGN_RANK           the rank, digits only; otherwise nothing is written
  *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE", then
  *                              "rank R end.KEY=VALUE"
- *   MPICAMPAIGN_SYSFS          instead of /sys, for tests
+ *   MPICAMPAIGN_LOCAL_RANK     the rank on its node; number 0 computes checksums
+ *   MPICAMPAIGN_CHECKSUMS      a folder that keeps checksums for the next run
+ *   MPICAMPAIGN_SYSFS          replaces /sys, for tests
  *
- * It must do no harm: it writes nothing to stdout or stderr, keeps errno, and leaves out a value
- * that it cannot read. LD_PRELOAD stays set: a script may start the program and hand the
- * environment on; a process that never calls MPI_Init does nothing here.
+ * It must do no harm: it writes nothing to stdout or stderr, preserves errno, and omits values
+ * that it cannot read. LD_PRELOAD stays set, since a script may start the program; a process that
+ * never calls MPI_Init does nothing here.
  */
 #define _GNU_SOURCE
 #include "lines.h"
@@ -77,10 +79,11 @@ static struct mpi library(const void *fallback) {
     return mpi;
 }
 
-static bool recording; /* between MPI_Init and MPI_Finalize */
+static bool recording;     /* between MPI_Init and MPI_Finalize */
 static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
 
-/* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init. */
+/* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init.
+ */
 static int begin(const char *moment) {
     const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)

@@ -14,8 +14,8 @@ struct lines {
 };
 
 /* Adds one line; a value that does not fit is left out whole. */
-__attribute__((format(printf, 3, 4))) void add(struct lines *lines, const char *key, const char *format,
-                                               ...);
+__attribute__((format(printf, 3, 4))) void add(struct lines *lines, const char *key,
+                                               const char *format, ...);
 /* Appends the lines to a file in one write. */
 void append(const char *path, const struct lines *lines);
 

@@ -1,8 +1,8 @@
 /* Where a rank runs, and where it has its memory. */
 #define _GNU_SOURCE
+#include "cpu_sysfs.h"
 #include "lines.h"
 
-#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,37 +27,9 @@ static void add_allowed(struct lines *lines) {
     fclose(file);
 }
 
-static int cpu_path(char path[PATH_LENGTH], int cpu, const char *inside) {
-    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
-    int length = snprintf(path, PATH_LENGTH, "%s/devices/system/cpu/cpu%d/%s",
-                          sysfs != NULL && *sysfs != '\0' ? sysfs : "/sys", cpu, inside);
-    return length > 0 && length < PATH_LENGTH;
-}
-
-static void add_topology(struct lines *lines, const char *key, int cpu, const char *inside) {
-    char path[PATH_LENGTH];
-    int value;
-    if (!cpu_path(path, cpu, inside))
-        return;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return;
-    /* Linux says -1 where it does not know. */
-    if (fscanf(file, "%d", &value) == 1 && value >= 0)
+static void add_known(struct lines *lines, const char *key, int value) {
+    if (value >= 0)
         add(lines, key, "%d", value);
-    fclose(file);
-}
-
-static void add_numa(struct lines *lines, int cpu) {
-    char path[PATH_LENGTH];
-    int node, end;
-    DIR *folder = cpu_path(path, cpu, "") ? opendir(path) : NULL;
-    if (folder == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (sscanf(entry->d_name, "node%d%n", &node, &end) == 1 && entry->d_name[end] == '\0')
-            add(lines, "numa", "%d", node);
-    closedir(folder);
 }
 
 static void add_cpu(struct lines *lines) {
@@ -65,22 +37,22 @@ static void add_cpu(struct lines *lines) {
     if (cpu < 0)
         return;
     add(lines, "cpu", "%d", cpu);
-    add_topology(lines, "socket", cpu, "topology/physical_package_id");
-    add_topology(lines, "core", cpu, "topology/core_id");
-    add_numa(lines, cpu);
+    add_known(lines, "socket", cpu_number(cpu, "topology/physical_package_id"));
+    add_known(lines, "core", cpu_number(cpu, "topology/core_id"));
+    add_known(lines, "numa", cpu_numa(cpu));
 }
 
-/* Adds the N0=12 parts of one line; counts are in pages of kernelpagesize_kB. */
+/* Adds the N0=12 tokens of one line; counts are in pages of kernelpagesize_kB. */
 static void count_pages(char *line, unsigned long long kilobytes[MAX_NODES], int *nodes) {
     unsigned long long pages[MAX_NODES] = {0}, count, page_size = 4;
     unsigned node;
-    for (char *rest, *word = strtok_r(line, " \n", &rest); word;
-         word = strtok_r(NULL, " \n", &rest))
-        if (sscanf(word, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
+    for (char *rest, *token = strtok_r(line, " \n", &rest); token;
+         token = strtok_r(NULL, " \n", &rest))
+        if (sscanf(token, "N%u=%llu", &node, &count) == 2 && node < MAX_NODES) {
             pages[node] += count;
             *nodes = (int)node >= *nodes ? (int)node + 1 : *nodes;
         } else {
-            sscanf(word, "kernelpagesize_kB=%llu", &page_size);
+            sscanf(token, "kernelpagesize_kB=%llu", &page_size);
         }
     for (int i = 0; i < *nodes; i++)
         kilobytes[i] += pages[i] * page_size;

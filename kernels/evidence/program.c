@@ -94,10 +94,10 @@ static int file_key(int descriptor, char key[KEY_LENGTH]) {
     struct stat file;
     if (fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode))
         return 0;
-    snprintf(key, KEY_LENGTH, "%llx-%llx-%llx-%llx.%09ld-%llx.%09ld", (unsigned long long)file.st_dev,
-             (unsigned long long)file.st_ino, (unsigned long long)file.st_size,
-             (unsigned long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
-             (unsigned long long)file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
+    snprintf(key, KEY_LENGTH, "%llx-%llx-%llx-%llx.%09ld-%llx.%09ld",
+             (unsigned long long)file.st_dev, (unsigned long long)file.st_ino,
+             (unsigned long long)file.st_size, (unsigned long long)file.st_mtim.tv_sec,
+             file.st_mtim.tv_nsec, (unsigned long long)file.st_ctim.tv_sec, file.st_ctim.tv_nsec);
     return 1;
 }
 

@@ -1,7 +1,8 @@
-/* What a rank sent and received over each of its TCP connections, by the kernel's account (TCP_INFO).
+/* What a rank sent and received over each of its TCP connections, by the kernel's account
+ * (TCP_INFO).
  *
- * Connections that were closed before MPI_Finalize are kept by `before_close`; not seen are closes that
- * bypass close(2): a raw system call, dup2 over a socket, close_range, fclose.
+ * Connections that were closed before MPI_Finalize are kept by `before_close`; not seen are closes
+ * that bypass close(2): a raw system call, dup2 over a socket, close_range, fclose.
  */
 #define _GNU_SOURCE
 #include "lines.h"
@@ -18,7 +19,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* An address as text with its port apart; IPv4 within IPv6 as IPv4, so that both ends name it alike. */
+/* An address as text with its port apart; IPv4 within IPv6 as IPv4, so that both ends name it
+ * alike. */
 struct end {
     char address[INET6_ADDRSTRLEN];
     unsigned port;
@@ -49,7 +51,8 @@ static bool read_end(const struct sockaddr_storage *from, struct end *end) {
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
     end->port = ntohs(six->sin6_port);
     if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
-        return inet_ntop(AF_INET, &six->sin6_addr.s6_addr[12], end->address, sizeof end->address) != NULL;
+        return inet_ntop(AF_INET, &six->sin6_addr.s6_addr[12], end->address, sizeof end->address) !=
+               NULL;
     return inet_ntop(AF_INET6, &six->sin6_addr, end->address, sizeof end->address) != NULL;
 }
 
@@ -62,12 +65,14 @@ static unsigned long long field(const char *info, size_t offset) {
     return value;
 }
 
-/* False where the descriptor is no TCP connection, or the kernel (before 4.2) keeps no such account. */
+/* False where the descriptor is no TCP connection, or the kernel (before 4.2) keeps no such
+ * account. */
 static bool read_connection(int descriptor, struct connection *found) {
     char info[512];
     socklen_t length = sizeof info;
     struct sockaddr_storage local, peer;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < BYTES_RECEIVED + 8)
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) != 0 ||
+        length < BYTES_RECEIVED + 8)
         return false;
     socklen_t local_length = sizeof local, peer_length = sizeof peer;
     memset(found, 0, sizeof *found);
@@ -104,7 +109,8 @@ void before_close(int descriptor) {
     struct connection found;
     if (!read_connection(descriptor, &found))
         return;
-    /* Never for ever: a signal handler that closes a socket may have interrupted the one that holds it. */
+    /* Never for ever: a signal handler that closes a socket may have interrupted the one that holds
+     * it. */
     for (int tries = 0; atomic_flag_test_and_set(&seen.busy); tries++)
         if (tries == MAX_TRIES) {
             seen.lost++;

@@ -16,7 +16,8 @@ static long long nanoseconds(clockid_t clock) {
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* The time (ns) that a thread was ready to run and had no CPU: the second number of its schedstat. */
+/* The time (ns) that a thread was ready to run and had no CPU: the second number of its schedstat.
+ */
 static int read_wait(const char *thread, unsigned long long *wait) {
     char path[PATH_LENGTH];
     snprintf(path, sizeof path, "/proc/self/task/%.32s/schedstat", thread);
@@ -57,7 +58,8 @@ static void add_migrations(struct lines *lines) {
     if (file == NULL)
         return;
     while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, field, sizeof field - 1) == 0 && sscanf(line, "%*[^:]:%llu", &count) == 1) {
+        if (strncmp(line, field, sizeof field - 1) == 0 &&
+            sscanf(line, "%*[^:]:%llu", &count) == 1) {
             add(lines, "migrations", "%llu", count);
             break;
         }

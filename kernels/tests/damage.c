@@ -1,22 +1,22 @@
-/* Damages what is received, to show that verification notices: loaded by LD_PRELOAD.
+/* Damages received messages, to show that verification notices: loaded by LD_PRELOAD.
  *
  *   DAMAGE=byte     flips one bit in the middle of each message that the victim receives
- *   DAMAGE=tail     what arrives lacks its last byte (the memory behind keeps what it held)
- *   DAMAGE=unsort   exchanges the first and the last eight bytes of a message
- *   DAMAGE=stale    nothing arrives (the memory keeps what it held); MPI_Recv only
- *   DAMAGE=die      the victim ends at a message that it would receive, without a word
- *   DAMAGE=twice    each message of the victim, which sends here, arrives a second time
+ *   DAMAGE=tail     the last byte of a message is lost (the memory keeps its old value)
+ *   DAMAGE=unsort   swaps the first and the last eight bytes of a message
+ *   DAMAGE=stale    nothing arrives (the memory keeps its old content); MPI_Recv only
+ *   DAMAGE=die      the victim exits silently when it is about to receive a message
+ *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
  * Which messages:
- *   DAMAGE_AFTER    so many that it receives are left alone first (0)
- *   DAMAGE_CALL     only what this call receives, such as MPI_Sendrecv (any)
- *   DAMAGE_PEER     only those of this rank (any)
- *   DAMAGE_TAG      only those received with this tag (any)
- *   DAMAGE_ABOVE    only those of more bytes (any)
- *   DAMAGE_SMALLEST smaller ones are left alone (64: the kernels' own synchronisation uses those)
+ *   DAMAGE_AFTER    this many received messages are left intact first (0)
+ *   DAMAGE_CALL     only messages received by this call, such as MPI_Sendrecv (any)
+ *   DAMAGE_PEER     only messages from this rank (any)
+ *   DAMAGE_TAG      only messages with this tag (any)
+ *   DAMAGE_ABOVE    only messages with more bytes (any)
+ *   DAMAGE_SMALLEST smaller messages stay intact (64: the kernels' synchronisation uses those)
  * And:
- *   MOST_PEERS      no damage, but the run ends when MPI_Alltoallv sends to more ranks than this */
+ *   MOST_PEERS      no damage, but aborts when MPI_Alltoallv sends to more ranks than this */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -51,12 +51,12 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
-/* One message as a call is to receive it. */
+/* One message that a call will receive. */
 struct message {
     unsigned char *bytes;
     int length;
-    int due;            /* it is one to damage */
-    unsigned char last; /* what the memory of its last byte held before */
+    int due;            /* to be damaged */
+    unsigned char last; /* old value of its last byte */
 };
 
 static int is_due(const char *call, int length, int peer, int tag) {
@@ -89,7 +89,7 @@ static void damage(const struct message *message) {
         exchange_ends(message->bytes, message->length);
 }
 
-/* Where a message goes instead of into the caller's memory. */
+/* Memory for messages that must not reach the caller. */
 static void *elsewhere(int length) {
     static void *memory;
     memory = realloc(memory, (size_t)length);
@@ -116,7 +116,7 @@ int MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int d
     return result;
 }
 
-/* Receives that were begun and are damaged when the next MPI_Waitall has completed them. */
+/* Pending receives, damaged when the next MPI_Waitall has completed them. */
 enum { MAX_BEGUN = 64 };
 static struct message begun[MAX_BEGUN];
 static int begun_count;

@@ -1,6 +1,5 @@
-/* Shortens the quarter of a second that Intel MPI sleeps in MPI_Init, to learn the frequency of the
- * clock behind MPI_Wtime: loaded by LD_PRELOAD. No kernel uses that clock; no other sleep is
- * touched. */
+/* Shortens the 0.25 s that Intel MPI sleeps in MPI_Init to calibrate the clock behind MPI_Wtime:
+ * loaded by LD_PRELOAD. No kernel uses that clock; other sleeps stay as they are. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <unistd.h>

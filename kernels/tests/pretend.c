@@ -1,10 +1,10 @@
-/* Pretends another machine than the real one: loaded by LD_PRELOAD.
+/* Pretends to be another machine: loaded by LD_PRELOAD.
  *
  *   PRETEND_NODES=N    ranks are spread over N nodes, block by block
  *   PRETEND_PAGES=N    the node has N pages of memory
- *   PRETEND_PROCESSORS=N  and so many processors
+ *   PRETEND_PROCESSORS=N  and N processors
  *   PRETEND_LATE=RANK  after its first broadcast the clock of this rank is 0.2 s ahead: it is late
- *                      for each agreed start, and ends later than all others */
+ *                      for each agreed start and ends after all others */
 #define _GNU_SOURCE
 #include <mpi.h>
 

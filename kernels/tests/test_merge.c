@@ -1,9 +1,9 @@
-/* Checks all versions of the merge and the sort by them against qsort. Prints one line for each
+/* Checks all versions of the merge, and sorting with them, against qsort. Prints one line for each
  * failure, and one for each version that this processor lacks; exit status 1 after failures.
  *
  *   test_merge speed BYTES ROUNDS
  *
- * measures instead: memcpy of BYTES and all versions, with as many bytes of output, in turn. */
+ * measures instead, in turn: memcpy of BYTES, and all versions with the same bytes of output. */
 #define _POSIX_C_SOURCE 200809L
 #include "merge.h"
 #include "random.h"
@@ -40,12 +40,12 @@ static uint64_t shaped(int shape, int input, size_t i, size_t n, uint64_t *state
     }
 }
 
-/* What one check is about. */
+/* The input of one check. */
 struct check {
     const struct key_type *type;
     int shape;
     size_t na, nb;
-    size_t shift; /* keys between the start of each array and what malloc aligned */
+    size_t shift; /* keys between malloc's aligned start and the array */
 };
 
 static int compare_u32(const void *a, const void *b) {
@@ -62,7 +62,7 @@ static void sort_by_qsort(const struct key_type *type, void *keys, size_t n) {
     qsort(keys, n, type->size, type->size == 4 ? compare_u32 : compare_u64);
 }
 
-/* Memory for n keys, exact at the end, so that a sanitizer sees what goes beyond. */
+/* Memory for n keys, exact at the end, so that a sanitizer sees any overrun. */
 static char *array(const struct check *check, size_t n) {
     return (char *)malloc((check->shift + n) * check->type->size + 1) +
            check->shift * check->type->size;
@@ -128,7 +128,7 @@ static int check_sort(const struct key_type *type, const struct merge_version *v
     return wrong;
 }
 
-/* The digest notices a lost, a doubled and a changed key; is_sorted notices two exchanged keys. */
+/* The digest notices a key replaced by a duplicate; is_sorted notices two swapped keys. */
 static int check_digest(const struct key_type *type) {
     unsigned char keys[64 * 8], changed[64 * 8], scratch[64 * 8];
     type->make(keys, 64, 3);
@@ -146,7 +146,7 @@ static int check_digest(const struct key_type *type) {
     return missed;
 }
 
-/* Around the widths of vectors, their multiples, and the lengths below which nothing is split. */
+/* Around vector widths, their multiples, and the lengths below which nothing is split. */
 static const size_t LENGTHS[] = {0,  1,  2,  3,  7,  8,   9,   15,  16,  17,   31,
                                  32, 33, 63, 64, 65, 127, 128, 129, 513, 1000, 4097};
 enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS };
@@ -181,7 +181,7 @@ static int check_all(void) {
 
 /* --- speed */
 
-/* Seconds of this process on a core: the time in which others have the core is not the merge's. */
+/* CPU seconds of this process: time when others have the core does not count. */
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -192,7 +192,7 @@ static void report(const struct key_type *type, const char *what, double start) 
     printf("%s %s %.9f\n", type->name, what, now() - start);
 }
 
-/* One line each: key type, what was done, seconds. Two inputs of random keys, of one length. */
+/* One line each: key type, operation, seconds. Two inputs of random keys, of equal length. */
 static void speed(const struct key_type *type, size_t bytes, long rounds) {
     size_t n = bytes / 2 / type->size;
     char *in = malloc(bytes), *out = malloc(bytes), *a = in, *b = in + n * type->size;

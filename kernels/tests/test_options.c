@@ -1,11 +1,11 @@
-/* What kernels refuse, without mpirun: one process of its own for each rank, with the few calls of
- * MPI that a kernel makes before it measures.
+/* What kernels refuse, without mpirun: one process for each rank, with the few MPI calls that a
+ * kernel makes before it measures.
  *
  *   test_options RANKS KERNEL [OPTION...]    exit statuses go to the file that STATUSES names
  *
- * All ranks have the same command line and the same machine, so that what they reduce or gather is
- * what each of them has. A kernel that refuses nothing ends at its next call of MPI, which was not
- * initialised. That ranks which differ refuse together is tested with mpirun. */
+ * All ranks have the same command line and machine, so each rank's own value is the result of any
+ * reduction. A kernel that refuses nothing ends at its next MPI call, since MPI is not initialised.
+ * Tests with mpirun cover ranks that differ. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ static const struct {
 
 static int rank, ranks;
 
-/* --- MPI, as far as a refusal needs it */
+/* --- the part of MPI that a refusal needs */
 
 int MPI_Init(int *argc, char ***argv) {
     (void)argc;
@@ -62,11 +62,11 @@ static size_t size_of(MPI_Datatype type) {
                   : type == MPI_UINT64_T ? sizeof(uint64_t)
                                          : 0;
     if (size == 0)
-        abort(); /* not one of those that kernels use before they measure */
+        abort(); /* no kernel uses it before it measures */
     return size;
 }
 
-/* The least and the largest of equal values is any of them. */
+/* Minimum and maximum of equal values. */
 int MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm) {
     (void)comm;
@@ -105,7 +105,7 @@ static program *find(const char *name) {
     return NULL;
 }
 
-/* A rank that a signal ends has the status that a shell gives it. */
+/* A rank killed by a signal has the status that a shell would give. */
 static int status_of(program *run, int argc, char **argv) {
     int status;
     fflush(NULL);

@@ -1,24 +1,25 @@
-/* Units of b_eff that do without MPI.
+/* Units of b_eff without MPI.
  *
- *   test_patterns patterns FIRST LAST   of so many processes, one a line:
+ *   test_patterns patterns FIRST LAST   for FIRST .. LAST processes, one per line:
  *                 ranks set name processes directions rings smallest largest messages sound
  *   test_patterns order RANKS SEED N    the ring of random pattern N (0 ...), from rank 0 on
- *   test_patterns sizes RANKS           the sizes of the rings of the six patterns, one a line
+ *   test_patterns sizes RANKS           the sizes of the rings of the six patterns, one per line
  *   test_patterns shape RANKS D         lengths of the cyclic topology of D dimensions
  *   test_patterns lmax MEMORY           Lmax for a process' memory, and the lengths up to it
  *   test_patterns plan SECONDS EXCHANGE VERIFICATION
- *                                       what is planned: loop repetitions random seconds, in words
- *   test_patterns data                  nothing when contents and checks of buffers are right
+ *                                       the plan: loop, repetitions, random patterns, seconds, what
+ * it lacks test_patterns data                  exit status 0 if contents and checks of buffers are
+ * right
  *
- * sound: in every direction each process that takes part is in exactly one ring, closed, and those
- * are the processes that take part in the first direction. */
+ * sound: in every direction each active process is in exactly one closed ring, and the active
+ * processes are those of the first direction. */
 #include "effective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Follows right neighbours around; the ring's size, 0 when it does not close or links disagree. */
+/* Follows right neighbours; the ring's size, 0 if it does not close or links disagree. */
 static int ring_from(const struct pattern *pattern, int direction, int first, int *seen) {
     int size = 0, rank = first;
     do {
@@ -123,7 +124,7 @@ static void show_lengths(uint64_t memory) {
     printf("\n");
 }
 
-/* Three methods, fourteen patterns that are always measured, every exchange of the same cost. */
+/* Three methods, fourteen fixed patterns, the same cost for every exchange. */
 static void show_plan(double seconds, double exchange, double verification) {
     struct effective_cost cost = {.methods = 3, .fixed_patterns = 14, .overhead = 1e-5};
     char text[200];
@@ -137,7 +138,7 @@ static void show_plan(double seconds, double exchange, double verification) {
            plan_seconds(&plan, &cost), text);
 }
 
-/* Every single damaged byte is found, at every length; other ranks and positions differ. */
+/* Every damaged byte is found, at every length; other ranks, seeds and positions differ. */
 static int check_data(void) {
     unsigned char bytes[64];
     for (size_t length = 1; length <= sizeof bytes; length++) {
@@ -158,7 +159,7 @@ static int check_data(void) {
            data_differs(bytes, 64, 8, 3, 160) == 64;
 }
 
-/* Messages follow one another, never beyond the end. */
+/* Messages follow one another and never pass the end. */
 static int check_walk(void) {
     struct walk walk = {.capacity = 6 * (100 + ALIGNMENT)};
     for (int i = 0; i < 1000; i++) {

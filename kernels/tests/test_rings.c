@@ -1,9 +1,9 @@
 /* Rings and pairs without MPI:
  *   ring RANKS SEED NUMBER      the ranks in their order
- *   neighbours RANKS SEED NUMBER RANK   those of a rank
- *   stride RANKS PAIRS          the stride for so many affordable pairs
- *   pairs RANKS STRIDE          "client server" of each pair, a line each
- *   tournament RANKS 0          the partners of all ranks, a round each line */
+ *   neighbours RANKS SEED NUMBER RANK   the neighbours of a rank
+ *   stride RANKS PAIRS          the stride for this many affordable pairs
+ *   pairs RANKS STRIDE          "client server" of each pair, one per line
+ *   tournament RANKS 0          the partners of all ranks, one round per line */
 #include "pair.h"
 #include "ring_order.h"
 

@@ -1,4 +1,4 @@
-/* Reads an operation's name and numbers from the command line, prints the result:
+/* Applies the named function to the numbers on the command line and prints the result:
  * median V..., interval V..., converged V..., agree A B FRACTION. */
 #include "sampling.h"
 

@@ -1,4 +1,4 @@
-"""From what the runs left to records, tables, figures and the report: the analysis in one call."""
+"""From results to records, tables, figures and the report: the analysis in one call."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
 
     Parameters
     ----------
-    folder : the campaign's below results/, with its plan.json, imports, merged bundles or several of them
-    presentation : how they are to be shown
+    folder : of the campaign in results/, with a plan.json, imports or merged bundles
+    presentation : how to show them
     campaign_text : the campaign file, or the map of an import, shown in the report
 
     Raises
     ------
     UserError
-        where the report has results, and the campaign as it is now has none.
+        where the report has results and the present campaign has none.
     """
     plan = plan_of(folder)
     beside = undescribed_lines(plan, folder)

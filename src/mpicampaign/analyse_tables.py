@@ -1,4 +1,4 @@
-"""From what runs and imports left to records and tables: the fast part of the analysis, nothing drawn."""
+"""From runs and imports to records and tables: the fast part of the analysis, without figures."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
-    """Write records and tables of a campaign's folder; both are handed back.
+    """Write and return the records and the comparison of a campaign's folder.
 
-    ``folder``: the campaign's below results/, with its plan.json, imports, merged bundles or several of them.
+    ``folder``: of the campaign in results/, with a plan.json, imports or merged bundles.
 
     Raises
     ------
     UserError
-        where the records that are there hold results, and there are none now: nothing is replaced.
+        where the existing records hold results and there are none now: nothing is replaced.
     """
     shown = presentation
     records = collect_all(folder)
@@ -53,9 +53,9 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
     except UserError:
         return
     if kept:
-        message = f"no run of the campaign as it is now has a result: the report of {kept} results stays"
+        message = f"no run of the present campaign has a result: the report of {kept} results is kept"
         beside = undescribed_lines(plan_of(folder), folder)
-        hint = "\n    ".join([*beside, "run the campaign, or undo the change of its file"])
+        hint = "\n    ".join([*beside, "run the campaign, or undo the change to its file"])
         raise UserError(Problem(message, str(folder / "report.html"), hint=hint))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mpicampaign.units import MB, MIB, format_significant
+from mpicampaign.units import MB, MIB, format_significant, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class Dimension:
         return self.name
 
     def unit(self, wanted: str = "") -> Unit:
-        """The unit to write in: the wanted one where the dimension has several, else its only one.
+        """The wanted unit where the dimension has several, else its only one.
 
         Raises
         ------
@@ -61,9 +61,13 @@ class Dimension:
             raise ValueError(f"unknown unit {wanted!r} for {self.name}; known: {known}")
         return found
 
-    def number(self, value: float, unit: str = "") -> str:
-        """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
-        return self.digits(self.unit(unit).of(value))
+    def number(self, value: float, unit: str = "", decimals: int | None = None) -> str:
+        """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s.
+
+        ``decimals``: ``None`` for the digits of this dimension.
+        """
+        scaled = self.unit(unit).of(value)
+        return self.digits(scaled) if decimals is None else rounded(scaled, decimals)
 
 
 def _fixed(decimals: int) -> Callable[[float], str]:

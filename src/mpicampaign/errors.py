@@ -1,9 +1,8 @@
-"""Mistakes of users, told so that a person can mend them: where, what, why, what to do."""
+"""Errors of users, reported so that they can be fixed: where, what, why, what to do."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake. ``key`` is the path inside the file, such as ``host_groups.scarf10.select``."""
+    """One error. ``key`` is the path inside the file, such as ``host_groups.scarf10.select``."""
 
     message: str
     file: str = ""
@@ -33,7 +32,7 @@ class Problem:
 
 
 class UserError(Exception):
-    """One or several mistakes of a user; reported together, never with a traceback."""
+    """One or several errors of a user, reported together and never with a traceback."""
 
     def __init__(self, problems: Problem | str | Sequence[Problem]) -> None:
         if isinstance(problems, str):
@@ -42,14 +41,24 @@ class UserError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A suggestion for a misspelt word, or the list of the known ones where none is near."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that is closest to a misspelt one; empty if none is close."""
+    from difflib import get_close_matches  # only errors need it
+
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.6)), "")
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name; empty if no known name is close."""
+    found = nearest(name, known)
+    return f"did you mean {found!r}?" if found else ""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion for a misspelt name, or the list of known names if none is close."""
     choices = sorted(known)
-    near = get_close_matches(word, choices, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "known: " + ", ".join(choices) if choices else ""
+    return suggestion(name, choices) or ("known: " + ", ".join(choices) if choices else "")
 
 
 class UnreadableError(Exception):
-    """The output of a command is not what its documentation says; the text says what was met instead."""
+    """The output of a command differs from its documentation; the message says how."""

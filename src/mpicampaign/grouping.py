@@ -1,4 +1,4 @@
-"""Things put together by what they have in common."""
+"""Grouping items by a key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """The items of each key; keys and items in the order in which they come."""
+    """The items of each key; keys and items in order of appearance."""
     groups: dict[K, list[T]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)

@@ -15,7 +15,7 @@ def expand(text: str) -> list[str]:
     Raises
     ------
     ValueError
-        where the brackets hold no ranges of numbers, or more than `MAX_HOSTS` hosts are meant.
+        where the brackets hold no ranges of numbers, or there are more than `MAX_HOSTS` hosts.
     """
     if "[" not in text and "]" not in text:
         return [short(text)]
@@ -30,20 +30,20 @@ def _numbers(part: str) -> list[str]:
     first, _, last = part.partition("-")
     last = last or first
     if not (first.isdecimal() and last.isdecimal()) or int(last) < int(first):
-        raise ValueError(f"{part!r} is no range of numbers such as 049-080")
+        raise ValueError(f"{part!r} is not a range of numbers such as 049-080")
     if int(last) - int(first) >= MAX_HOSTS:
-        raise ValueError(f"{part!r} means more than {MAX_HOSTS} hosts")
+        raise ValueError(f"{part!r} has more than {MAX_HOSTS} hosts")
     return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
 
 
 def short(host: str) -> str:
-    """The name without its domain, in small letters, as hosts are compared; an address stays whole."""
+    """The name without its domain in lower case, for comparing hosts. An address stays whole."""
     name = host.lower()
     return name if name.replace(".", "").isdecimal() else name.partition(".")[0]
 
 
 def is_member(host: str, pattern: str) -> bool:
-    """Whether a pattern means a host; a node may call itself n1 or n1.site.org, and so may the pattern."""
+    """Whether a pattern matches a host. Both may be short (n1) or full names (n1.site.org)."""
     one_is_short = ("." in host) != ("." in pattern)
     return fnmatch(host, pattern) or (
         one_is_short and fnmatch(host.partition(".")[0], pattern.partition(".")[0])

@@ -1,7 +1,7 @@
-"""The identity of a run: made from what its campaign declares, and from nothing else. Pure.
+"""The identity of a run: made only from what its campaign declares. Pure.
 
-A declaration is a flat mapping of plain JSON values, without keys at their defaults. The half that makes
-job scripts declares (`mpicampaign.jobs.declaration`); both halves compare.
+A declaration is a flat mapping of plain JSON values, without keys at their defaults. The execution half
+makes it (`mpicampaign.jobs.declaration`); both halves compare it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Keys of a YAML file as fields of dataclasses: said once, and checked, read and documented from there.
+"""Keys of a YAML file as fields of dataclasses: defined once, then checked, read and documented from there.
 
-A field that is made by `key` carries what its key takes (a `Kind`), its title, description, default and
-examples. `schema_of` makes the JSON Schema of it, `Values.entry` the objects; `mpicampaign.shape` holds a
-file against the schema.
+A field made by `key` carries the kind of its value, a title, description, default and examples. `schema_of`
+makes the JSON Schema, `Values.entry` the objects. `mpicampaign.shape` checks a file by the schema.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import shlex
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mpicampaign.units import parse_duration, parse_size
 from mpicampaign.yaml_lines import Document, lookup, shown
@@ -32,15 +31,15 @@ _ABOUT = "key"
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What a key takes.
+    """The kind of value that a key takes.
 
     Parameters
     ----------
-    schema : as JSON Schema; it may hold other kinds, and functions for what is known only later
-    read : makes the value of the field, from data of the right shape
-    absent : the field's value where the key is not given and has no default
-    instead : what stands for a key that is required and missing, so that the rest can be checked
-    name : the schema is written once under this name, and referred to
+    schema : as JSON Schema; it may hold other kinds
+    read : makes the value of the field from data of the right shape
+    absent : the field's value where the key is missing and has no default
+    instead : value of a required key that is missing, so that the rest can be checked
+    name : the schema is written once under this name and referenced
     entry : the dataclass whose objects it describes
     """
 
@@ -52,9 +51,8 @@ class Kind:
     entry: type | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class About:
-    """What is said of a key. ``default`` is as a file would give it; ``None``: there is none."""
+class About(NamedTuple):
+    """Schema and documentation of a key. ``default`` is as in a file; ``None``: there is none."""
 
     kind: Kind
     title: str
@@ -66,7 +64,7 @@ class About:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of the key; the kind's own text gives way to that of the key."""
+        """The schema of the key; its texts replace those of the kind."""
         kind = {"$ref": self.kind} if self.kind.name else self.kind.schema
         texts = {"title": self.title, "description": self.description}
         found = {name: text for name, text in texts.items() if text} | dict(kind)
@@ -83,27 +81,26 @@ def key(
     required: bool = False,
     name: str = "",
 ) -> Any:
-    """A field that a key of the file gives; ``name``: of the key, where it is not the field's."""
+    """A field that a key of the file sets; ``name``: of the key, if it differs from the field's."""
     about = {_ABOUT: About(kind, title, description, name, default, examples, required)}
     if required:
         return field(metadata=about)
-    return field(default_factory=lambda: _value(kind, default), metadata=about)
-
-
-def _value(kind: Kind, default: Any) -> Any:
-    return copy(kind.absent) if default is None else kind.read(Values(Document({"": default})), ("",))
+    value = kind.absent if default is None else kind.read(Values(Document({"": default})), ("",))
+    if isinstance(value, dict):
+        return field(default_factory=value.copy, metadata=about)
+    return field(default=value, metadata=about)
 
 
 @cache
 def keys_of(entry: Any) -> dict[str, tuple[str, About]]:
-    """The fields of a dataclass that keys give: each with its key, in the order of the class."""
+    """The fields of a dataclass that keys set: each with its key, in the order of the class."""
     found = ((each.name, each.metadata.get(_ABOUT)) for each in fields(entry))
     return {name: (about.key or name, about) for name, about in found if about}
 
 
 @cache
 def _is_named(entry: Any) -> bool:
-    """Whether the name of an object is not a key of its own, but that under which it stands in a table."""
+    """Whether the name of an object is its key in a table, not a key of its own."""
     return "name" not in keys_of(entry) and any(each.name == "name" for each in fields(entry))
 
 
@@ -113,17 +110,17 @@ def _is_named(entry: Any) -> bool:
 class Values:
     """Typed values of a document; those that cannot be read are noted in ``problems``.
 
-    Works on whatever is left of a faulty file: the error was noted when its value was taken out, and what is
-    made then only serves to find further ones.
+    Works on what is left of a faulty file: the errors found so far are noted and their values removed. The
+    result then only serves to find further errors.
     """
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = []
-        self.faulty: list[Key] = []  # key paths of the values that these problems are about
+        self.faulty: list[Key] = []  # key paths of the values with these problems
 
     def entry(self, made: Callable[..., T], key: Key, **given: Any) -> T:
-        """An object of a dataclass; ``given`` fields are not read. A single text stands for its first key."""
+        """An object of a dataclass; ``given`` fields are not read. A text alone gives its first key."""
         if isinstance(self.get(key), str):
             return made(self.text(key))
         if _is_named(made):
@@ -149,8 +146,6 @@ class Values:
         """The plain value; ``None`` where it is absent."""
         return lookup(self.document.data, key)
 
-    plain = get
-
     def text(self, key: Key) -> str:
         """A scalar as written in the file; empty where it is absent."""
         value = self.get(key)
@@ -164,17 +159,17 @@ class Values:
         return tuple(self.text(item) for item, _ in self.document.items(key))
 
     def tokens(self, key: Key) -> tuple[str, ...]:
-        """A list as it is; a single text split into words as a shell does, nothing expanded."""
+        """A list as it is; a single text split into tokens as a shell does, nothing expanded."""
         if isinstance(self.get(key), list):
             return self.texts(key)
-        return tuple(self.parsed(key, _words) or ())
+        return tuple(self.parsed(key, _split) or ())
 
     def mapping(self, key: Key) -> dict[str, str]:
         """Texts by name."""
         return {name: self.text((*key, name)) for name in self.get(key) or {}}
 
     def whole_number(self, key: Key) -> int:
-        """A whole number, which a file may write as 1.0, too."""
+        """A whole number; a file may also write it as 1.0."""
         return int(self.get(key))
 
     def sizes(self, key: Key) -> tuple[int, ...]:
@@ -198,18 +193,18 @@ class Values:
             return None
 
 
-def _words(text: str) -> list[str]:
+def _split(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
         reason = str(error).lower()
-        raise ValueError(f"cannot be split into words: {reason}; a list of words needs no quotes") from error
+        raise ValueError(f"cannot be split into tokens: {reason}; a list needs no quotes") from error
 
 
 def _whole_seconds(text: str) -> int:
     seconds = math.ceil(parse_duration(text))
     if not 1 <= seconds <= MAX_SECONDS:
-        raise ValueError("a time limit lies between 1 s and a year")
+        raise ValueError("a time limit is between 1 s and a year")
     return seconds
 
 
@@ -217,12 +212,12 @@ def _whole_seconds(text: str) -> int:
 
 
 def text(pattern: str, message: str, name: str = "", **more: Any) -> Kind:
-    """A text of which all must match a pattern; ``message`` says so to people."""
+    """A text that must match a pattern as a whole; ``message`` is the error."""
     return Kind({"type": "string", "pattern": pattern, "x-message": message, **more}, Values.text, name=name)
 
 
 def texts(pattern: str, message: str, name: str = "", **more: Any) -> Kind:
-    """A list of such texts; one alone stands for a list of one."""
+    """A list of such texts; a single one is a list of one."""
     each = {"pattern": pattern, "x-message": message}
     items = {"items": {"type": "string", **each}}
     schema = {"type": ["string", "array"], **each, **items, **more}
@@ -235,14 +230,14 @@ def count(minimum: int, maximum: int) -> Kind:
     return Kind(limits, Values.whole_number, absent=None, instead=minimum)
 
 
-def choice(names: Iterable[str] | Callable[[], Iterable[str]]) -> Kind:
-    """One of several names; a function gives them where a registry has them."""
-    return Kind({"type": "string", "enum": names if callable(names) else list(names)}, Values.text)
+def choice(names: Iterable[str]) -> Kind:
+    """One of several names."""
+    return Kind({"type": "string", "enum": list(names)}, Values.text)
 
 
 def flag() -> Kind:
     """True or false."""
-    return Kind({"type": "boolean"}, Values.plain, absent=None)
+    return Kind({"type": "boolean"}, Values.get, absent=None)
 
 
 def sizes(name: str = "", **schema: Any) -> Kind:
@@ -251,18 +246,24 @@ def sizes(name: str = "", **schema: Any) -> Kind:
 
 
 def mapping(names: Kind | None, each: Kind | Mapping[str, Any], kind_name: str = "", **more: Any) -> Kind:
-    """Texts by name: ``names`` is what the names are."""
+    """Texts by name; ``names``: kind of the names."""
     rule = {} if names is None else {"propertyNames": names}
     schema = {"type": "object", **rule, "additionalProperties": each, **more}
     return Kind(schema, Values.mapping, absent={}, name=kind_name)
 
 
-def entry(made: type, name: str, title: str, description: str, instead: Any = None, **short: Any) -> Kind:
-    """A mapping with the keys of a dataclass; ``short``: schema of a text that stands for its first key."""
+def entry(
+    made: type, name: str, title: str, description: str = "", instead: Any = None, **short: Any
+) -> Kind:
+    """A mapping with the keys of a dataclass.
+
+    ``description``: by default the first line of the class's docstring. ``short``: schema of a text for its
+    first key.
+    """
     kinds = {"type": ["string", "object"], **short} if short else {"type": "object"}
     required = [key for key, about in keys_of(made).values() if about.required]
     schema = {
-        **({"title": title, "description": description} if title else {}),
+        **({"title": title, "description": description or _first_line(made)} if title else {}),
         **kinds,
         **({"required": required} if required else {}),
         "properties": {key: about.schema for key, about in keys_of(made).values()},
@@ -275,6 +276,10 @@ def entry(made: type, name: str, title: str, description: str, instead: Any = No
     return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
 
 
+def _first_line(made: type) -> str:
+    return (made.__doc__ or "").partition("\n")[0]
+
+
 def table(each: Kind, names: Kind, **more: Any) -> Kind:
     """Entries by name."""
     schema = {"type": "object", "propertyNames": names, "additionalProperties": each, **more}
@@ -282,7 +287,7 @@ def table(each: Kind, names: Kind, **more: Any) -> Kind:
 
 
 def chosen(each: Kind, names: Iterable[str]) -> Kind:
-    """Entries by name, of which only some are known."""
+    """Entries with one of the given names."""
     schema = {"type": "object", "properties": dict.fromkeys(names, each), "additionalProperties": False}
     return Kind(schema, lambda values, key: values.table(_of(each), key), absent={})
 
@@ -294,7 +299,7 @@ def entries(each: Kind, **schema: Any) -> Kind:
 
 def _of(kind: Kind) -> type:
     if kind.entry is None:
-        raise TypeError("this kind is of no dataclass")
+        raise TypeError("this kind has no dataclass")
     return kind.entry
 
 
@@ -315,14 +320,14 @@ LINE = text(
 
 
 def schema_of(file: Kind) -> dict[str, Any]:
-    """The JSON Schema of a file; what has a name is in its ``$defs``."""
+    """The JSON Schema of a file; named kinds are in its ``$defs``."""
     defs: dict[str, Any] = {}
     schema = _plain(file.schema, defs)
     return {"$schema": DRAFT, **schema, "$defs": defs}
 
 
 def _plain(value: Any, defs: dict[str, Any]) -> Any:
-    """A schema without kinds and functions; definitions that it refers to are added to ``defs``."""
+    """A schema as plain data; the definitions that it references are added to ``defs``."""
     if isinstance(value, Kind):
         return {"$ref": _reference(value, defs)} if value.name else _plain(value.schema, defs)
     if isinstance(value, dict):
@@ -332,11 +337,11 @@ def _plain(value: Any, defs: dict[str, Any]) -> Any:
         }
     if isinstance(value, list | tuple):
         return [_plain(each, defs) for each in value]
-    return list(value()) if callable(value) else value
+    return value
 
 
 def _reference(kind: Kind, defs: dict[str, Any]) -> str:
     if kind.name not in defs:
-        defs[kind.name] = {}  # its place, before those that it refers to
+        defs[kind.name] = {}  # keeps its place before those that it references
         defs[kind.name] = _plain(kind.schema, defs)
     return f"#/$defs/{kind.name}"

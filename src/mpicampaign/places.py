@@ -1,7 +1,7 @@
-"""Where the shipped files are, and the folder that a user works in.
+"""Where the shipped files are, and the folder in which a user works.
 
-In a clone both are its top, wherever a command is called. A wheel has the shipped files inside the package,
-in data/; results/ and build/ are then in the current folder. Nothing is ever written into an installation.
+In a clone both are its top folder, wherever a command is called. A wheel has the shipped files in data/ of
+the package; results/ and build/ are then in the current folder. An installation is never written to.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
-_DATA = _PACKAGE / "data"  # made by setup.py; no clone has it
+_DATA = _PACKAGE / "data"  # made by setup.py, only in a wheel
 _CLONE = None if _DATA.is_dir() else _PACKAGE.parents[1]
 
 
 def shipped(name: str) -> Path:
-    """A file or folder that comes with the program, by its name at the top of a clone."""
+    """A file or folder shipped with the program, by its name at the top of a clone."""
     return (_CLONE or _DATA) / name
 
 

@@ -1,6 +1,6 @@
-"""plan.json: what was to be run. The half that makes runs writes it, the half that analyses them reads it.
+"""plan.json: the planned runs. The execution half writes it, the analysis half reads it.
 
-The format is said here alone, with its version; docs/formats.md describes it.
+The format and its version are defined only here; docs/formats.md describes them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case with its repeats; ``declared``: what the campaign says of it, repeats apart.
+    """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
 
-    ``not_available``: why it could not be run; ``line_rate``: the bound of its network (B/s, one direction).
+    ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction).
     """
 
     case: Case
@@ -78,16 +78,16 @@ def read_plan(path: Path) -> PlanFile:
     Raises
     ------
     UserError
-        when it is not there, damaged, or of another format.
+        when it is missing, damaged, or of another format.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UserError(f"{path} is not there: run the campaign, or 'mpicampaign render', first") from error
+        raise UserError(f"{path} does not exist: run the campaign, or 'mpicampaign render', first") from error
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from error
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise UserError(f"{path} is no plan of version {VERSION} of this program")
+        raise UserError(f"{path} is not a plan of version {VERSION} of this program")
     try:
         return plan_from(data)
     except (KeyError, TypeError, AttributeError) as error:
@@ -95,12 +95,12 @@ def read_plan(path: Path) -> PlanFile:
 
 
 def plan_from(data: Mapping[str, Any]) -> PlanFile:
-    """The plan of the data of a file.
+    """The plan from the data of a file.
 
     Raises
     ------
     KeyError, TypeError, AttributeError
-        when they are of another shape.
+        when it has another shape.
     """
     cases = tuple(_case_entry(each) for each in data["cases"])
     systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))

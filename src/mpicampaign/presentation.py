@@ -1,4 +1,4 @@
-"""How a campaign's results are to be shown: what its file, or the map of an import, says about it."""
+"""How to show a campaign's results, as its file or the map of an import defines it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mpicampaign.keys import NAME, entry, key, texts
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Message sizes (B) at which tables show metrics where nothing else is said; the schemas name them, too.
+# Default message sizes (B) of tables; the schemas name them, too.
 TABLE_SIZES = (1024, 8192, 32768)
 
 
@@ -24,21 +24,25 @@ _NAMES = texts(
 
 @dataclass(frozen=True, slots=True)
 class ReferenceChoice:
-    """A publication in reference/ to show beside own rows, or some of its rows; () = no choice made."""
+    """A publication in reference/ to show beside own rows, or some of its rows; () = all."""
 
     name: str = key(
-        NAME, "Name of the publication", "What is in reference/NAME.csv.", "stfc-2017", required=True
+        NAME,
+        "Name of the publication",
+        "It is in reference/NAME.csv.",
+        "stfc-2017",
+        required=True,
     )
     host_groups: tuple[str, ...] = key(
         _NAMES,
         "Published host groups to show",
-        "Each is compared with own means in words. Default: all.",
+        "Sentences compare each with own means. Default: all.",
         ["scarf15", "scarf16"],
     )
     placements: tuple[str, ...] = key(
         _NAMES,
         "Published placements to show",
-        "Default: those that the own rows have; all, where none of them is published.",
+        "Default: those of the own rows; all, if none of these is published.",
         ["TCP"],
     )
 
@@ -46,9 +50,9 @@ class ReferenceChoice:
 REFERENCE = entry(
     ReferenceChoice,
     "reference",
-    "Published figures (`reference: [{…}]`)",
-    "One publication of reference/; its name alone stands for all of it.",
-    **{"pattern": NAME.schema["pattern"], "x-message": "must be a name of what is in reference/"},
+    "Published values (`reference: [{…}]`)",
+    "One publication in reference/. Its name alone selects all of it.",
+    **{"pattern": NAME.schema["pattern"], "x-message": "must be the name of a publication in reference/"},
 )
 
 
@@ -56,9 +60,8 @@ REFERENCE = entry(
 class Presentation:
     """What tables and report show.
 
-    ``table_sizes``: message sizes (B) at which tables show figures; ``benchmark_sizes``: the same for single
-    benchmarks, where they differ; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s; ``reference``: published
-    figures beside the campaign's own.
+    ``table_sizes``: message sizes (B) of tables; ``benchmark_sizes``: those of single benchmarks where they
+    differ; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s; ``reference``: published values to show.
     """
 
     title: str = ""

@@ -1,7 +1,7 @@
-"""Records: what is known of each run after its files were read; format in docs/formats.md.
+"""Records: what is known of each run after its files were read; docs/formats.md describes the format.
 
-A record is one run (one launch of one case). All figures are in bytes, seconds and bytes per second;
-a missing figure is ``None``, never 0.
+A record is one run (one launch of one case). All values are in bytes, seconds and bytes per second; a missing
+value is ``None``, never 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MISSING = "missing"
 
 # verdict
 VERIFIED = "verified"
-DECLARED = "verified against the declared topology"  # a folder stood for the node's own /sys
+DECLARED = "verified against the declared topology"  # a folder replaced the node's /sys
 CONTRADICTED = "contradicted"
 UNVERIFIED = "unverified"
 
@@ -54,23 +54,22 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
     **dict.fromkeys(("columns", "qualifiers"), dict),
 }
 
-# A key of the metadata: the transport that the label claims, with its interface or device
+# Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
-# of imported runs: the file's path as found, and the host group asked for where another one ran the job
+# of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One table of figures that a benchmark printed.
+    """One table that a benchmark printed.
 
     ``columns`` maps a column's name to its values, all of one length. Names with a meaning:
     ``size`` (B), ``time``, ``time_min``, ``time_max`` (s), ``bandwidth``, ``bandwidth_wire`` (B/s),
     ``message_rate`` (1/s), ``flops`` (flop/s), ``repetitions``, ``samples`` (counts), ``overlap``
-    (fraction), and the single figures of benchmarks without sizes, which `mpicampaign.compare.metrics`
-    names.
-    ``qualifiers`` tells apart series of one benchmark, such as ``{"tree": "max-inter"}``.
+    (fraction). Suites name further columns that are metrics.
+    ``qualifiers`` distinguishes series of one benchmark, such as ``{"tree": "max-inter"}``.
     """
 
     benchmark: str
@@ -124,7 +123,7 @@ class Record:
 
     @property
     def counts(self) -> bool:
-        """Whether the run's figures may enter averages: complete, not contradicted, of the present state."""
+        """Whether the run's metrics may enter averages: complete, not contradicted, of the present state."""
         return self.status == OK and self.verdict != CONTRADICTED and not self.earlier
 
 
@@ -145,10 +144,10 @@ def record_from_json(data: dict[str, Any]) -> Record:
     Raises
     ------
     KeyError, TypeError
-        at a field that is missing, unknown or of another kind.
+        at a field that is missing, unknown or of the wrong type.
     """
     fields = dict(data)
-    fields.pop("script_hash", None)  # by which version 1 knew a run
+    fields.pop("script_hash", None)  # identified a run in version 1
     fields["case"] = Case(**fields["case"])
     fields["series"] = tuple(Series(**series) for series in fields["series"])
     fields["verdict_reasons"] = tuple(fields["verdict_reasons"])
@@ -157,14 +156,14 @@ def record_from_json(data: dict[str, Any]) -> Record:
 
 
 def _checked(record: Record) -> Record:
-    """The record, where no value is of a kind that would only end a later calculation."""
+    """The record; a value of a wrong type, which would stop a later calculation, is refused."""
     _check(record, _KINDS)
     _check(record.case, _KINDS_OF_CASE)
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
-        figures = (value for column in series.columns.values() for value in column)
-        if not all(isinstance(figure, (int, float, NoneType)) for figure in figures):
-            raise TypeError(f"a figure of {series.benchmark} is no number")
+        values = (value for column in series.columns.values() for value in column)
+        if not all(isinstance(value, (int, float, NoneType)) for value in values):
+            raise TypeError(f"a value of {series.benchmark} is not a number")
     return record
 
 
@@ -177,7 +176,7 @@ def _check(data: Any, kinds: Mapping[str, _Kind]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a records file; all but the name is missing in files written before it was there."""
+    """The first line of a records file; early files have only the name."""
 
     campaign: str
     title: str = ""
@@ -185,29 +184,21 @@ class Header:
     benchmark_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # B, where they differ
 
 
-def write_records(path: Path, campaign: str | Header, records: Iterable[Record]) -> None:
-    """One JSON object a line: a header with format and version, then the records."""
-    known = Header(campaign) if isinstance(campaign, str) else campaign
-    header = {"format": FORMAT, "version": VERSION, **plain_fields(known)}
-    lines = [json.dumps(header)]
+def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
+    """Write one JSON object per line: a header with format and version, then the records."""
+    lines = [json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)})]
     lines += [json.dumps(record_to_json(record), ensure_ascii=False) for record in records]
     write_whole(path, "\n".join(lines) + "\n")
 
 
-def read_records(path: Path) -> tuple[str, list[Record]]:
-    """The campaign's name and its records.
+def read_records(path: Path) -> tuple[Header, list[Record]]:
+    """The header and the records of a file.
 
     Raises
     ------
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    header, records = read_with_header(path)
-    return header.campaign, records
-
-
-def read_with_header(path: Path) -> tuple[Header, list[Record]]:
-    """The same with everything that the header tells."""
     lines = _text(path).removesuffix("\n").split("\n")
     header = _header(path, lines[0])
     records = []
@@ -225,7 +216,7 @@ def _text(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}:{number}: damaged line: it is no text in UTF-8") from error
+        raise UserError(f"{path}:{number}: damaged line: it is not UTF-8 text") from error
 
 
 def _header(path: Path, line: str) -> Header:

@@ -1,7 +1,7 @@
-"""Published figures that the project ships as data in reference/, each with its source and licence.
+"""Published values that the project ships as data in reference/, each with its source and licence.
 
-One figure a line of reference/NAME.csv, as printed and in its true unit; reference/NAME.yaml says where it
-is from. Format in docs/formats.md.
+Each line of reference/NAME.csv holds one value as printed, with its true unit. reference/NAME.yaml names the
+publication. docs/formats.md describes the format.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.keys import Kind, Values, entry, key, schema_of
 from mpicampaign.places import shipped
+from mpicampaign.records import plain_fields
+from mpicampaign.shape import check_shape
 from mpicampaign.units import MB, MIB
-from mpicampaign.yaml_lines import Document, read_yaml, shown
+from mpicampaign.yaml_lines import read_yaml, shown
 
 REFERENCE = shipped("reference")
 COLUMNS = (
@@ -34,7 +38,7 @@ COLUMNS = (
 )
 STATISTICS = ("mean", "median", "minimum", "maximum", "single", "derived")
 LARGEST = "max"  # in the column size: the largest value over all message sizes
-# To bytes, seconds, B/s, flop/s.
+# Factors to bytes, seconds, B/s and flop/s.
 UNITS = {
     "us": 1e-6,
     "s": 1.0,
@@ -44,13 +48,15 @@ UNITS = {
     "Gflop/s": 1e9,
     "byte/kflop": 1e-3,
 }
-_NEEDED = ("title", "source", "licence", "note")
-_OPTIONAL = ("address",)
+_TEXT = Kind(
+    {"type": "string", "pattern": r"^\s*\S[\s\S]*$", "x-message": "must be a text"},
+    lambda values, path: values.text(path).strip(),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """One published figure. ``size`` (B) is None for maxima over sizes and where there are none."""
+    """One published value. ``size`` (B) is None for maxima over sizes and where there are no sizes."""
 
     system: str
     host_group: str
@@ -66,31 +72,37 @@ class PublishedValue:
 
     @property
     def value(self) -> float:
-        """In bytes, seconds, B/s, flop/s."""
+        """The value in bytes, seconds, B/s or flop/s."""
         return float(self.printed) * UNITS[self.unit]
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """All figures of one publication."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """The keys of reference/NAME.yaml."""
+
+    title: str = key(_TEXT, "Title of the publication", required=True)
+    source: str = key(_TEXT, "Author, title and place of the publication", required=True)
+    licence: str = key(_TEXT, "Licence of the values", required=True)
+    note: str = key(_TEXT, "What a reader must know to compare the values", required=True)
+    address: str = key(_TEXT, "Web address")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference(Publication):
+    """A publication with all its values."""
 
     name: str
-    title: str
-    source: str
-    licence: str
-    note: str
-    address: str
-    figures: tuple[PublishedValue, ...]
+    values: tuple[PublishedValue, ...]
 
 
 def reference_names(folder: Path = REFERENCE) -> tuple[str, ...]:
-    """The publications that are shipped."""
+    """The names of the publications that are shipped."""
     return tuple(sorted(path.stem for path in folder.glob("*.yaml")))
 
 
 @cache
 def load_reference(name: str, folder: Path = REFERENCE) -> Reference:
-    """One publication's figures.
+    """One publication with its values.
 
     Raises
     ------
@@ -100,35 +112,22 @@ def load_reference(name: str, folder: Path = REFERENCE) -> Reference:
     if name not in reference_names(folder):
         hint = did_you_mean(name, reference_names(folder))
         raise UserError(Problem(f"no reference {shown(name)} is shipped", str(folder), hint=hint))
-    words, problems = _words(folder / f"{name}.yaml")
-    path = folder / f"{name}.csv"
-    figures = _figures(path, problems)
+    publication, problems = _publication(folder / f"{name}.yaml")
+    values = _values(folder / f"{name}.csv", problems)
     if problems:
         raise UserError(problems)
-    return Reference(name, **{key: words.get(key, "") for key in (*_NEEDED, *_OPTIONAL)}, figures=figures)
+    return Reference(name=name, values=values, **plain_fields(publication))
 
 
-def _words(path: Path) -> tuple[dict[str, str], list[Problem]]:
+def _publication(path: Path) -> tuple[Publication, list[Problem]]:
     document = read_yaml(path)
-    data = document.data
-    if not isinstance(data, dict):
+    if not isinstance(document.data, dict):
         raise UserError(Problem("must be a mapping with title, source, licence and note", str(path), 1))
-    problems = [*document.problems, *_key_problems(document)]
-    return {key: value.strip() for key, value in data.items() if isinstance(value, str)}, problems
+    problems, _ = check_shape(document, schema_of(entry(Publication, "", "", "")))
+    return Values(document).entry(Publication, ()), [*document.problems, *problems]
 
 
-def _key_problems(document: Document) -> list[Problem]:
-    data, known = document.data, (*_NEEDED, *_OPTIONAL)
-    found = [document.problem((key,), "this key is missing") for key in _NEEDED if key not in data]
-    for key, value in data.items():
-        if key not in known:
-            found.append(document.problem((key,), "unknown key", hint=did_you_mean(key, known)))
-        elif not isinstance(value, str) or not value.strip():
-            found.append(document.problem((key,), "must be a text", shown(value)))
-    return found
-
-
-def _figures(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
+def _values(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -137,26 +136,26 @@ def _figures(path: Path, problems: list[Problem]) -> tuple[PublishedValue, ...]:
     if tuple(next(lines, ())) != COLUMNS:
         raise UserError(Problem("the first line must be " + ",".join(COLUMNS), str(path), 1))
     found: dict[tuple[object, ...], int] = {}
-    figures = []
+    values = []
     for cells in lines:
         problem = _problem(cells, found, lines.line_num)
         if problem:
             problems.append(Problem(problem[0], str(path), lines.line_num, value=shown(problem[1])))
         else:
-            figures.append(_figure(cells))
-    if not figures and not problems:
-        problems.append(Problem("no figures are in it", str(path)))
-    return tuple(figures)
+            values.append(_value(cells))
+    if not values and not problems:
+        problems.append(Problem("this file has no values", str(path)))
+    return tuple(values)
 
 
 def _problem(cells: list[str], found: dict[tuple[object, ...], int], line: int) -> tuple[str, str] | None:
-    """What is wrong with a line, and the value that it is about."""
+    """What is wrong with a line, and the value in question."""
     if len(cells) != len(COLUMNS):
         return f"must have {len(COLUMNS)} columns", str(len(cells))
     named = dict(zip(COLUMNS, cells, strict=True))
-    for key in ("system", "host_group", "benchmark", "quantity"):
-        if not named[key].strip():
-            return f"{key} is missing", named[key]
+    for column in ("system", "host_group", "benchmark", "quantity"):
+        if not named[column].strip():
+            return f"{column} is missing", named[column]
     checks = (
         ("ranks", _count(named["ranks"]) or not named["ranks"], "must be a whole number from 1 on, or empty"),
         ("size", _size(named["size"]), f"must be a number of bytes, '{LARGEST}' or empty"),
@@ -165,11 +164,11 @@ def _problem(cells: list[str], found: dict[tuple[object, ...], int], line: int) 
         ("value", _positive(named["value"]), "must be a positive number"),
         ("unit", named["unit"] in UNITS, "must be one of " + ", ".join(UNITS)),
     )
-    for key, right, words in checks:
+    for column, right, rule in checks:
         if not right:
-            return f"{key} {words}", named[key]
+            return f"{column} {rule}", named[column]
     first = found.setdefault(tuple(cells[:7]), line)
-    return None if first == line else (f"the same figure as in line {first}", named["value"])
+    return None if first == line else (f"the same value as in line {first}", named["value"])
 
 
 def _count(text: str) -> bool:
@@ -187,18 +186,9 @@ def _positive(text: str) -> bool:
         return False
 
 
-def _figure(cells: list[str]) -> PublishedValue:
-    system, host_group, placement, ranks, benchmark, quantity, size, statistic, n, value, unit = cells
-    return PublishedValue(
-        system,
-        host_group,
-        placement,
-        int(ranks) if ranks else None,
-        benchmark,
-        quantity,
-        int(size) if size.isdecimal() else None,
-        statistic,
-        int(n),
-        value,
-        unit,
-    )
+def _value(cells: list[str]) -> PublishedValue:
+    named: dict[str, Any] = dict(zip(COLUMNS, cells, strict=True))
+    named["ranks"] = int(named["ranks"]) if named["ranks"] else None
+    named["size"] = int(named["size"]) if named["size"].isdecimal() else None
+    named["n"] = int(named["n"])
+    return PublishedValue(printed=named.pop("value"), **named)

@@ -1,7 +1,7 @@
-"""What people add, by name: suites, schedulers and MPI libraries, those of a room here and of other packages.
+"""Suites, schedulers and MPI libraries by name: those of a room here, and those of other packages.
 
-A room is a folder of this package: each of its modules may end in one thing (or a tuple of them) under the
-room's attribute, such as ``SUITE``. Another package brings its own as entry points of a group that has the
+A room is a folder of this package. Each of its modules may end in one thing (or a tuple of them) under the
+room's attribute, such as ``SUITE``. Another package registers its own as entry points of a group with the
 name of the room, such as ``mpicampaign.suites``.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Named(Protocol):
-    """Anything with a name by which campaign files call it."""
+    """Anything with a name for campaign files."""
 
     @property
     def name(self) -> str: ...
@@ -35,8 +35,8 @@ class Registry(Generic[T]):
     Parameters
     ----------
     room : the package whose modules hold them, and the group of entry points, such as ``mpicampaign.suites``
-    attribute : what the modules call them, such as ``SUITE``
-    kind : the class that they are of; anything else is refused
+    attribute : their name in the modules, such as ``SUITE``
+    kind : their class; anything else is refused
     """
 
     def __init__(self, room: str, attribute: str, kind: type[T]) -> None:
@@ -48,20 +48,20 @@ class Registry(Generic[T]):
         return name in self._built_in or name in self._brought
 
     def __getitem__(self, name: str) -> T:
-        """The thing of a name; the entry points of other packages are read only where it is not built in.
+        """The thing of a name. Entry points of other packages are read only if it is not built in.
 
         Raises
         ------
         KeyError
             when there is none.
         UserError
-            when the package that brings it can't be used.
+            when its package cannot be used.
         """
         found = self._built_in.get(name)
         return found if found is not None else self._brought[name]
 
     def get(self, name: str) -> T | None:
-        """As above, but None where there is none."""
+        """As above, but None if there is none."""
         found = self._built_in.get(name)
         return found if found is not None else self._brought.get(name)
 
@@ -78,7 +78,7 @@ class Registry(Generic[T]):
         return tuple(self._built_in.values())
 
     def first(self, fits: Callable[[T], bool]) -> T | None:
-        """The first that fits; those of other packages are looked at only where no built-in one does."""
+        """The first that fits; those of other packages are examined only if no built-in one does."""
         found = next(filter(fits, self._built_in.values()), None)
         return found if found is not None else next(filter(fits, self._brought.values()), None)
 
@@ -93,24 +93,24 @@ class Registry(Generic[T]):
 
     @cached_property
     def _brought(self) -> dict[str, T]:
-        from importlib.metadata import entry_points  # takes 10 ms, and most calls need none
+        from importlib.metadata import entry_points  # takes 10 ms, and most calls do not need it
 
         found: dict[str, T] = {}
         for entry in entry_points(group=self._room):
             for thing in self._loaded(entry):
                 if thing.name in self._built_in or thing.name in found:
-                    raise _refused(entry, f"{thing.name!r} is there already")
+                    raise _refused(entry, f"{thing.name!r} exists already")
                 found[thing.name] = thing
         return found
 
     def _loaded(self, entry: EntryPoint) -> tuple[T, ...]:
         try:
             things = _flat(entry.load())
-        except Exception as error:  # whatever another package's import raises
-            raise _refused(entry, f"it can't be loaded: {error}") from error
+        except Exception as error:  # another package's import may raise anything
+            raise _refused(entry, f"it cannot be loaded: {error}") from error
         for thing in things:
             if not isinstance(thing, self._kind):
-                raise _refused(entry, f"it is no {self._kind.__name__} but a {type(thing).__name__}")
+                raise _refused(entry, f"it is a {type(thing).__name__}, not a {self._kind.__name__}")
         return things
 
 
@@ -120,5 +120,5 @@ def _flat(found: T | tuple[T, ...]) -> tuple[T, ...]:
 
 def _refused(entry: EntryPoint, reason: str) -> UserError:
     package = entry.dist.name if entry.dist else "an unknown package"
-    message = f"the entry point {entry.name} = {entry.value} of {package} can't be used: {reason}"
-    return UserError(Problem(message, hint=f"mend or remove {package}; its group is {entry.group}"))
+    message = f"the entry point {entry.name} = {entry.value} of {package} cannot be used: {reason}"
+    return UserError(Problem(message, hint=f"fix or remove {package}; its group is {entry.group}"))

@@ -11,6 +11,7 @@ from mpicampaign.campaign.file import BUILTIN, built_in
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.places import shipped
+from mpicampaign.shape import TYPES
 
 SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
@@ -34,34 +35,26 @@ SECTIONS = (
     "reference",
 )
 
-_TYPES = {
-    "string": "text",
-    "integer": "whole number",
-    "number": "number",
-    "boolean": "true or false",
-    "array": "list",
-    "object": "mapping",
-}
 _INTRODUCTION = """\
 <!-- Made from the campaign's model by python -m mpicampaign.schema_docs; do not edit. -->
 
 # The campaign file
 
 {description}
-It is YAML; `mpicampaign check --campaign FILE` finds every mistake in it before anything is run.
+It is YAML; `mpicampaign check --campaign FILE` finds every error in it before anything is run.
 Worked examples are in `campaigns/`.
 
 How a file is read:
 
-- Texts mean what they say: `off`, `no` and `0:45` are texts as in YAML 1.2; only `true` and `false` are truth
+- Texts are literal: `off`, `no` and `0:45` are texts as in YAML 1.2; only `true` and `false` are truth
   values.
-- A key that is given twice is a mistake, and so is an unknown one. Tags (`!name`) are not used.
-- Where a list is expected, a single value stands for a list of one.
-- Words of a command line (arguments, launcher options) are a list, or one text that is split into words as a
+- An unknown key is an error, and so is a key given twice. Tags (`!name`) are not used.
+- Where a list is expected, a single value is a list of one.
+- Command-line tokens (arguments, launcher options) are a list, or one text that is split into tokens as a
   shell does. Nothing in them is expanded: `$HOME` and `$(date)` reach the program as they are.
-- What several definitions share is written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
-- `include:` lays the file over other campaign files, and every file lies over what is built in: mappings are
-  merged key by key, lists and single values are replaced.
+- Shared keys are written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
+- With `include:` the file extends other campaign files, and every file extends the built-in definitions:
+  mappings are merged key by key, lists and single values are replaced.
 - Durations: `90 s`, `10 min`, `2 h`, `0:45` (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
 """
@@ -119,7 +112,7 @@ def main() -> None:
 
 
 def _table(entry: dict[str, Any], schema: dict[str, Any]) -> str:
-    """The keys of an entry; what they refer to is in the schema."""
+    """The keys of an entry; their definitions are in the schema."""
     required = entry.get("required", ())
     rows = ["| key | meaning | type | default | example |", "|---|---|---|---|---|"]
     for key, value in entry["properties"].items():
@@ -140,13 +133,13 @@ def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in value:
         return value
     target: dict[str, Any] = schema["$defs"][value["$ref"].rsplit("/", 1)[-1]]
-    words = ("title", "description")
-    return {key: each for key, each in target.items() if key not in words} | value
+    texts = ("title", "description")
+    return {key: each for key, each in target.items() if key not in texts} | value
 
 
 def _meaning(value: dict[str, Any]) -> str:
-    words = ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
-    return words.replace("<", "&lt;")
+    meaning = ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
+    return meaning.replace("<", "&lt;")
 
 
 def _type(value: dict[str, Any]) -> str:
@@ -155,7 +148,7 @@ def _type(value: dict[str, Any]) -> str:
     if "enum" in value:
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     types = value["type"] if isinstance(value["type"], list) else [value["type"]]
-    text = " or ".join(_TYPES[each] for each in types)
+    text = " or ".join(TYPES[each].removeprefix("a ") for each in types)
     return text + (f", at least {value['minimum']}" if "minimum" in value else "")
 
 
@@ -168,7 +161,7 @@ def _examples(value: dict[str, Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as it may stand in a campaign file, in one line."""
+    """A value as in a campaign file, in one line."""
     if isinstance(value, str):
         return value
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1000, allow_unicode=True)
@@ -180,8 +173,8 @@ def _builtin_text() -> str:
     rows = ["| placement | meaning |", "|---|---|"]
     rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
     lists = [
-        f"{words}: " + ", ".join(f"`{name}`" for name in builtin[section]) + "."
-        for section, words in (("benchmarks", "Benchmarks"), ("mpis", "MPI libraries"))
+        f"{title}: " + ", ".join(f"`{name}`" for name in builtin[section]) + "."
+        for section, title in (("benchmarks", "Benchmarks"), ("mpis", "MPI libraries"))
     ]
     return "\n".join([*rows, "", *lists, _WHERE]) + "\n"
 

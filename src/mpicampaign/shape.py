@@ -1,16 +1,15 @@
-"""The shape of a YAML file, compared with a JSON Schema; errors are told in words of people.
+"""The shape of a YAML file, checked by a JSON Schema; errors are in plain English.
 
-Of JSON Schema, what `mpicampaign.keys` makes is known, with the meaning that the standard gives it. A library
-for all of it takes longer to load than the rest of a call takes.
+This covers the part of JSON Schema that `mpicampaign.keys` makes, with the meaning of the standard. Loading a
+library for all of it takes longer than the rest of a call.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.errors import did_you_mean
+from mpicampaign.errors import did_you_mean, nearest, suggestion
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-_TYPES = {
+TYPES = {
     "string": "a text",
     "number": "a number",
     "integer": "a whole number",
@@ -41,7 +40,7 @@ _NO_SHAPE = {"$schema", "$defs", "title", "description", "default", "examples", 
 def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list[Key]]:
     """What does not fit the schema of a file, and the key paths that this leaves in doubt.
 
-    Faulty values are taken out of the document, so that the rest can be checked further.
+    Faulty values are removed from the document, so that the rest can be checked further.
     """
     problems: list[Problem] = []
     doubts: list[Key] = []
@@ -60,9 +59,8 @@ def fits(value: Any, schema: Schema, definitions: Schema) -> bool:
     return next(_Shape(definitions).misfits(value, schema, ()), None) is None
 
 
-@dataclass(frozen=True, slots=True)
-class _Misfit:
-    """``also``: key paths that were perhaps meant."""
+class _Misfit(NamedTuple):
+    """``also``: key paths that the user may have meant."""
 
     key: Key
     message: str
@@ -72,7 +70,7 @@ class _Misfit:
 
 
 class _Shape:
-    """Walks through a value and a schema; one method for each keyword, by its name."""
+    """Walks through a value and a schema; each keyword has a method of its name."""
 
     def __init__(self, definitions: Schema) -> None:
         self._definitions = definitions
@@ -83,7 +81,7 @@ class _Shape:
         Raises
         ------
         AttributeError
-            where the schema has a keyword that is not known here.
+            where the schema has an unknown keyword.
         """
         for keyword, expected in schema.items():
             if keyword in _LIMITS:
@@ -98,17 +96,16 @@ class _Shape:
     def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         names = [expected] if isinstance(expected, str) else expected
         if not any(_is(value, name) for name in names):
-            words = either([_TYPES[name] for name in names])
-            yield _Misfit(key, f"must be {words}", shown(value), _type_hint(value, names))
+            message = f"must be {either([TYPES[name] for name in names])}"
+            yield _Misfit(key, message, shown(value), _type_hint(value, names))
 
     def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         if value not in expected:
-            hint = did_you_mean(str(value), expected)
-            hint = hint if "did you" in hint else ""
-            yield _Misfit(key, f"must be {either(expected)}", shown(value), hint)
+            message = f"must be {either(expected)}"
+            yield _Misfit(key, message, shown(value), suggestion(str(value), expected))
 
     def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
-        """``$`` is the very end: in Python it also matches before a last newline."""
+        """``$`` means the very end; in Python it also matches before a final newline."""
         if isinstance(value, str) and not re.fullmatch(expected.removesuffix("$"), value):
             yield _Misfit(key, str(schema["x-message"]), shown(value))
 
@@ -120,15 +117,15 @@ class _Shape:
         for name in expected if isinstance(value, dict) else ():
             if name not in value:
                 about = schema["properties"][name]
-                words = f"{about['title']}. {about.get('description', '')}".strip()
-                yield _Misfit((*key, name), "this key is missing", "", words)
+                hint = f"{about['title']}. {about.get('description', '')}".strip()
+                yield _Misfit((*key, name), "this key is missing", "", hint)
 
     def _properties(self, value: Any, expected: Schema, schema: Schema, key: Key) -> Iterator[_Misfit]:
         for name, each in expected.items() if isinstance(value, dict) else ():
             if name in value:
                 yield from self.misfits(value[name], each, (*key, name))
 
-    def _additionalProperties(  # noqa: N802 - as the standard names it
+    def _additionalProperties(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema | bool, schema: Schema, key: Key
     ) -> Iterator[_Misfit]:
         known = schema.get("properties", {})
@@ -140,7 +137,7 @@ class _Shape:
             else:
                 yield from self.misfits(value[name], expected, (*key, name))
 
-    def _propertyNames(  # noqa: N802 - as the standard names it
+    def _propertyNames(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema, schema: Schema, key: Key
     ) -> Iterator[_Misfit]:
         for name in value if isinstance(value, dict) else ():
@@ -171,15 +168,15 @@ def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Mis
 
 
 def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
+    meant = nearest(name, known)
     hint = did_you_mean(name, known)
-    if value is None and "did you" not in hint:
+    if value is None and not meant:
         hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
-    meant = [(*key, each) for each in known if repr(each) in hint]
-    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, tuple(meant))
+    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, ((*key, meant),) if meant else ())
 
 
 def _type_hint(value: Any, names: list[str]) -> str:
-    """What to do about a number or true/false where a text is expected."""
+    """What to do about another type where a text is expected."""
     if "string" not in names:
         return ""
     if isinstance(value, bool | int | float):
@@ -187,6 +184,6 @@ def _type_hint(value: Any, names: list[str]) -> str:
     return 'an empty text is written ""' if value is None else ""
 
 
-def either(words: list[str]) -> str:
+def either(names: list[str]) -> str:
     """``a, b or c``."""
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -19,7 +19,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
-    r"""The text as one line: what would act instead of being seen becomes an escape, such as ``\x1b``."""
+    r"""The text as one line: characters that act instead of being seen become escapes, such as ``\x1b``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escaped(character) for character in text)
@@ -60,7 +60,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def repeats_words(repeats: Iterable[int]) -> str:
+def repeats_text(repeats: Iterable[int]) -> str:
     """``repeat 2``, ``repeats 1-3, 5``."""
     ordered = sorted(set(repeats))
     spans: list[tuple[int, int]] = []
@@ -69,5 +69,5 @@ def repeats_words(repeats: Iterable[int]) -> str:
             spans[-1] = (spans[-1][0], repeat)
         else:
             spans.append((repeat, repeat))
-    words = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return f"repeat {words}" if len(ordered) == 1 else f"repeats {words}"
+    listed = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
+    return f"repeat {listed}" if len(ordered) == 1 else f"repeats {listed}"

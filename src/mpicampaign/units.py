@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import ROUND_HALF_UP, Decimal
 
 MB = 10**6
 MIB = 2**20
@@ -147,6 +148,15 @@ def format_significant(value: float, digits: int = 3) -> str:
     magnitude = math.floor(math.log10(abs(value))) if value else 0
     decimals = min(3, max(0, digits - 1 - magnitude))
     return f"{value:.{decimals}f}"
+
+
+def rounded(value: float, decimals: int) -> str:
+    """The decimal number that is meant, rounded half away from zero, as spreadsheets do.
+
+    12 significant digits remove what binary arithmetic adds: 0.1 + 0.2 is 0.3, and 2.675 is no less.
+    """
+    exact = Decimal(f"{value:.12g}")
+    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
 
 
 def _listed(names: dict[str, int]) -> str:

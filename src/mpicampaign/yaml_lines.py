@@ -1,8 +1,8 @@
-"""YAML as campaign files use it: plain data, and beside it the file and line of each value.
+"""YAML as campaign files use it: plain data with the file and line of each value.
 
-Narrower than what a YAML library reads by itself, so that a file means what it looks like: scalars as
-in YAML 1.2 (``off``, ``no`` and ``0:45`` are texts), a key given twice is a mistake, there are no tags.
-Anchors, aliases and ``<<`` work. Size, depth and expansion are bounded.
+It is stricter than a YAML library, so that a file means what it looks like: scalars are as in YAML 1.2
+(``off``, ``no`` and ``0:45`` are texts), a key given twice is an error, there are no tags. Anchors, aliases
+and ``<<`` work. Size, depth and expansion are limited.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -31,7 +31,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _OTHER_BASE = re.compile(r"0(?:o[0-7]{1,18}|x[0-9a-fA-F]{1,15})")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_WORDS = {
+_CONSTANTS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -40,8 +40,7 @@ _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 _MERGE = "<<"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """Where a value is written; ``text`` is a scalar as written, so that 010 in a command stays 010."""
 
     file: str
@@ -51,9 +50,9 @@ class Mark:
 
 @dataclass(slots=True)
 class Document:
-    """Data of plain types, a mark for each key path in it, and the mistakes that did not stop the reading.
+    """Plain data, a mark for each key path in it, and the errors that did not stop the reading.
 
-    ``foundation`` is a file that the reader of messages has not written: no mistake is told to be there.
+    ``foundation``: a file that users have not written; no error is reported there.
     """
 
     data: Any = None
@@ -62,20 +61,20 @@ class Document:
     foundation: str = ""
 
     def mark(self, key: Key) -> Mark:
-        """The mark of a value; of the nearest value around it, where it is absent or in the foundation."""
+        """The mark of a value, or of the nearest value around it if it is absent or in the foundation."""
         while key and (key not in self.marks or self.marks[key].file == self.foundation):
             key = key[:-1]
         return self.marks.get(key, Mark("", 1))
 
     def items(self, key: Key) -> list[tuple[Key, Any]]:
-        """The items of a list with their key paths; a single value stands for a list of one."""
+        """The items of a list with their key paths; a single value is a list of one."""
         value = lookup(self.data, key)
         if isinstance(value, list):
             return [((*key, index), item) for index, item in enumerate(value) if item is not None]
         return [] if value is None else [(key, value)]
 
     def problem(self, key: Key, message: str, value: str = "", hint: str = "") -> Problem:
-        """A mistake at a key path, with its file and line."""
+        """An error at a key path, with its file and line."""
         mark = self.mark(key)
         return Problem(message, mark.file, mark.line, dotted(key), value, hint)
 
@@ -105,7 +104,7 @@ class Document:
         self.marks |= {path: other.marks[path] for path in key_paths(value, key)}
 
     def remove(self, key: Key) -> None:
-        """Take a value out of its mapping, with all marks in it; an item of a list becomes ``None``."""
+        """Remove a value and its marks; an item of a list becomes ``None``."""
         for path in list(key_paths(lookup(self.data, key), key)):
             self.marks.pop(path, None)
         parent = lookup(self.data, key[:-1]) if key else None
@@ -140,7 +139,7 @@ def lookup(data: Any, key: Key) -> Any:
 
 
 def dotted(key: Key) -> str:
-    """A key path as people read it: ``matrix[0].placements[2]``."""
+    """A key path as text: ``matrix[0].placements[2]``."""
     text = ""
     for part in key:
         text += f"[{part}]" if isinstance(part, int) else f".{printable(part)}"
@@ -161,12 +160,12 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """The text, or its escaped form where it holds characters that a terminal would act on."""
+    """The text, escaped if it holds characters that a terminal would act on."""
     return text if text.isprintable() else repr(text)
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, its middle left out where it is longer than ``limit`` characters."""
+    """The text; if longer than ``limit`` characters, without its middle."""
     if len(text) <= limit:
         return text
     half = (limit - 1) // 2
@@ -174,26 +173,26 @@ def shortened(text: str, limit: int) -> str:
 
 
 def document_of(data: Any, name: str) -> Document:
-    """Data that the program itself holds, as if it stood in a file of this name."""
+    """Data of the program itself, as if from a file of this name."""
     marks = {key: Mark(name, 1, _as_written(lookup(data, key))) for key in key_paths(data)}
     return Document(deepcopy(data), marks)
 
 
 def _as_written(value: Any) -> str | None:
-    """A scalar as a file would have it; None for what is none."""
+    """A scalar as in a file; None for other values."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, str | int | float) else None
 
 
 def read_yaml(path: Path, name: str = "") -> Document:
-    """Read one file; ``name`` is what it is called in messages, its path by default.
+    """Read one file; ``name``: its name in messages, by default its path.
 
     Raises
     ------
     UserError
-        when the file cannot be read at all: not there, not UTF-8, too large, not YAML. Mistakes that
-        leave the rest readable (a key twice, a tag) are in the document's ``problems``.
+        when the file cannot be read at all: missing, not UTF-8, too large, not YAML. Errors that leave the
+        rest readable (a key twice, a tag) are in the document's ``problems``.
     """
     name = name or printable(str(path))
     text = _text(path, name)
@@ -239,10 +238,10 @@ def _content(path: Path, name: str) -> bytes:
 
 
 def _check_events(text: str, name: str) -> list[Problem]:
-    """Bound the depth before composing, which recurses in C, and find the tags, which composing hides."""
+    """Limit the depth before composing, which recurses in C; find the tags, which composing hides."""
     depth, tags = 0, []
     try:
-        event: Any  # of several classes, not all of which have a tag
+        event: Any  # not all classes have a tag
         for event in yaml.parse(text, Loader=_LOADER):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
@@ -311,7 +310,7 @@ class _YamlReader:
         return values
 
     def _pairs(self, node: yaml.Node, key: Key, level: int) -> list[tuple[str, yaml.Node, int]]:
-        """A mapping's own pairs, then those merged into it; of equal names the first one holds."""
+        """A mapping's own pairs, then those merged into it; the first of equal names applies."""
         own: dict[str, tuple[str, yaml.Node, int]] = {}
         merged: list[tuple[str, yaml.Node, int]] = []
         for name_node, value_node in node.value:
@@ -320,7 +319,7 @@ class _YamlReader:
                 merged += self._merged(value_node, key, level)
             elif name in own:
                 hint = f"it is also in line {own[name][2]}"
-                self._problem(name_node, (*key, name), "this key is there twice", "", hint)
+                self._problem(name_node, (*key, name), "this key is given twice", "", hint)
             elif name is not None:
                 own[name] = (name, value_node, _line(name_node))
         return [*own.values(), *merged]
@@ -356,8 +355,8 @@ def _scalar(node: yaml.ScalarNode) -> str | int | float | bool | None:
     text = str(node.value)
     if node.style:
         return text
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
         return int(text)
     if _OTHER_BASE.fullmatch(text):

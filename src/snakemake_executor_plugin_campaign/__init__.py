@@ -1,7 +1,7 @@
-"""Snakemake executor that hands over the rendered job scripts themselves.
+"""Snakemake executor that submits the rendered job scripts.
 
-The script is the job: no Snakemake on the node, no wrapper. The campaign file names the scheduler,
-which gets all jobs at once and may be left alone with them; on a machine without one, one script runs at a
+The script is the job: there is no Snakemake on the node, and no wrapper. The scheduler of the campaign file
+gets all jobs at once, and keeps them if this process ends. On a machine without one, one script runs at a
 time, in the plan's order.
 """
 
@@ -67,11 +67,11 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def _new_runs(self, first: Script) -> LocalRuns | ClusterRuns:
         scheduler = batch_scheduler(first.run.job.system.scheduler)
         if scheduler is None:
-            return LocalRuns(first, self._progress, self._ended)
-        return ClusterRuns(scheduler, first, self._progress, self._ended)
+            return LocalRuns(self._progress, self._ended)
+        return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended)
 
     def _ended(self, script: Script, status: int | None, problem: str) -> None:
-        """Say how a run ended, from its own files, and tell Snakemake."""
+        """Report how a run ended, from its files, to the user and to Snakemake."""
         info = self._infos.pop(script.job_name)
         try:
             run = script.run
@@ -81,8 +81,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.finished(script.label, record, status, problem)
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
         except Exception as error:
-            # Whatever went wrong here, Snakemake must hear of it: silence would wait for ever. But it removes
-            # the output of a job that it is told to have failed, and this one is good as far as is known.
+            # Whatever went wrong here, Snakemake needs a report, or it would wait for ever. But it removes
+            # the output of a failed job, and this one is good as far as is known.
             self._progress.say(f"{script.label}: its result can't be read: {type(error).__name__}: {error}")
             ended_well = script.output.exists()
         if ended_well:
@@ -91,7 +91,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self.report_job_error(info)
 
     def cancel(self) -> None:
-        """Go no further: local runs are stopped, jobs of a scheduler stay; all can be taken up again."""
+        """Stop local runs, leave jobs with the scheduler; the same command resumes all."""
         self.shutdown()
 
     def shutdown(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs on a cluster: their jobs are with the scheduler, whether or not this process lives."""
+"""Runs on a cluster: the scheduler keeps their jobs, whether or not this process lives."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mpicampaign.execution.progress import Progress
     from mpicampaign.jobs.prepare import Script
     from mpicampaign.schedulers import BatchScheduler
 
-# Seconds between two looks at the runs' folders: more of them are looked at less often.
+# Seconds between two looks at the runs' folders; the more runs, the longer.
 SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 5.0, 0.005
 SECONDS_TO_END = 5.0
 
 
 class ClusterRuns:
-    """A thread that submits and watches the jobs of the scripts it took."""
+    """A thread that submits and watches the jobs of scripts."""
 
     def __init__(
         self,
         scheduler: BatchScheduler,
-        first: Script,
+        submitting_lock: Path,
         progress: Progress,
         ended: Callable[[Script, int | None, str], None],
     ) -> None:
         self._progress, self._ended = progress, ended
-        self._jobs = ClusterJobs(scheduler, first.submitting_lock, progress.say)
+        self._jobs = ClusterJobs(scheduler, submitting_lock, progress.say)
         self._new: queue.SimpleQueue[Script] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
     def take(self, script: Script) -> None:
-        """Take on a run."""
+        """Add a run."""
         self._new.put(script)
 
     def stop(self) -> None:
-        """Leave the jobs to the scheduler; the same command takes them up again."""
+        """Leave the jobs to the scheduler; the same command resumes them."""
         self._stopping.set()
-        self._worker.join(SECONDS_TO_END)  # a command of a busy scheduler goes on by itself
+        self._worker.join(SECONDS_TO_END)  # a command to a busy scheduler goes on by itself
         left = len(self._jobs.names)
         if left:
-            words = f"{left} runs are left to the scheduler; the same command goes on with them, "
-            self._progress.say(words + "'mpicampaign cancel' cancels their jobs")
+            message = f"{left} runs are left to the scheduler; the same command resumes them, "
+            self._progress.say(message + "'mpicampaign cancel' cancels their jobs")
 
     def _work(self) -> None:
         while not self._stopping.is_set():
@@ -63,7 +64,7 @@ class ClusterRuns:
         try:
             return self._jobs.step()
         except OSError as error:
-            # such as a file server that does not answer: nothing is known, so nothing is concluded
+            # such as a file server that does not answer: nothing is known of the runs
             self._progress.say(f"can't look at the runs ({error}), trying again")
             self._stopping.wait(LONGEST_LOOK)
             return []

@@ -1,4 +1,4 @@
-"""Runs on this very machine: one at a time, since two measurements would disturb each other."""
+"""Runs on this machine: one at a time, since two measurements would disturb each other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import LocalJob, wait_for_measurement
-from mpicampaign.jobs.plan_text import waiting_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,11 +16,9 @@ if TYPE_CHECKING:
 
 
 class LocalRuns:
-    """A thread that executes the scripts it took, in the plan's order."""
+    """A thread that executes scripts in the plan's order."""
 
-    def __init__(
-        self, _: Script, progress: Progress, ended: Callable[[Script, int | None, str], None]
-    ) -> None:
+    def __init__(self, progress: Progress, ended: Callable[[Script, int | None, str], None]) -> None:
         self._progress, self._ended = progress, ended
         self._waiting: queue.PriorityQueue[tuple[int, str, Script | None]] = queue.PriorityQueue()
         self._stopping = threading.Event()
@@ -30,11 +27,11 @@ class LocalRuns:
         self._worker.start()
 
     def take(self, script: Script) -> None:
-        """Take on a run."""
+        """Add a run."""
         self._waiting.put((script.run.order, script.job_name, script))
 
     def stop(self) -> None:
-        """Stop the run in progress and forget the waiting ones; all of them stay to be done."""
+        """Stop the present run and drop the waiting ones; all of them stay due."""
         self._stopping.set()
         current = self._current
         if current is not None:
@@ -53,17 +50,14 @@ class LocalRuns:
             except OSError as error:
                 problem = str(error)
             if self._stopping.is_set() and not script.output.exists():
-                return  # interrupted: Snakemake is ending, the run is made again next time
+                return  # interrupted: Snakemake is ending, the run stays due
             self._ended(script, status, problem)
 
     def _execute(self, script: Script) -> int:
         self._progress.started(script.label)
-        wait_for_measurement(script.measuring_lock, self._say_waiting, self._stopping.is_set)
-        # A result that appeared meanwhile, made by hand or by an orphan of a killed call, is taken.
+        wait_for_measurement(script.measuring_lock, self._progress.say, self._stopping.is_set)
+        # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
         return 0 if script.output.exists() or self._stopping.is_set() else self._run(script)
-
-    def _say_waiting(self, owner: str) -> None:
-        self._progress.say(waiting_text(owner))
 
     def _run(self, script: Script) -> int:
         self._current = LocalJob(script.path, script.log)

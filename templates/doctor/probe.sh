@@ -1,8 +1,8 @@
 #!/bin/bash
-# probe.sh OUTPUT [MPIRUN]: writes what this node offers to OUTPUT, which appears whole or not at all.
+# probe.sh OUTPUT [MPIRUN]: writes what this node offers to OUTPUT, which appears complete or not at all.
 #
-# MPIRUN is one more program that is looked for, by its path. Lines are fields parted by tabs; the first word says
-# what a line is about. Needs bash and coreutils only, changes nothing.
+# MPIRUN is the path of one more program to look for. The fields of a line are separated by tabs; the first one is
+# the kind of line. Needs bash and coreutils only, changes nothing.
 set -u
 export LC_ALL=C
 output=$1
@@ -11,19 +11,19 @@ sys=${MPICAMPAIGN_SYSFS:-/sys}
 host=$(uname -n)
 part=$output.$host.$$.part
 
-line() { # FIELD...: a field is one line, whatever it holds
+line() { # FIELD...: control characters become spaces
     local field text=
     for field in "$@"; do text+=${text:+$'\t'}${field//[[:cntrl:]]/ }; done
     printf '%s\n' "$text"
 }
 
-content() { # FILE: its first line; nothing where it cannot be read
+content() { # FILE: prints its first line, if it can be read
     local text=
     { IFS= read -r text <"$1"; } 2>/dev/null
     printf '%s' "$text"
 }
 
-# All CPUs that are online, not only those that the job may use: the node is to be described.
+# All CPUs that are online, not only those of the job: this describes the node.
 topology() {
     local path socket siblings cpus=0
     local -A sockets=() cores=()
@@ -38,7 +38,7 @@ topology() {
     line topology "${#sockets[@]}" "${#cores[@]}" "$cpus"
 }
 
-# Which interfaces have a route, and so an address: " eth0 eth1 ".
+# The interfaces that have a route, and so an address: " eth0  eth1 ".
 routed() {
     local name rest
     while read -r name rest; do printf ' %s ' "$name"; done </proc/net/route 2>/dev/null
@@ -67,7 +67,7 @@ ports() {
     done
 }
 
-version() { # COMMAND...: the first line that it prints, if it does so soon
+version() { # COMMAND...: the first line that it prints within 5 s
     local text
     text=$(timeout 5 "$@" 2>/dev/null </dev/null)
     printf '%s' "${text%%$'\n'*}"

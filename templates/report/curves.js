@@ -42,7 +42,7 @@ function nameTools(plot) {
       });
     }
     if (part.matches(".bk-events, .bk-OnOffButton")) {
-      part.tabIndex = -1; // nothing can be done there without a mouse; all figures are in the table below
+      part.tabIndex = -1; // nothing can be done there without a mouse; all values are in the table below
     }
   }
 }

@@ -8,7 +8,7 @@ function unitsOf(table) {
   return table.tBodies.length > 1 ? [...table.tBodies] : [...table.tBodies[0].rows];
 }
 
-// The largest figure of a unit in a column, or its text; null where there is no figure.
+// The largest value of a unit in a column, or its text; null where there is no value.
 function valueOf(unit, column, isNumber) {
   const rows = unit.rows ? [...unit.rows] : [unit];
   if (!isNumber) {
@@ -16,11 +16,11 @@ function valueOf(unit, column, isNumber) {
   }
   // A row of a body whose first cells span several rows has fewer cells: count from the end.
   const width = rows[0].cells.length;
-  const figures = rows
+  const values = rows
     .map((row) => row.cells[column - (width - row.cells.length)]?.dataset.v)
     .filter((text) => text !== undefined)
     .map(Number);
-  return figures.length ? Math.max(...figures) : null;
+  return values.length ? Math.max(...values) : null;
 }
 
 // Negative, zero or positive; what has no value comes last in both directions.
@@ -58,11 +58,11 @@ function makeSortable(table) {
   }
 }
 
-function filter(units, words, status) {
+function filter(units, terms, status) {
   let shown = 0;
   for (const unit of units) {
     const text = unit.textContent.toLowerCase();
-    unit.hidden = !words.every((word) => text.includes(word));
+    unit.hidden = !terms.every((term) => text.includes(term));
     shown += unit.hidden ? 0 : 1;
   }
   status.textContent = `${shown} of ${units.length} rows`;
@@ -79,7 +79,7 @@ function makeBrief(table) {
   return label;
 }
 
-// A box above the table; rows that do not hold all of its words are hidden.
+// A box above the table; rows without all of its terms are hidden.
 function makeFilter(table) {
   const box = document.createElement("p");
   const label = document.createElement("label");

@@ -1,7 +1,7 @@
 #!/bin/bash
 #
 # PingPong as TCP on cloud (2 ranks on 2 nodes), repeat 1 of campaign golden.
-# Run with: bash job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/cloud/TCP/PingPong/r01-44ede162e753
 job=$$ script=$0 lock=/home/user/mpicampaign/results/measuring.lock
@@ -25,7 +25,7 @@ evidence_library=/home/user/mpicampaign/build/cloud/0123456789ab/evidence.so
 hosts=(vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk)
 exported=(PATH LD_LIBRARY_PATH OMPI_MCA_btl_base_verbose OMPI_MCA_bml_base_verbose OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include)
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

@@ -7,7 +7,7 @@
 #BSUB -o /home/user/mpicampaign/results/golden/logs/PingPong-325a7176cf0e-70ce17-%J.log
 #
 # PingPong as SHM on lsf-mpich (2 ranks on 1 node), repeat 1 of campaign golden.
-# Submit with: bsub < job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/lsf-mpich/SHM/PingPong/r01-325a7176cf0e
 job=${LSB_JOBID:-$$} script=$run/job.sh lock=''
@@ -22,12 +22,12 @@ need module load mpich/4.0
 export UCX_LOG_LEVEL=info
 program=/apps/imb/IMB-MPI1
 
-# Placement: nobody binds the ranks; shm
+# Placement: the ranks are not bound; shm
 ranks_per_node=2 sockets=0 binding=none interface='' device=''
 rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
 evidence_library=''
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

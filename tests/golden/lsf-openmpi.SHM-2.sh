@@ -7,7 +7,7 @@
 #BSUB -o /home/user/mpicampaign/results/golden/logs/PingPong-d6dc3af3b88d-70ce17-%J.log
 #
 # PingPong as SHM-2 on lsf-openmpi (2 ranks on 1 node), repeat 1 of campaign golden.
-# Submit with: bsub < job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/SHM-2/PingPong/r01-d6dc3af3b88d
 job=${LSB_JOBID:-$$} script=$run/job.sh lock=''
@@ -27,7 +27,7 @@ ranks_per_node=2 sockets=2 binding=core interface='' device=''
 rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK
 evidence_library=/home/user/mpicampaign/build/lsf-openmpi/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

@@ -7,7 +7,7 @@
 #BSUB -o /home/user/mpicampaign/results/golden/logs/PingPong-b125d95eb80c-70ce17-%J.log
 #
 # PingPong as TCP on scarf10 (2 ranks on 2 nodes), repeat 1 of campaign golden.
-# Submit with: bsub < job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/scarf10/TCP/PingPong/r01-b125d95eb80c
 job=${LSB_JOBID:-$$} script=$run/job.sh lock=''
@@ -25,7 +25,7 @@ ranks_per_node=1 sockets=0 binding=core interface=eth0 device=''
 rank_variable=MPI_RANKID local_rank_variable=MPI_LOCALRANKID
 evidence_library=/home/user/mpicampaign/build/scarf/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

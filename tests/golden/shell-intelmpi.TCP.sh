@@ -1,7 +1,7 @@
 #!/bin/bash
 #
 # PingPong as TCP on shell-intelmpi (2 ranks on 2 nodes), repeat 1 of campaign golden.
-# Run with: bash job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/shell-intelmpi/TCP/PingPong/r01-2d355f2791e5
 job=$$ script=$0 lock=/home/user/mpicampaign/results/measuring.lock
@@ -22,7 +22,7 @@ evidence_library=/home/user/mpicampaign/build/shell-intelmpi/0123456789ab/eviden
 hosts=(node1 node2)
 exported=(I_MPI_DEBUG I_MPI_PIN I_MPI_FABRICS FI_PROVIDER FI_TCP_IFACE)
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

@@ -8,7 +8,7 @@
 #SBATCH --output=/home/user/mpicampaign/results/golden/logs/%x-%j.log
 #
 # PingPong as SHM-1 on slurm-intelmpi (2 ranks on 1 node), repeat 1 of campaign golden.
-# Submit with: sbatch job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/slurm-intelmpi/SHM-1/PingPong/r01-f1873393452f
 job=${SLURM_JOB_ID:-$$} script=$0 lock=''
@@ -28,7 +28,7 @@ ranks_per_node=2 sockets=1 binding=core interface='' device=''
 rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
 evidence_library=/home/user/mpicampaign/build/slurm-intelmpi/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

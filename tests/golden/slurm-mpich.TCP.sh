@@ -8,7 +8,7 @@
 #SBATCH --output=/home/user/mpicampaign/results/golden/logs/%x-%j.log
 #
 # PingPong as TCP on slurm-mpich (2 ranks on 2 nodes), repeat 1 of campaign golden.
-# Submit with: sbatch job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/slurm-mpich/TCP/PingPong/r01-92691b810e71
 job=${SLURM_JOB_ID:-$$} script=$0 lock=''
@@ -29,7 +29,7 @@ ranks_per_node=1 sockets=0 binding=core interface=eth0 device=''
 rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
 evidence_library=/home/user/mpicampaign/build/slurm-mpich/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

@@ -8,7 +8,7 @@
 #SBATCH --output=/home/user/mpicampaign/results/golden/logs/%x-%j.log
 #
 # PingPong as IBV on slurm-openmpi (2 ranks on 2 nodes), repeat 1 of campaign golden.
-# Submit with: sbatch job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/slurm-openmpi/IBV/PingPong/r01-6a90e437978c
 job=${SLURM_JOB_ID:-$$} script=$0 lock=''
@@ -29,7 +29,7 @@ ranks_per_node=1 sockets=0 binding=core interface='' device=mlx5_0
 rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK
 evidence_library=/home/user/mpicampaign/build/slurm-openmpi/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

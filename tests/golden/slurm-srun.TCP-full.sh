@@ -11,7 +11,7 @@
 #SBATCH --output=/home/user/mpicampaign/results/golden/logs/%x-%j.log
 #
 # PingPong as TCP-full on slurm-srun (32 ranks on 2 nodes), repeat 1 of campaign golden.
-# Submit with: sbatch job.sh. What is the same for all runs (attempt, evidence, exit status) is in the library below.
+# Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
 run=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-8c23b8b92750
 job=${SLURM_JOB_ID:-$$} script=$0 lock=''
@@ -31,7 +31,7 @@ ranks_per_node=16 sockets=0 binding=core interface=eth0 device=''
 rank_variable=SLURM_PROCID local_rank_variable=SLURM_LOCALID
 evidence_library=/home/user/mpicampaign/build/slurm-srun/0123456789ab/evidence.so
 
-# The run: at most 2400 s; its output is whole only with a line for each of these patterns
+# The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
 whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
 refused='^Invalid benchmark name'

@@ -19,9 +19,10 @@ int main(int argc, char **argv) {
         for (int round = 0; round < rounds; round++)
             MPI_Sendrecv(out, size, MPI_CHAR, right, 0, in, size, MPI_CHAR, left, 0, MPI_COMM_WORLD,
                          MPI_STATUS_IGNORE);
-        double mine = (MPI_Wtime() - start) / rounds, longest;
+        double mine = (MPI_Wtime() - start) / rounds, longest, shortest;
         MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        if (rank == 0) printf("ring %d B: %.3f us\n", size, longest * 1e6);
+        MPI_Reduce(&mine, &shortest, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+        if (rank == 0) printf("ring %d B: %.3f us, imbalance %.3f\n", size, longest * 1e6, longest / shortest);
     }
     if (rank == 0) printf("Toy Ring ends\n");
     MPI_Finalize();

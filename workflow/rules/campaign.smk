@@ -1,4 +1,4 @@
-# A campaign: its file is read and planned here, while the rules are.
+# A campaign: its file is read and planned while Snakemake reads the rules.
 import shlex
 import sys
 from os.path import relpath
@@ -22,13 +22,13 @@ except UserError as error:
     raise SystemExit(str(error)) from None
 for line in set_aside_faulty(prepared.scripts):
     print(line, file=sys.stderr)
-# Our own command line, on the PATH or not, not hidden by files here (-P), and the options that every call gets.
+# Our command line, on PATH or not (-P: files here do not hide its modules), and the options of every call.
 mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
 options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('system', '')}"])
-# From here, since Snakemake takes {words} in the names of folders above for wildcards, with no escape.
+# Relative paths, since Snakemake takes braces in the names of folders above for wildcards, without an escape.
 campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
-    message = "Snakemake takes a word in braces in a path for a wildcard"
+    message = "Snakemake takes braces in a path for a wildcard"
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
 scripts = {relpath(script.output): script for script in prepared.scripts}
 binaries = {name: [relpath(binary) for binary in prepared.binaries(name)] for name in prepared.plan.systems}
@@ -41,7 +41,7 @@ include: "report.smk"
 
 
 onstart:
-    # Each finished run is a line of our own; Snakemake's paragraph for it is wanted in a dry run only.
+    # Each finished run has a line of ours; Snakemake's paragraph is useful in a dry run only.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
     try:
@@ -53,6 +53,6 @@ onstart:
         raise WorkflowError(f"{error.filename}: {error.strerror}") from None
 
 
-# A failed run must not hide the others: tables and report are made from what is there.
+# A failed run must not hide the others: tables and report show the results so far.
 onerror:
     shell("{mpicampaign} report {options}")

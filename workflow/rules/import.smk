@@ -1,4 +1,4 @@
-# The map of an import and the folders that are named with it.
+# The map of an import, and its folders.
 import shlex
 import sys
 from pathlib import Path

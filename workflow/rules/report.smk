@@ -1,5 +1,5 @@
-# Records, tables, figures and the report, from whatever results are there. `update`: Snakemake must not remove them
-# first, since a report with results is never replaced by one without.
+# Records, tables, figures and the report from the results so far. `update`: Snakemake must not remove them first,
+# since a report with results is never replaced by one without.
 rule report:
     input:
         campaign_input,

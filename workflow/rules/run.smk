@@ -1,7 +1,7 @@
-# One run is one job script, one job, one raw output. The identity of the run is part of the path, so a run is
-# executed again if and only if the campaign declares it otherwise.
+# A run is one job script, one job, one raw output. Its identity is part of the path, so that it is executed again if
+# and only if its declaration changes.
 def needed_binaries(wildcards, output=None):
-    """Nothing for a run that is done: its result needs no build any more."""
+    """The binaries of a run; none if it has a result."""
     folder = results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}".format(**wildcards)
     script = scripts[str(folder / "result/output.txt")]
     return [] if script.output.exists() else binaries[script.run.case.system]

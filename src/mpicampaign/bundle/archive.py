@@ -1,7 +1,7 @@
-"""The bundle: one checksummed tar.gz of a campaign's results; what its MANIFEST.json says (docs/formats.md).
+"""The bundle: one tar.gz of a campaign's results with checksums in its MANIFEST.json (docs/formats.md).
 
-Bundles come from other sites and may be damaged or hostile, so reading is strict: regular files only, each
-named in the manifest with its size and SHA-256, nothing else, in the manifest's order.
+Bundles come from other sites and may be damaged or hostile, so reading is strict: only regular files, each
+named in the manifest with its size and SHA-256, in the manifest's order.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from mpicampaign import keys
 from mpicampaign.plan_file import FILE
 
 FORMAT = "mpicampaign-bundle"
@@ -22,9 +23,9 @@ MAX_MEMBERS = 500_000
 MAX_MANIFEST = 64 * 2**20  # B
 MAX_MEMBER = 2 * 2**30
 MAX_TOTAL = 20 * 2**30
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+NAME = re.compile(keys.NAME.schema["pattern"])
 
-# What of a campaign's folder is bundled; tables, figures and the report are made anew from it.
+# The parts of a campaign's folder that are bundled; tables, figures and the report are made from them.
 PARTS = (FILE, "records.jsonl", "submissions.txt", "runs", "imports")
 CAMPAIGN_FILES = "campaign"
 
@@ -44,7 +45,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class SystemFacts:
-    """By what a system is known, whatever it is called: as its runs recorded it."""
+    """Facts that identify a system whatever its name, as its runs recorded them."""
 
     hosts: tuple[str, ...] = ()
     cpu_models: tuple[str, ...] = ()
@@ -54,15 +55,13 @@ class SystemFacts:
 
     def __str__(self) -> str:
         lists = {"hosts": self.hosts, "CPU": self.cpu_models, "MPI": self.mpi, "cluster": self.clusters}
-        return (
-            "; ".join(f"{key} {_some(values)}" for key, values in lists.items() if values)
-            or "no host is recorded"
-        )
+        found = "; ".join(f"{key} {_some(values)}" for key, values in lists.items() if values)
+        return found or "no host is recorded"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a bundle holds. ``date``: when its last run ended, as recorded (equal results, equal bytes)."""
+    """The content of a bundle. ``date``: the recorded end of its last run (equal results, equal bytes)."""
 
     campaign: str
     program: str
@@ -72,7 +71,7 @@ class Manifest:
 
     @property
     def identity(self) -> str:
-        """Names the content: equal for equal bundles only."""
+        """A checksum of the content: only equal bundles have the same one."""
         return hashlib.sha256(manifest_text(self).encode()).hexdigest()[:16]
 
 
@@ -95,7 +94,7 @@ def read_manifest(text: bytes) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{MANIFEST} is damaged: {error}") from error
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise BundleError(f"{MANIFEST} is not that of a bundle of version {VERSION} of this program")
+        raise BundleError(f"{MANIFEST} is not of a bundle of version {VERSION} of this program")
     try:
         manifest = _manifest(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -118,14 +117,14 @@ def _facts(data: dict[str, Any]) -> SystemFacts:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is no text")
+        raise TypeError(f"{value!r:.60} is not a text")
     return value
 
 
 def _check(manifest: Manifest) -> None:
     for name in (manifest.campaign, *manifest.systems):
         if not NAME.fullmatch(name):
-            raise BundleError(f"{MANIFEST}: {name!r:.80} is no name of a campaign or system")
+            raise BundleError(f"{MANIFEST}: {name!r:.80} is not a name of a campaign or system")
     if len(manifest.members) > MAX_MEMBERS:
         raise BundleError(f"{MANIFEST} names more than {MAX_MEMBERS} files")
     total = 0
@@ -149,7 +148,7 @@ def _check_clashes(paths: list[str]) -> None:
 
 
 def check_path(path: str) -> None:
-    """Refuse what leads out of the folder or is not a part of a bundle.
+    """Refuse a path that leads out of the folder or is not part of a bundle.
 
     Raises
     ------
@@ -158,13 +157,13 @@ def check_path(path: str) -> None:
     """
     parts = path.split("/")
     if path.startswith("/") or "\\" in path or any(part in ("", ".", "..") for part in parts):
-        raise BundleError(f"{path!r:.200}: a path that leads out of the bundle's folder")
+        raise BundleError(f"{path!r:.200}: this path leads out of the bundle's folder")
     if any(ord(character) < 32 or ord(character) == 127 for character in path):
-        raise BundleError(f"{path!r:.200}: control characters in a path")
+        raise BundleError(f"{path!r:.200}: this path has control characters")
     if any(len(part.encode("utf-8", "surrogateescape")) > 255 for part in parts) or len(path) > 2000:
-        raise BundleError(f"{path!r:.200}: a path too long")
+        raise BundleError(f"{path!r:.200}: this path is too long")
     if parts[0] not in (*PARTS, CAMPAIGN_FILES):
-        raise BundleError(f"{path!r:.200}: no part of a bundle")
+        raise BundleError(f"{path!r:.200}: not part of a bundle")
 
 
 def _some(values: tuple[str, ...]) -> str:

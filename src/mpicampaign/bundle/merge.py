@@ -1,12 +1,11 @@
-"""Taking bundles of other sites in: each is checked whole before anything of it is seen here.
+"""Merging bundles of other sites: each is checked completely before any of it becomes visible.
 
-A bundle becomes results/CAMPAIGN/merged/ID by one rename; a killed merge leaves nothing but a hidden folder,
-which the next one removes.
+One rename makes a bundle results/CAMPAIGN/merged/ID. A killed merge leaves only a hidden folder, which the
+next merge removes.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
@@ -22,6 +21,7 @@ from mpicampaign.collect.campaign import collect_all, collect_own, holds_results
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import locked
 from mpicampaign.plan_file import FILE
 from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeWishes:
-    """``renamed``: systems of the bundles, old to new; ``same``: those that the user says are one system."""
+    """``renamed``: systems of the bundle, old to new; ``same``: those that the user says are one system."""
 
     renamed: dict[str, str] = field(default_factory=dict)
     same: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ class MergeWishes:
 
 @dataclass(slots=True)
 class Outcome:
-    """A line for each bundle that was taken or was there already, and its folder; those that were refused.
+    """The bundles of a merge: lines and folders of those that are merged now, problems of the refused ones.
 
-    ``empty``: the names of bundles of which no run counts here.
+    ``empty``: the names of bundles without a run that counts here.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -56,61 +56,49 @@ class Outcome:
 
 
 def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcome:
-    """Merge the good ones of the bundles below a folder of results.
+    """Merge the valid bundles into a folder of results.
 
     Raises
     ------
     UserError
-        when another merge is under way, wishes about systems are told of several bundles, or the folder is
+        when another merge is running, wishes about systems are given for several bundles, or the folder is
         that of one campaign.
     """
     _check_wishes(bundles, wishes)
     if holds_results(results):
-        hint = f"name the one that it lies in, {printable(str(results.resolve().parent))}"
+        hint = f"name its parent folder, {printable(str(results.resolve().parent))}"
         raise UserError(Problem("this is the folder of one campaign", printable(str(results)), hint=hint))
     outcome = Outcome()
     results.mkdir(parents=True, exist_ok=True)
-    with _alone(results):
+    with locked(results / "merging.lock", Problem("another merge is running here", str(results))):
         for path in bundles:
             try:
-                folder, words = _merge_one(path, results, wishes)
-                outcome.lines.append(f"{printable(path.name)}: {words}")
+                folder, done = _merge_one(path, results, wishes)
+                outcome.lines.append(f"{printable(path.name)}: {done}")
                 outcome.folders.append(folder)
                 left_out, taken = _left_out(folder)
-                outcome.lines += [
-                    f"  left out, as the campaign here says otherwise: {each}" for each in left_out
-                ]
+                outcome.lines += [f"  left out, since the campaign here differs: {each}" for each in left_out]
                 outcome.empty += [] if taken else [printable(path.name)]
             except BundleError as error:
-                hint = "nothing of it was taken; ask for the bundle again, or copy it again"
+                hint = "nothing was merged; copy the bundle again, or ask for a new one"
                 outcome.refused.append(Problem(f"refused: {error}", printable(str(path)), hint=hint))
             except OSError as error:
-                said = f"refused: {error.strerror or error}"
-                outcome.refused.append(Problem(said, printable(str(path)), hint="nothing of it was taken"))
+                message = f"refused: {error.strerror or error}"
+                outcome.refused.append(Problem(message, printable(str(path)), hint="nothing was merged"))
             except UserError as error:
                 outcome.refused += [replace(each, file=printable(str(path))) for each in error.problems]
     return outcome
 
 
 def _check_wishes(bundles: Sequence[Path], wishes: MergeWishes) -> None:
-    """A name is another system in each bundle: what is said of one may be wrong of the next."""
+    """Refuse wishes for several bundles: the same name may be another system in each."""
     if len(bundles) > 1 and (wishes.renamed or wishes.same):
-        message = f"--rename and --same are about the systems of one bundle, and {len(bundles)} are given"
-        raise UserError(Problem(message, hint="merge each bundle with a call of its own"))
-
-
-@contextmanager
-def _alone(results: Path) -> Iterator[None]:
-    with (results / "merging.lock").open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(Problem("another merge is under way here", str(results))) from None
-        yield
+        message = f"--rename and --same apply to the systems of one bundle, but {len(bundles)} are given"
+        raise UserError(Problem(message, hint="merge each bundle in a separate call"))
 
 
 def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, str]:
-    """The folder of the merged bundle, and what became of it in words."""
+    """The folder of the merged bundle, and a text on what happened."""
     manifest = verify(path)
     folder = results / manifest.campaign
     target = folder / MERGED / manifest.identity
@@ -130,7 +118,7 @@ def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, st
 
 
 def _left_out(merged: Path) -> tuple[list[str], int]:
-    """What of a merged bundle does not count, as the plan here has its cases otherwise; how many runs do."""
+    """The runs of a merged bundle that the plan here leaves out, and the number of those that count."""
     folder = merged.parents[1]
     results = sum(record.status in (OK, FAILED) for record in _readable(merged))
     if not (folder / FILE).exists():
@@ -143,27 +131,27 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
 
 
 def _there_already(target: Path, manifest: Manifest, wishes: MergeWishes) -> str:
-    """Say so; nothing is overwritten.
+    """A text on a bundle that was merged before; nothing is overwritten.
 
     Raises
     ------
     UserError
-        when what is there is not what the bundle holds, or is there under other names.
+        when the merged files differ from the bundle, or their systems have other names.
     """
     for member in manifest.members:
         file = target / member.path
         if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != member.sha256:
             message = f"merged before, and {file} was changed or removed since; it is not overwritten"
-            raise UserError(Problem(message, hint=f"to merge the bundle anew, remove {target}"))
+            raise UserError(Problem(message, hint=f"to merge the bundle again, remove {target}"))
     before = read_note(target)
     if before["renamed"] != wishes.renamed:
-        message = f"merged before with other names of systems ({_renames(before['renamed'])})"
+        message = f"merged before with other system names ({_renames(before['renamed'])})"
         raise UserError(Problem(message, hint=f"to merge it with these, remove {target}"))
     if new := [name for name in wishes.same if name not in before["same"]]:
-        said = ", ".join(before["same"]) or "of no system"
-        message = f"merged before, and --same {' '.join(new)} was not said then, but {said}"
-        raise UserError(Problem(message, hint=f"to merge it with that, remove {target}"))
-    return f"is there already ({target}), skipped"
+        former = f"with --same {' '.join(before['same'])}" if before["same"] else "without --same"
+        message = f"merged before {former}, not with --same {' '.join(new)}"
+        raise UserError(Problem(message, hint=f"to merge it with that option, remove {target}"))
+    return f"already merged ({target}), skipped"
 
 
 def _renames(renamed: dict[str, str]) -> str:
@@ -171,7 +159,7 @@ def _renames(renamed: dict[str, str]) -> str:
 
 
 def _readable(part: Path) -> list[Record]:
-    """The records of a bundle's results: what cannot be read would stop every later report.
+    """The records of a bundle's results; unreadable ones would stop every later report.
 
     Raises
     ------
@@ -202,14 +190,14 @@ def _check_systems(
     problems += _idle_same(same, [names[old] for old in doubts], list(names.values()))
     problems += [
         Problem(
-            f"refused: --rename {old}: it has runs of no such system, but of {', '.join(found) or 'none'}"
+            f"refused: --rename {old}: not a system of the bundle, which has {', '.join(found) or 'none'}"
         )
         for old in renamed
         if old not in found
     ]
     taken = list(names.values())
     problems += [
-        Problem(f"two systems of the bundle would both be named {name!r}")
+        Problem(f"two systems of the bundle would have the name {name!r}")
         for name in dict.fromkeys(taken)
         if taken.count(name) > 1
     ]
@@ -218,26 +206,26 @@ def _check_systems(
 
 
 def _idle_same(same: Sequence[str], doubted: Sequence[str], held: Sequence[str]) -> list[Problem]:
-    """A problem for each name that the user says is one system, where nobody doubts it: a slip of the pen."""
-    nothing = f"none of its systems is in doubt; it holds {', '.join(held) or 'none'}"
-    there = f"in doubt is {', '.join(doubted)}" if doubted else nothing
-    return [Problem(f"refused: --same {name}: {there}") for name in same if name not in doubted]
+    """A problem for each --same of a system that is not in doubt: it may be misspelt."""
+    none = f"no system of the bundle is in doubt; it has {', '.join(held) or 'none'}"
+    reason = f"in doubt: {', '.join(doubted)}" if doubted else none
+    return [Problem(f"refused: --same {name}: {reason}") for name in same if name not in doubted]
 
 
 def _two_of_one_name(old: str, name: str, reason: str, theirs: SystemFacts, mine: SystemFacts) -> Problem:
-    message = f"refused: its system {name!r} is not known to be the {name!r} that is here: {reason}"
+    message = f"refused: its system {name!r} may not be the system {name!r} here: {reason}"
     hint = (
         f"in the bundle: {theirs}\n    here: {mine}\n    "
-        f"give it another name with --rename {old}=NEW, or say with --same {name} that they are one system"
+        f"rename it with --rename {old}=NEW, or state with --same {name} that they are one system"
     )
     return Problem(message, hint=hint)
 
 
 @contextmanager
 def _unpacked(path: Path, manifest: Manifest, target: Path) -> Iterator[Path]:
-    """A hidden folder with the bundle's files, beside where it shall be; gone unless it is moved there."""
+    """A hidden folder with the bundle's files, beside its target; removed unless it is moved there."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    for stale in target.parent.glob(".*.part"):  # of a merge that was killed: we hold the lock
+    for stale in target.parent.glob(".*.part"):  # of a killed merge: we hold the lock
         shutil.rmtree(stale)
     _check_space(manifest, target.parent)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
@@ -252,8 +240,8 @@ def _check_space(manifest: Manifest, folder: Path) -> None:
     needed = sum(member.size for member in manifest.members)
     free = shutil.disk_usage(folder).free
     if needed > free:
-        message = f"refused: it holds {needed / 1e6:.0f} MB, {free / 1e6:.0f} MB are free in {folder}"
-        raise UserError(Problem(message, hint="nothing of it was taken"))
+        message = f"refused: it needs {needed / 1e6:.0f} MB, but {folder} has {free / 1e6:.0f} MB free"
+        raise UserError(Problem(message, hint="nothing was merged"))
 
 
 def _unpack(path: Path, manifest: Manifest, part: Path) -> None:

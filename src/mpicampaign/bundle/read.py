@@ -1,6 +1,6 @@
-"""Reading a bundle from outside: every byte is checked, nothing is taken that the manifest does not name.
+"""Reading a bundle from another site: every byte is checked, and only files in the manifest are accepted.
 
-Not by the tarfile module's own reading, which takes links, devices and headers of any size.
+The reader of the tarfile module is not used: it accepts links, devices and headers of any size.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _MAX_REPEATS = 10_000  # as the campaign file allows
 
 
 def verify(path: Path) -> Manifest:
-    """Check a whole bundle and write nothing.
+    """Check a whole bundle without writing anything.
 
     Raises
     ------
     BundleError
-        with the exact reason why it is refused.
+        with the reason why it is refused.
     """
     plan: list[bytes] = []
 
@@ -62,7 +62,7 @@ def verify(path: Path) -> Manifest:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether the file begins as a bundle does; its end may be damaged or missing."""
+    """Whether the file begins like a bundle; its end may be damaged or missing."""
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as file:
             _first(file)
@@ -72,12 +72,12 @@ def is_bundle(path: Path) -> bool:
 
 
 def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> Manifest:
-    """Hand each member's content to a function, in pieces; the manifest.
+    """Pass each member's content to a function, in pieces; the manifest.
 
     Raises
     ------
     BundleError
-        when anything is not as the manifest says; what was handed out before is not to be used then.
+        when anything differs from the manifest; content that was passed before must not be used then.
     """
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as file:
@@ -93,7 +93,7 @@ def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> 
 def _first(file: _File) -> Manifest:
     name, size = _header(file, "the manifest")
     if name != MANIFEST:
-        raise BundleError(f"no bundle of this program: it begins with {name!r:.100}, not {MANIFEST}")
+        raise BundleError(f"not a bundle of this program: it begins with {name!r:.100}, not {MANIFEST}")
     if size > MAX_MANIFEST:
         raise BundleError(f"{MANIFEST} is larger than {MAX_MANIFEST // 2**20} MiB")
     return read_manifest(b"".join(_content(file, size, MANIFEST)))
@@ -102,7 +102,7 @@ def _first(file: _File) -> Manifest:
 def _read_member(file: _File, member: Member, take: Callable[[Member, Iterator[bytes]], None]) -> None:
     name, size = _header(file, member.path)
     if name != member.path:
-        raise BundleError(f"{name!r:.200} is in the place of {member.path!r:.200}, which the manifest names")
+        raise BundleError(f"{name!r:.200} stands where the manifest has {member.path!r:.200}")
     if size != member.size:
         raise BundleError(f"{name}: {size} bytes, {member.size} in the manifest")
     digest = hashlib.sha256()
@@ -114,11 +114,11 @@ def _read_member(file: _File, member: Member, take: Callable[[Member, Iterator[b
 
     take(member, hashed())
     if digest.hexdigest() != member.sha256:
-        raise BundleError(f"{name}: damaged: its SHA-256 is not that of the manifest")
+        raise BundleError(f"{name}: damaged: its SHA-256 differs from the manifest")
 
 
 def _header(file: _File, expected: str) -> tuple[str, int]:
-    """The path and size (B) of the next member, which must be a regular file."""
+    """The path and size (B) of the next member; anything but a regular file is refused."""
     header = _parsed(_exactly(file, _BLOCK, expected), expected)
     long_path = None
     if header.type == tarfile.XHDTYPE:
@@ -134,8 +134,8 @@ def _header(file: _File, expected: str) -> tuple[str, int]:
             tarfile.BLKTYPE: "a device",
             tarfile.FIFOTYPE: "a pipe",
         }
-        kind = kinds.get(header.type, "no regular file")
-        raise BundleError(f"{name!r:.200}: {kind}; a bundle holds regular files only")
+        kind = kinds.get(header.type, "not a regular file")
+        raise BundleError(f"{name!r:.200}: {kind}; a bundle has only regular files")
     if name != MANIFEST:
         check_path(name)
     return name, header.size
@@ -143,22 +143,22 @@ def _header(file: _File, expected: str) -> tuple[str, int]:
 
 def _parsed(block: bytes, expected: str) -> tarfile.TarInfo:
     if not block.strip(b"\0"):
-        raise BundleError(f"{expected!r:.200} is missing, which the manifest names")
+        raise BundleError(f"{expected!r:.200} is missing, but it is in the manifest")
     try:
         return tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
-        raise BundleError(f"damaged where {expected!r:.200} should begin: {error}") from error
+        raise BundleError(f"damaged at the beginning of {expected!r:.200}: {error}") from error
 
 
 def _long_path(file: _File, size: int, expected: str) -> str:
-    """The path in an extended header, which may hold nothing else."""
+    """The path in an extended header; a header with anything else is refused."""
     if not 0 < size <= _MAX_EXTENDED:
-        raise BundleError(f"{expected!r:.200}: a header of {size} bytes")
+        raise BundleError(f"{expected!r:.200}: its header has {size} bytes")
     text = b"".join(_content(file, size, expected))
     length, _, rest = text.partition(b" ")
     key, _, value = rest.partition(b"=")
     if not length.isdigit() or int(length) != len(text) or key != b"path" or not value.endswith(b"\n"):
-        raise BundleError(f"{expected!r:.200}: a header that holds more than its path")
+        raise BundleError(f"{expected!r:.200}: its header has more than a path")
     return value[:-1].decode("utf-8", "surrogateescape")
 
 
@@ -179,25 +179,25 @@ def _exactly(file: _File, size: int, name: str) -> bytes:
 
 
 def _check_end(file: _File) -> None:
-    """Only the empty blocks that end an archive may follow, to the end of the file."""
+    """Refuse anything but the empty blocks that end an archive."""
     blocks = 0
     while block := file.read(_BLOCK):
         if block.strip(b"\0"):
             name = _parsed(block, "the end").name
-            raise BundleError(f"{name!r:.200} is in it, but not in the manifest")
+            raise BundleError(f"{name!r:.200} is not in the manifest")
         blocks += 1
         if blocks > 2 * tarfile.RECORDSIZE // _BLOCK:
-            raise BundleError("more follows its end")
+            raise BundleError("data follows its end")
     if blocks < 2:
         raise BundleError("cut off at its end")
 
 
 def _check_plan(text: bytes, manifest: Manifest) -> None:
-    """The plan's names and folders lead to files that are read later: none may lead out of the folder."""
+    """Refuse a plan whose names could lead out of the folder: they name files that are read later."""
     try:
         plan = json.loads(text)
         if plan["version"] == 1:
-            raise BundleError("plan.json: of version 1, in which runs had other identities")
+            raise BundleError("plan.json: version 1, in which runs had other identities")
         planned = plan_from(plan)
         runs = [run for entry in planned.cases for run in entry.runs]
         names = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
@@ -207,7 +207,7 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:
-        raise BundleError("plan.json: of another campaign, or with names or numbers that no campaign has")
+        raise BundleError("plan.json: of another campaign, or with names or numbers that are not valid")
 
 
 def _is_name(value: Any) -> bool:

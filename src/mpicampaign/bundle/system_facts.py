@@ -1,4 +1,4 @@
-"""By what two systems of one name are told apart: hosts, processors, MPI, cluster, as runs recorded."""
+"""The recorded facts that distinguish two systems of one name: hosts, processors, MPI, cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CPU_MODEL = ": cpu_model"
 
 
 def system_facts(records: Iterable[Record]) -> dict[str, SystemFacts]:
-    """The facts of each system that has runs which took place."""
+    """The facts of each system that has finished runs."""
     of_systems: dict[str, list[Record]] = {}
     for record in records:
         if record.status in (OK, FAILED):
@@ -46,17 +46,17 @@ def _text_of(run: Record, name: str) -> str:
 
 
 def difference(one: SystemFacts, other: SystemFacts) -> str:
-    """Why two of one name are not known to be one system; empty where they are."""
+    """Why two systems of one name may be different ones; empty where they are the same."""
     if not one.hosts or not other.hosts:
-        return "no host is recorded by which to tell"
+        return "one of them has no recorded host"
     if not set(one.hosts) & set(other.hosts):
-        return "no host is common to both"
+        return "they have no host in common"
     pairs = (
         ("clusters", one.clusters, other.clusters),
         ("CPU models", one.cpu_models, other.cpu_models),
         ("MPI libraries", one.mpi, other.mpi),
     )
-    for words, mine, theirs in pairs:
+    for kind, mine, theirs in pairs:
         if mine and theirs and not set(mine) & set(theirs):
-            return f"the {words} differ"
+            return f"the {kind} differ"
     return ""

@@ -1,4 +1,4 @@
-"""Writing a bundle: the same results give the same bytes; written whole or not at all."""
+"""Writing a bundle, completely or not at all; the same results give the same bytes."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What was written, and what was left out of it with the reason.
+    """What was written, and what was left out, with the reasons.
 
-    ``runs_left_out``: how many runs are not in it, since their output or evidence could not be carried.
+    ``runs_left_out``: the number of runs that are left out, since their output or evidence cannot be bundled.
     """
 
     path: Path
@@ -63,14 +63,13 @@ def write_bundle(
     ----------
     path : the bundle, a .tar.gz
     folder : the campaign's folder below results/
-    records : of the runs in it, for the facts by which systems are known
+    records : of the runs in it, for the facts that identify systems
     campaign_files : the campaign file and what it includes, by name
 
     Raises
     ------
     UserError
-        when there is nothing to bundle, a file changes while it is read, or the path is a file of another
-        kind.
+        when there is nothing to bundle, a file changes while it is read, or the path is not a bundle.
     """
     _check_target(path)
     files, left_out = _files(folder)
@@ -87,7 +86,7 @@ def write_bundle(
 
 
 def _check_target(path: Path) -> None:
-    """Refuse to write over what is no bundle, such as the campaign file.
+    """Refuse to overwrite another file than a bundle, such as the campaign file.
 
     Raises
     ------
@@ -95,18 +94,18 @@ def _check_target(path: Path) -> None:
         with the path.
     """
     if path.is_file() and path.stat().st_size and not is_bundle(path):
-        hint = "a bundle replaces bundles only: give another name, or remove this file"
-        raise UserError(Problem("this file is there and is no bundle", str(path), hint=hint))
+        hint = "a bundle replaces only bundles: give another name, or remove this file"
+        raise UserError(Problem("this file exists and is not a bundle", str(path), hint=hint))
 
 
 def _is_left_out(record: Record, left_out: Mapping[Path, str]) -> bool:
-    """Whether what makes it a run is not carried; without its job script it still is one."""
+    """Whether its output or evidence is left out; without its job script it is still a run."""
     needed = [record.files[name] for name in ("output", "evidence") if name in record.files]
     return any(Path(file) in left_out for file in needed)
 
 
 def _files(folder: Path) -> tuple[dict[str, Path], dict[Path, str]]:
-    """The regular files of a campaign's folder by their path in it; what is left out, with the reason."""
+    """The regular files of a campaign's folder by their path in it; those left out, with the reason."""
     found: dict[str, Path] = {}
     left_out: dict[Path, str] = {}
     for part in PARTS:
@@ -121,7 +120,7 @@ def _files(folder: Path) -> tuple[dict[str, Path], dict[Path, str]]:
 
 
 def _below(path: Path) -> Iterator[Path]:
-    """The path itself, or all that lies below it, without following links."""
+    """The path itself, or everything below it, without following links."""
     if path.is_symlink() or not path.is_dir():
         if path.is_symlink() or path.exists():
             yield path
@@ -133,16 +132,16 @@ def _below(path: Path) -> Iterator[Path]:
 def _unfit(path: Path, name: str) -> str:
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
-        return "a link; only files themselves are bundled"
+        return "a link; only regular files are bundled"
     if not stat.S_ISREG(mode):
-        return "no regular file"
+        return "not a regular file"
     try:
         name.encode("utf-8")
         check_path(name)
     except UnicodeEncodeError:
-        return "its name is no UTF-8"
+        return "its name is not UTF-8"
     except BundleError:
-        return "its name cannot be carried to another site"
+        return "its name cannot be used at another site"
     return ""
 
 
@@ -158,7 +157,7 @@ def _member(name: str, content: Path | bytes) -> Member:
 def _opened(content: Path | bytes) -> IO[bytes]:
     if isinstance(content, bytes):
         return io.BytesIO(content)
-    # a file that became a link since it was listed is not followed
+    # a file that has become a link since it was listed is not followed
     return os.fdopen(os.open(content, os.O_RDONLY | os.O_NOFOLLOW), "rb")
 
 
@@ -173,7 +172,7 @@ def _write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes])
     except OSError as error:
         reason = error.strerror or str(error)
         raise UserError(
-            Problem(f"the bundle cannot be written: {reason}", str(path), hint="nothing of it was left there")
+            Problem(f"the bundle cannot be written: {reason}", str(path), hint="no partial file is left")
         ) from error
     finally:
         part.unlink(missing_ok=True)
@@ -190,13 +189,13 @@ def _write_archive(raw: IO[bytes], manifest: Manifest, contents: Mapping[str, Pa
             content = contents[member.path]
             if _member(member.path, content) != member:
                 message = f"{printable(member.path)} changed while it was bundled"
-                raise UserError(Problem(message, hint="wait until no run of the campaign is under way"))
+                raise UserError(Problem(message, hint="wait until no run of the campaign is running"))
             with _opened(content) as file:
                 archive.addfile(_header(member.path, member.size), file)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:
-    """Without owner, time or mode of this machine."""
+    """A header without owner, time or mode of this machine."""
     header = tarfile.TarInfo(name)
     header.size, header.mode, header.mtime = size, 0o644, 0
     return header

@@ -1,8 +1,8 @@
-"""From the plain data of a campaign file to the typed campaign: what its keys do not say one by one."""
+"""From the plain data of a campaign file to the typed campaign: what follows from several keys."""
 
 from __future__ import annotations
 
-import platform
+import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from mpicampaign.schedulers import is_local
 if TYPE_CHECKING:
     from mpicampaign.yaml_lines import Key
 
-WHEEL = "wheel"  # as prefix or MPI: that of the Python environment which this program runs in
+WHEEL = "wheel"  # as prefix or MPI library: that of the Python environment
 
 
 def build_campaign(values: Values, file: str) -> Campaign:
@@ -37,21 +37,21 @@ def _mpi(values: Values, name: str) -> Mpi:
 def _system(values: Values, name: str, mpis: dict[str, Mpi]) -> System:
     key: Key = ("systems", name)
     named = values.text((*key, "mpi"))
-    mpi_name = wheel_library(platform.machine()) if named == WHEEL else named
+    mpi_name = wheel_library(os.uname().machine) if named == WHEEL else named
     mpi = mpis.get(mpi_name) or Mpi(mpi_name, "", {})
     made = values.entry(System, key, mpi=mpi)
-    unsaid = not values.get((*key, "hosts_from"))
+    default = not values.get((*key, "hosts_from"))
     prefix_name = made.prefix or (WHEEL if named == WHEEL else "")
     return replace(
         made,
         launcher=made.launcher or mpi.launcher,
         prefix=sys.prefix if prefix_name == WHEEL else prefix_name,
         prefix_name=prefix_name,
-        hosts_from="list" if unsaid and is_local(made.scheduler) else made.hosts_from,
+        hosts_from="list" if default and is_local(made.scheduler) else made.hosts_from,
     )
 
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
-    """With the campaign's repeats and time limit, where it has none of its own."""
+    """With the campaign's repeats and time limit where it gives none."""
     repeats = entry.repeats if entry.repeats is not None else campaign.repeats
     return replace(entry, repeats=repeats, time_limit=entry.time_limit or campaign.time_limit)

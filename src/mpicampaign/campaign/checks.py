@@ -1,4 +1,4 @@
-"""Mistakes within single definitions of a campaign: references, schedulers' keys, contradictions."""
+"""Errors within single definitions of a campaign: references, scheduler keys, contradictions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
-from mpicampaign.errors import did_you_mean
+from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
@@ -27,13 +27,13 @@ _KINDS = {
     "mpis": "MPI library",
     "benchmarks": "benchmark",
 }
-# Keys of a host group that mean the same whatever the scheduler is; of the others each has its own.
+# Keys of a host group that every scheduler has.
 _FOR_ALL = {"name", "system", "hosts", "members", "cores", "fabrics"}
 _NO_SELECTOR = HostGroup("", "").keys
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
-# What a provider needs and what it has no use for.
+# Keys that a provider needs, and keys that it does not use.
 _PROVIDER_NEEDS = {"conda": "location", "spack": "location"}
 _PROVIDER_REFUSES = {
     "wheel": ("location", "modules"),
@@ -43,7 +43,7 @@ _PROVIDER_REFUSES = {
 
 
 def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) -> None:
-    """Note what is wrong with each system, host group, placement and benchmark by itself."""
+    """Note the errors within each system, host group, placement and benchmark."""
     for section in _KINDS:
         _check_names(section, notes)
     _check_environments(notes)
@@ -61,7 +61,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
 
 
 def check_reference(key: Key, section: str, name: str, known: dict[str, Any], notes: Notes) -> bool:
-    """Note a name that is not defined in a section; whether it is defined."""
+    """Whether a name is defined in a section; if not, note it."""
     if name in known:
         return True
     message = f"no {_KINDS[section]} {shown(name)} is defined"
@@ -81,7 +81,7 @@ def _check_names(section: str, notes: Notes) -> None:
 def _check_environments(notes: Notes) -> None:
     for key in notes.document.marks:
         if key[-2:-1] == ("environment",) and _SECRET.search(str(key[-1])):
-            hint = "set it in your shell, or in a file that only you can read and that source: names"
+            hint = "set it in your shell, or in a file that only you can read, and name that under source:"
             notes.add(key, "secrets do not belong in a campaign file", "", hint)
 
 
@@ -94,7 +94,7 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
         if system.directives:
             notes.add((*key, "directives"), "without a scheduler there are no directives")
         if system.hosts_from != "list":
-            message = "without a scheduler nobody but the list of hosts tells the launcher the hosts"
+            message = "without a scheduler the launcher gets its hosts from the list"
             notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])
     _check_directives((*key, "directives"), system.scheduler, notes)
 
@@ -102,9 +102,7 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
 def _check_scheduler(system: System, notes: Notes) -> None:
     key: Key = ("systems", system.name, "scheduler")
     if system.scheduler and system.scheduler not in SCHEDULERS:
-        hint = did_you_mean(system.scheduler, SCHEDULERS)
-        message = f"must be {either(list(SCHEDULERS))}"
-        notes.add(key, message, shown(system.scheduler), hint if "did you" in hint else "")
+        _note_unknown(key, system.scheduler, list(SCHEDULERS), notes)
         notes.doubt(key)
 
 
@@ -114,7 +112,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     if lookup(notes.document.data, key) == "":
         notes.add(key, "must name a launcher", "''")
     if library_launcher(mpi.launcher) is None:
-        return  # noted where it is named
+        return  # noted with the library
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if launcher == mpi.launcher:
         return
@@ -122,8 +120,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
-        hint = did_you_mean(launcher, [mpi.launcher, *owners])
-        notes.add(key, message, shown(launcher), hint if "did you" in hint else "", reads)
+        notes.add(key, message, shown(launcher), suggestion(launcher, [mpi.launcher, *owners]), reads)
     elif system.scheduler != owners[launcher].name:
         message = f"{launcher} starts ranks only under {owners[launcher].title}"
         notes.add(key, message, shown(launcher), "", reads)
@@ -133,12 +130,14 @@ def _check_launcher(system: System, notes: Notes) -> None:
 
 
 def _check_launcher_name(key: Key, notes: Notes) -> None:
-    """Note a launcher that is no MPI library's."""
+    """Note a launcher that no MPI library has."""
     name = lookup(notes.document.data, key)
     if name is not None and library_launcher(name) is None:
-        known = launcher_names()
-        hint = did_you_mean(name, known)
-        notes.add(key, f"must be {either(known)}", shown(name), hint if "did you" in hint else "")
+        _note_unknown(key, name, launcher_names(), notes)
+
+
+def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
+    notes.add(key, f"must be {either(known)}", shown(name), suggestion(name, known))
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
@@ -147,14 +146,14 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
         return
     for item, directive in notes.document.items(key):
         try:
-            words = shlex.split(directive)  # schedulers, too, take several options of a line
+            options = shlex.split(directive)  # schedulers, too, accept several options in a line
         except ValueError as error:
-            message = f"the scheduler cannot split this line into words: {str(error).lower()}"
+            message = f"the scheduler cannot split this line into options: {str(error).lower()}"
             notes.add(item, message, shown(directive))
             continue
-        for option in dict.fromkeys(map(found.own_option, words)):
+        for option in dict.fromkeys(map(found.own_option, options)):
             if option:
-                message = f"each job script sets {option} by itself, as its placement says"
+                message = f"each job script sets {option} itself, from its placement"
                 notes.add(item, message, shown(directive))
 
 
@@ -172,7 +171,7 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
 
 
 def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
-    """Note keys that mean nothing to the system's scheduler, and pairs of which it takes one."""
+    """Note keys that the system's scheduler does not have, and pairs of keys that exclude each other."""
     key: Key = ("host_groups", group.name)
     reads: list[Key] = [(*key, "system"), ("systems", system.name, "scheduler")]
     given = {name: value for name, value in group.keys.items() if value != _NO_SELECTOR[name]}
@@ -198,7 +197,7 @@ def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:
 def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
     for item, host in notes.document.items(("host_groups", group.name, "hosts")):
         if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
-            message = "a list of hosts that is named to the launcher takes single hosts, not ranges"
+            message = "a host list for the launcher takes single hosts, not ranges"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])
 
 
@@ -219,10 +218,10 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
         message = "the loopback interface is for transport tcp on one node"
         notes.add((*key, "loopback"), message, f"{transport} on {nodes} nodes", "", reads)
     if transport == "tcp" and nodes == 1 and not placement.loopback:
-        hint = "write loopback: true, so that it is named as what it is"
+        hint = "write loopback: true"
         notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
     if placement.fabric and (transport not in ("tcp", "ibv") or placement.loopback):
-        message = "a placement that leaves no node, or claims no transport, uses no named fabric"
+        message = "only a placement that uses tcp or ibv between nodes has a fabric"
         notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
 
 
@@ -231,21 +230,21 @@ def _check_binding(placement: Placement, notes: Notes) -> None:
     reads: list[Key] = [(*key[:2], each) for each in ("sockets", "launcher_options", "program_prefix")]
     if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
         hint = "give launcher_options or program_prefix"
-        notes.add(key, "nothing says how the library is to bind", "'library'", hint, reads)
+        notes.add(key, "no option makes the library bind", "'library'", hint, reads)
     if placement.binding == "none" and placement.sockets is not None:
         hint = "remove sockets, or choose binding: core"
-        notes.add(key, "the placement claims sockets, but nobody binds ranks to them", "'none'", hint, reads)
+        notes.add(key, "the placement claims sockets, but its ranks are not bound", "'none'", hint, reads)
 
 
 def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
-    """Note when so many ranks on each node leave one of the placement's sockets empty."""
+    """Note when this number of ranks per node leaves one of the placement's sockets empty."""
     sockets = placement.sockets
     if sockets is None:
         return
     key: Key = ("placements", placement.name)
     each = -(-ranks // sockets)
     if (sockets - 1) * each >= ranks:
-        message = f"{ranks} ranks on each node cannot be dealt over {sockets} sockets: one stays empty"
+        message = f"{ranks} ranks per node leave one of {sockets} sockets empty"
         notes.add((*key, "sockets"), message, str(sockets), reads=[(*key, "ranks_per_node")])
 
 
@@ -253,9 +252,7 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name, "suite")
     name = lookup(notes.document.data, key)
     if name is not None and name not in SUITES:
-        hint = did_you_mean(name, SUITES)
-        hint = hint if "did you" in hint else ""
-        notes.add(key, f"must be {either(list(SUITES))}", shown(name), hint)
+        _note_unknown(key, name, list(SUITES), notes)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
@@ -267,4 +264,4 @@ def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
         notes.add(key, f"provider {kind} needs a {needed}", shown(kind), hint, [(*key, needed)])
     for refused in _PROVIDER_REFUSES.get(kind, ()):
         if getattr(benchmark.provider, refused):
-            notes.add((*key, refused), f"provider {kind} has no use for {refused}", reads=[(*key, "kind")])
+            notes.add((*key, refused), f"provider {kind} does not use {refused}", reads=[(*key, "kind")])

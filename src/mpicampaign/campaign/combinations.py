@@ -1,11 +1,10 @@
-"""Mistakes in what a campaign's matrix combines: host group × placement × benchmark."""
+"""Errors in the combinations of a campaign's matrix: host group × placement × benchmark."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.campaign.checks import check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
@@ -24,8 +23,7 @@ MAX_CASES = 100_000
 _SECTIONS = ("host_groups", "placements", "benchmarks")
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(NamedTuple):
     """A placement on a host group; ``key`` is where the matrix names the placement.
 
     ``system`` is ``None`` where the host group names none that is defined.
@@ -38,25 +36,25 @@ class _Pair:
     notes: Notes
 
     def note(self, message: str, hint: str, attributes: Sequence[str], reads: Sequence[Key] = ()) -> None:
-        """Note that the two do not fit, concluded from ``attributes`` of either and ``reads``."""
+        """Note that the two do not fit; this follows from ``attributes`` of both and from ``reads``."""
         own: list[Key] = [("host_groups", self.group.name, each) for each in attributes]
         own += [("placements", self.placement.name, each) for each in attributes]
         self.notes.add(self.key, message, shown(self.placement.name), hint, [*own, *reads])
 
     def system_reads(self, *attributes: str) -> list[Key]:
-        """Key paths for a conclusion from ``attributes`` of the system."""
+        """The key paths of ``attributes`` of the system."""
         read: list[Key] = [("systems", self.group.system, each) for each in attributes]
         return [("host_groups", self.group.name, "system"), *read]
 
     @property
     def mpi_reads(self) -> list[Key]:
-        """Key paths for a conclusion from the system's MPI library."""
+        """The key paths of the system's MPI library."""
         name = self.system.mpi.name if self.system else ""
         return [*self.system_reads("mpi"), ("mpis", name)]
 
     @property
     def ranks_per_node(self) -> int | None:
-        """``None`` where only the machine itself knows."""
+        """``None`` where it depends on the machine."""
         per_node = self.placement.ranks_per_node
         return self.group.cores if per_node == CORES else int(per_node)
 
@@ -66,7 +64,7 @@ class _Pair:
 
 
 def check_matrix(campaign: Campaign, notes: Notes) -> None:
-    """Note undefined names, cases that are there twice, and combinations that cannot be."""
+    """Note undefined names, duplicate cases and impossible combinations."""
     cases: dict[tuple[str, str, str], int] = {}
     pairs: dict[tuple[str, str], _Pair] = {}
     for index, entry in enumerate(notes.document.data.get("matrix") or []):
@@ -160,7 +158,7 @@ def _check_nodes(pair: _Pair, system: System) -> None:
     if system.hosts_from != "list" or nodes <= max(hosts, 1):
         return
     if hosts == 0 and system.local:
-        message = f"needs {nodes} nodes; {pair.where} is this machine alone"
+        message = f"needs {nodes} nodes; {pair.where} is this machine only"
     else:
         message = f"needs {nodes} nodes; {pair.where} names {hosts} hosts"
     hint = f"name its hosts under host_groups.{pair.group.name}.hosts"
@@ -169,7 +167,7 @@ def _check_nodes(pair: _Pair, system: System) -> None:
 
 def _check_cores_known(pair: _Pair, system: System) -> None:
     if pair.ranks_per_node is None and (not system.local or pair.group.hosts):
-        message = f"has one rank on each core; {pair.where} does not say how many cores a node has"
+        message = f"needs one rank per core; {pair.where} gives no number of cores"
         hint = f"give host_groups.{pair.group.name}.cores"
         pair.note(message, hint, ["cores", "ranks_per_node", "hosts"], pair.system_reads("scheduler"))
 
@@ -181,12 +179,12 @@ def _check_cores(pair: _Pair) -> None:
     if pair.placement.ranks_per_node == CORES:
         check_sockets(pair.placement, ranks, pair.notes)
     elif cores is not None and pair.placement.binding == "core" and ranks > cores:
-        message = f"binds {ranks} ranks of a node to cores of their own; {pair.where} has {cores} cores"
+        message = f"binds {ranks} ranks per node to separate cores; {pair.where} has {cores} cores"
         pair.note(message, "", ["cores", "ranks_per_node", "binding"])
 
 
 def _check_fabric(pair: _Pair) -> None:
-    """A placement that leaves the node needs exactly one fabric, with what the MPI library is told of it."""
+    """A placement between nodes needs exactly one fabric, with the values that the MPI library needs."""
     transport, wanted, fabrics = pair.placement.transport, pair.placement.fabric, pair.group.fabrics
     fitting = [fabric for fabric in fabrics.values() if fabric.transport == transport]
     reads = ("fabrics", "fabric", "transport", "nodes", "loopback")
@@ -207,8 +205,8 @@ def _check_fabric(pair: _Pair) -> None:
         _check_fabric_values(pair, fitting[0])
     elif transport == "ibv" or _mentions(pair, transport, "{interface}"):
         hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
-        concluded = [] if transport == "ibv" else pair.mpi_reads
-        pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, concluded)
+        mpi_reads = [] if transport == "ibv" else pair.mpi_reads
+        pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, mpi_reads)
 
 
 def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
@@ -216,13 +214,13 @@ def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
         if _mentions(pair, fabric.transport, "{" + attribute + "}") and not getattr(fabric, attribute):
             key: Key = ("host_groups", pair.group.name, "fabrics", fabric.name)
             name = pair.system.mpi.name if pair.system else ""
-            message = f"MPI library {shown(name)} must be told the {attribute} of this fabric"
+            message = f"MPI library {shown(name)} needs the {attribute} of this fabric"
             reads: list[Key] = [*pair.mpi_reads, (*key, attribute), (*key, "transport")]
             pair.notes.add(key, message, "", f"give {attribute}: …", reads)
 
 
 def _mentions(pair: _Pair, transport: str, mark: str) -> bool:
-    """Whether the MPI library's settings for a transport have a place for the fabric's values."""
+    """Whether the MPI library's settings for a transport use this value of the fabric."""
     settings = pair.system.mpi.transports.get(transport) if pair.system else None
     return settings is not None and any(
         mark in text for text in (*settings.options, *settings.environment.values())

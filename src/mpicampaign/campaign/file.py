@@ -11,7 +11,6 @@ from mpicampaign.campaign.checks import check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.campaign.notes import Notes
-from mpicampaign.campaign.references import check_reference_choices
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.keys import Values
 from mpicampaign.mpis import definitions
@@ -36,13 +35,13 @@ def load_campaign(path: Path) -> Campaign:
     Raises
     ------
     UserError
-        with every mistake in the file and in those that it includes.
+        with every error in the file and in those that it includes.
     """
     _check_is_there(path)
     own = read_with_includes(path)
     document = built_in(_libraries(own), _benchmarks(own))
     if _is_import_map(own.data):
-        message = "this is the map of an import, no campaign file"
+        message = "this is an import map, not a campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
     document.merge(own)
@@ -52,7 +51,10 @@ def load_campaign(path: Path) -> Campaign:
     notes = Notes(document, [*doubts, *values.faulty])
     check_definitions(campaign, campaign.mpis, notes)
     check_matrix(campaign, notes)
-    check_reference_choices(notes)
+    if document.items(("reference",)):  # few campaigns choose any, and the module takes 3 ms
+        from mpicampaign.campaign.references import check_reference_choices
+
+        check_reference_choices(notes)
     problems = [*document.problems, *shape, *values.problems, *notes.problems]
     if problems:
         raise UserError(_in_order(problems))
@@ -67,7 +69,7 @@ def _check_is_there(path: Path) -> None:
         hint = "mpicampaign init writes campaign.yaml; on a cluster, mpicampaign doctor writes site.yaml"
         raise UserError(Problem(message, printable(str(path)), hint=hint)) from None
     except (OSError, ValueError):
-        pass  # reading it will say why
+        pass  # reading it reports the reason
 
 
 def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Document:
@@ -106,7 +108,7 @@ def read_with_includes(path: Path) -> Document:
     Raises
     ------
     UserError
-        when one of them cannot be read or the includes form a circle.
+        when one of them cannot be read, or they include each other.
     """
     return _Includes().read(path, ())
 
@@ -125,14 +127,14 @@ class _Includes:
                 merged.merge(self._included(path.parent / name, (*above, path.resolve())))
             except UserError as error:
                 where = own.mark(key)
-                own.problems += [_told_where(problem, where) for problem in error.problems]
+                own.problems += [_with_place(problem, where) for problem in error.problems]
         own.remove((INCLUDE,))
         merged.merge(own)
         return merged
 
     def _included(self, path: Path, above: tuple[Path, ...]) -> Document:
         if path.resolve() in above:
-            raise UserError(Problem("files that include each other in a circle", printable(str(path))))
+            raise UserError(Problem("files include each other in a circle", printable(str(path))))
         if self.files >= MAX_FILES:
             raise UserError(Problem(f"more than {MAX_FILES} files are included", printable(str(path))))
         return self.read(path, above)
@@ -149,23 +151,23 @@ def _mapping(path: Path) -> Document:
 
 
 def _included_names(own: Document) -> list[tuple[Key, str]]:
-    """The key paths and names of the included files; what is no file name is noted as a problem."""
+    """The key paths and names of the included files; anything else is noted as a problem."""
     names: list[tuple[Key, str]] = []
     for key, item in own.items((INCLUDE,)):
         if isinstance(item, str) and item and "\0" not in item:
             names.append((key, item))
         else:
-            own.problems.append(own.problem(key, "include takes names of files", shown(item)))
+            own.problems.append(own.problem(key, "include takes file names", shown(item)))
     return names
 
 
-def _told_where(problem: Problem, where: Mark) -> Problem:
-    """A mistake about a whole included file, with the place that names it."""
+def _with_place(problem: Problem, where: Mark) -> Problem:
+    """An error about a whole included file, with the place of its include."""
     if problem.line is not None or problem.hint:
         return problem
     return replace(problem, hint=f"it is included in {where.file}:{where.line}")
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:
-    """By file and line, each mistake once."""
+    """By file and line, each error once."""
     return sorted(dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line or 0))

@@ -1,4 +1,4 @@
-"""What keys of a campaign file take: names, directives, words of command lines, sizes, durations."""
+"""The kinds of values in a campaign file: names, directives, command-line tokens, sizes, durations."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ DEVICE = text(
 )
 MEMORY = text(
     r"^[0-9]+[KMGT]?$",
-    "must be a number, with K, M, G or T behind it or not",
+    "must be a number, optionally followed by K, M, G or T",
     type=["string", "integer"],
     minimum=0,
 )
 SWITCHES = text(
     r"^[0-9]+(@[0-9:-]+)?$",
-    "must be a number of switches, with @ and a time behind it or not",
+    "must be a number of switches, optionally followed by @ and a time",
     type=["string", "integer"],
     minimum=1,
 )
-PREFIX = text(r"^(wheel|/[^\u0000-\u001f\u007f]*)$", "must be an absolute path, or the word wheel")
+PREFIX = text(r"^(wheel|/[^\u0000-\u001f\u007f]*)$", "must be an absolute path, or wheel")
 PROGRAM_PATH = text(r"^[/~][^\u0000-\u001f\u007f]*$", "must be an absolute path")
 PROGRAM = text(
     r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$",
@@ -90,7 +90,7 @@ TOKENS = Kind(
         "pattern": _NO_CONTROL,
         "x-message": _NO_CONTROL_MESSAGE,
         "items": {"type": _SCALAR, "pattern": _NO_CONTROL, "x-message": _NO_CONTROL_MESSAGE},
-        "x-type": "words: text or list",
+        "x-type": "text, or list of tokens",
     },
     Values.tokens,
     absent=(),
@@ -119,7 +119,7 @@ DURATION = Kind(
 RATE = Kind(
     {"type": "string", "x-type": "rate"}, lambda values, key: values.parsed(key, parse_rate), absent=None
 )
-NUMBER = Kind({"type": "number", "minimum": 0}, Values.plain, absent=None)
+NUMBER = Kind({"type": "number", "minimum": 0}, Values.get, absent=None)
 ON_OFF = Kind(
     {"type": "string", "enum": ["on", "off"]}, lambda values, key: values.text(key) != "off", absent=True
 )
@@ -146,6 +146,6 @@ RANKS_PER_NODE = Kind(
 
 
 def of_room(names: Iterable[str]) -> Kind:
-    """A name in one of the rooms; the checks ask there, as other packages may bring more than these."""
+    """A name in one of the rooms. The checks ask the room itself: other packages may add names."""
     known = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
     return Kind({"type": "string", "x-type": known}, Values.text)

@@ -1,7 +1,8 @@
 """The campaign as the rest of the program sees it: typed, frozen, complete and already checked.
 
-Each key of a campaign file is said once, here: the JSON Schema, docs/campaign.md, the checks of the file's
-shape and the reading come from the fields below. Nothing here reads files; `mpicampaign.campaign.file` does.
+Each key of a campaign file is defined once, here: the JSON Schema, docs/campaign.md, the checks of the file's
+shape and the reading come from the fields below; the first line of a class describes its entry in the
+documentation. `mpicampaign.campaign.file` reads the files.
 """
 
 from __future__ import annotations
@@ -64,17 +65,17 @@ _OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launch
 _PROVIDERS = ("wheel", "bundled", "path", "module", "conda", "spack")
 _PROVIDERS_TEXT = (
     "wheel: the Python environment. bundled: a kernel of this project, built for the system. path: a file, "
-    "a folder or the PATH. module: the PATH on the node after modules are loaded. conda: an environment. "
+    "a folder or the PATH. module: the PATH on the node, after modules are loaded. conda: an environment. "
     "spack: an installed package."
 )
-_OF_FABRIC = "{interface} and {device} stand for those of the fabric."
-_SPLIT = "A text is split into words as a shell does."
-_DIRECTIVES_TEXT = "One option a line, as it stands after #SBATCH or #BSUB."
+_OF_FABRIC = "{interface} and {device} are replaced by those of the fabric."
+_SPLIT = "A text is split into tokens as a shell does."
+_DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """A physical network of a host group: which transport reaches it, through which interface or device.
+    """A physical network between the hosts of a host group.
 
     ``bytes_per_second`` is the line rate, the physical bound of one direction.
     """
@@ -83,7 +84,7 @@ class Fabric:
     transport: str = key(
         choice(("tcp", "ibv")),
         "Transport that uses it",
-        "tcp: over a network interface. ibv: InfiniBand verbs, or RoCE, over a device.",
+        "tcp: over a network interface. ibv: InfiniBand verbs or RoCE, over a device.",
         "tcp",
         required=True,
     )
@@ -98,12 +99,15 @@ class Fabric:
     )
 
 
-FABRIC = entry(Fabric, "fabric", "Fabric", "A physical network between the hosts of a host group.")
+FABRIC = entry(Fabric, "fabric", "Fabric")
 
 
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
-    """Launcher options and environment variables, as tokens: never shell text."""
+    """Options of an MPI library's launcher, and environment variables.
+
+    Both are tokens, never shell text.
+    """
 
     options: tuple[str, ...] = key(
         TOKENS, "Launcher options", _OF_FABRIC, ["--mca", "btl", "self,tcp"], default=[]
@@ -113,20 +117,14 @@ class TransportSettings:
     )
 
 
-SETTINGS = entry(
-    TransportSettings,
-    "settings",
-    "Settings",
-    "What makes an MPI library do something: options of its launcher and environment variables.",
-)
+SETTINGS = entry(TransportSettings, "settings", "Settings")
 
 
 @dataclass(frozen=True, slots=True)
 class Mpi:
     """An MPI library: how it is launched, and what makes it use and report a transport.
 
-    ``transports`` maps shm, tcp, ibv to the settings that force it. ``own``: the campaign file defines or
-    changes it, so that it is not as it is built in.
+    ``transports``: the settings that force shm, tcp or ibv. ``own``: the campaign file defines or changes it.
     """
 
     name: str
@@ -134,7 +132,7 @@ class Mpi:
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, ("shm", "tcp", "ibv")),
         "What forces each transport",
-        "A transport that is not here is one that the library does not have.",
+        "The library does not have a transport that is missing here.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
@@ -142,41 +140,39 @@ class Mpi:
     environment: dict[str, str] = key(
         ENVIRONMENT,
         "Environment variables of every run",
-        "Such as those that make the library report what it uses.",
+        "For example those that make the library report what it uses.",
         {"I_MPI_DEBUG": 5},
         default={},
     )
     options: tuple[str, ...] = key(TOKENS, "Launcher options of every run", "", "-prot", default=[])
     unbound: TransportSettings | None = key(
-        SETTINGS, "What switches the library's own binding off", "", {"options": ["--bind-to", "none"]}
+        SETTINGS, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
     )
     pmi: str = key(
         WORD,
         "Kind of PMI",
-        "What srun --mpi= must say for this library; without it srun cannot launch it.",
+        "The value of srun --mpi= for this library. Without it srun cannot launch it.",
         "pmix",
     )
     own: bool = False
 
 
-MPI = entry(
-    Mpi, "mpi", "MPI library", "How a library is launched, and what makes it use and report a transport."
-)
+MPI = entry(Mpi, "mpi", "MPI library")
 
 
 @dataclass(frozen=True, slots=True)
 class System:
     """A cluster, cloud or machine under test.
 
-    ``prefix`` is where a site's own MPI lies: PREFIX/bin, PREFIX/lib; empty: modules or the PATH bring it.
-    ``prefix_name`` is the prefix as the campaign file names it: a path, or wheel.
+    ``prefix``: the folder of the MPI library, with bin and lib; empty: modules or the PATH provide it.
+    ``prefix_name``: the prefix as the campaign file gives it, a path or wheel.
     """
 
     name: str
     scheduler: str = key(
         of_room(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
-        "One of these, or one that another package brings. none: scripts are run where they are "
+        "One of these, or one from another package. none: scripts run where they are "
         "started, on one machine or over a list of hosts.",
         "slurm",
         required=True,
@@ -197,22 +193,21 @@ class System:
     )
     prefix: str = key(
         PREFIX,
-        "Where the MPI library lies",
-        "The folder that holds its bin and lib, or `wheel`: the Python environment that this program runs "
-        "in. Default: it is on the PATH, or modules bring it.",
+        "Folder of the MPI library",
+        "It holds bin and lib. `wheel`: the Python environment of this program. Default: the library is on "
+        "the PATH, or modules provide it.",
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(
         mapping(None, PROGRAM_PATH),
-        "Where programs lie on this system",
-        "Full paths by the name of the program; they go before what a benchmark's provider says.",
+        "Programs on this system",
+        "Full paths by program name. They take precedence over a benchmark's provider.",
         {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
     )
     login_hosts: tuple[str, ...] = key(
         HOST_PATTERNS,
         "Host name patterns of the machines from which the system is used",
-        "By them a machine is known as belonging to this system; needed where a campaign has several "
-        "systems.",
+        "They identify the machines of this system. Needed where a campaign has several systems.",
         "login*.cluster.example",
         default=[],
     )
@@ -240,8 +235,8 @@ class System:
     )
     hosts_from: str = key(
         choice(("scheduler", "list")),
-        "Who tells the launcher the hosts",
-        "list: they are named on its command line. It is the default where there is no scheduler.",
+        "Where the launcher gets the hosts from",
+        "list: its command line names them. This is the default without a scheduler.",
         "list",
         default="scheduler",
     )
@@ -256,7 +251,7 @@ class System:
 
     @property
     def local(self) -> bool:
-        """Whether job scripts run on the machine that starts them, since there is no scheduler."""
+        """Whether job scripts run on the machine that starts them, without a scheduler."""
         return is_local(self.scheduler)
 
 
@@ -271,9 +266,9 @@ SYSTEM = entry(
 
 @dataclass(frozen=True, slots=True)
 class HostGroup:
-    """Like hosts of a system, and how the scheduler is asked for them.
+    """Like hosts of a system, and how to request them from the scheduler.
 
-    ``requeue``: ``None`` leaves it as the scheduler is configured.
+    ``requeue``: ``None`` leaves the choice to the scheduler.
     """
 
     name: str
@@ -281,8 +276,8 @@ class HostGroup:
     hosts: tuple[str, ...] = key(
         HOSTS,
         "Hosts",
-        "Slurm: the node list. LSF: hosts or host groups, as for bsub -m. No scheduler: the hosts in the "
-        "order in which they are used; none means this machine.",
+        "Slurm: the node list. LSF: hosts or host groups, as for bsub -m. No scheduler: the hosts in order "
+        "of use; none means this machine.",
         ["node01", "node02"],
         "node[01-16]",
         default=[],
@@ -290,8 +285,8 @@ class HostGroup:
     members: tuple[str, ...] = key(
         HOST_PATTERNS,
         "Host name patterns of the group",
-        "The hosts that a run reports must match one of them. Default: the hosts, where there is no "
-        "scheduler and they are names; else none is claimed.",
+        "The hosts that a run reports must match one of them. Default: the hosts, if there is no "
+        "scheduler and they are names; otherwise no claim is made.",
         "node0*",
         default=[],
     )
@@ -316,7 +311,7 @@ class HostGroup:
     threads_per_core: int | None = key(
         count(1, 16),
         "Threads per core",
-        "Slurm only: only nodes whose cores offer so many, as for sbatch --threads-per-core.",
+        "Slurm only: only nodes whose cores offer that many, as for sbatch --threads-per-core.",
         1,
     )
     memory: str = key(
@@ -333,13 +328,13 @@ class HostGroup:
     requeue: bool | None = key(
         flag(),
         "Requeue after a failure of the node",
-        "Slurm and LSF. Default: as the scheduler is configured.",
+        "Slurm and LSF. Default: the scheduler decides.",
         False,
     )
     cores: int | None = key(
         count(1, 100000),
         "Physical cores of a node",
-        "Needed on clusters for placements with one rank on each core; this machine is asked.",
+        "Needed on clusters for placements with one rank per core. On this machine they are counted.",
         32,
     )
     directives: tuple[str, ...] = key(
@@ -359,12 +354,7 @@ class HostGroup:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-HOST_GROUP = entry(
-    HostGroup,
-    "host_group",
-    "Host group",
-    "Like hosts of a system, and how the scheduler is asked for them.",
-)
+HOST_GROUP = entry(HostGroup, "host_group", "Host group")
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,15 +380,15 @@ class Placement:
     )
     sockets: int | None = key(
         count(1, 64),
-        "Sockets of a node over which the ranks are dealt",
+        "Sockets of a node that the ranks are spread over",
         "Default: no claim is made.",
         2,
     )
     binding: str = key(
         choice(("core", "none", "library")),
-        "Who binds ranks to cores",
-        "core: this program binds each rank to one physical core. none: nobody. library: the MPI library or "
-        "the program prefix does, by `launcher_options` or `program_prefix`.",
+        "What binds ranks to cores",
+        "core: this program binds each rank to one physical core. none: ranks are not bound. library: the "
+        "MPI library or the program prefix binds them, by `launcher_options` or `program_prefix`.",
         "none",
         default="core",
     )
@@ -412,15 +402,15 @@ class Placement:
     program_prefix: tuple[str, ...] = key(
         TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
     )
-    description: str = key(LINE, "In words", "", "two cores of one socket")
+    description: str = key(LINE, "Description", "", "two cores of one socket")
 
 
 PLACEMENT = entry(
     Placement,
     "placement",
     "Placement",
-    "How ranks are mapped to nodes, sockets and cores, and the transport that they are to use. What a "
-    "placement says is a claim: each run records evidence for or against it.",
+    "How ranks are mapped to nodes, sockets and cores, and which transport they use. A placement is a "
+    "claim: each run records evidence for or against it.",
 )
 
 
@@ -445,8 +435,8 @@ PROVIDER = entry(
     Provider,
     "provider",
     "Provider",
-    f"Where a program comes from. {_PROVIDERS_TEXT} A single word stands for a provider that needs nothing "
-    "else.",
+    f"Where a program comes from. {_PROVIDERS_TEXT} A single name is enough for a provider that needs no "
+    "other key.",
     instead=Provider(""),
     **{"x-type": "text or mapping", "if": {"type": "string"}, "then": {"enum": list(_PROVIDERS)}},
 )
@@ -454,13 +444,16 @@ PROVIDER = entry(
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters. ``figure_sizes`` in bytes; none: those of the campaign."""
+    """A program with its parameters.
+
+    ``figure_sizes``: in bytes; empty: those of the campaign.
+    """
 
     name: str
     suite: str = key(
         of_room(each.name for each in SUITES.built_in()),
         "Suite",
-        "By it the output is read: one of these, or one that another package brings.",
+        "It determines how the output is read: one of these, or one from another package.",
         "imb",
         required=True,
     )
@@ -468,7 +461,7 @@ class Benchmark:
     provider: Provider = key(
         PROVIDER,
         "Provider",
-        "Where the program comes from: one word, or a mapping with kind, location and modules.",
+        "Where the program comes from: a name, or a mapping with kind, location and modules.",
         "wheel",
         {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
         required=True,
@@ -476,12 +469,12 @@ class Benchmark:
     arguments: tuple[str, ...] = key(
         TOKENS,
         "Arguments",
-        "A text is split into words as a shell does; nothing in it is expanded.",
+        "A text is split into tokens as a shell does; nothing in it is expanded.",
         "-iter 1000 PingPong",
         ["-iter", 1000, "PingPong"],
         default=[],
     )
-    ranks_minimum: int = key(count(1, 1000000), "Fewest ranks that it can run with", "", 2, default=1)
+    ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
     figure_sizes: tuple[int, ...] = key(
         SIZES,
         "Message sizes at which tables show its bandwidth",
@@ -490,12 +483,12 @@ class Benchmark:
     )
 
 
-BENCHMARK = entry(Benchmark, "benchmark", "Benchmark", "A program with its parameters.")
+BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """One block of the campaign: every host group × placement × benchmark named here, so many repeats.
+    """One block of the campaign: every host group × placement × benchmark named here is a case.
 
     ``time_limit``: of one run, in seconds.
     """
@@ -507,17 +500,15 @@ class MatrixEntry:
     time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "0:45")
 
 
-MATRIX_ENTRY = entry(
-    MatrixEntry,
-    "matrix_entry",
-    "Matrix entry",
-    "Every host group × placement × benchmark named here is a case.",
-)
+MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """One configuration, one comparison. Times in seconds, sizes in bytes."""
+    """One configuration, one comparison: which benchmarks are run, where, in which placements and how often.
+
+    Times in seconds, sizes in bytes.
+    """
 
     name: str = key(
         NAME,
@@ -530,9 +521,9 @@ class Campaign:
     title: str = key(LINE, "Title of tables and report", "Default: the name.", "Old and new nodes compared")
     include: tuple[str, ...] = key(
         FILES,
-        "Campaign files to lay this one over",
-        "Relative to this file. Mappings are merged key by key, later files and this one win; lists and "
-        "single values are replaced.",
+        "Campaign files that this one extends",
+        "Relative to this file. Mappings are merged key by key: later files and this one take precedence. "
+        "Lists and single values are replaced.",
         "site.yaml",
         default=[],
     )
@@ -560,8 +551,8 @@ class Campaign:
     )
     node_hours_cap: float | None = key(
         NUMBER,
-        "Most node-hours that the plan may take",
-        "A plan that may take more, every run up to its time limit, is refused. Default: no cap.",
+        "Largest number of node-hours that the plan may take",
+        "A plan that exceeds it is refused; every run counts with its time limit. Default: no cap.",
         100,
     )
     table_sizes: tuple[int, ...] = key(
@@ -620,9 +611,9 @@ class Campaign:
                 "x-message": REFERENCE.schema["x-message"],
             },
         ),
-        "Published figures to show beside the campaign's own",
-        "Names of what is in reference/, or mappings with name and a choice of host groups and placements "
-        "(below). Only figures of equal meaning are shown, marked as published.",
+        "Published values to show beside the campaign's own",
+        "Names of publications in reference/, or mappings with a name and a choice of host groups and "
+        "placements (below). Only values of equal meaning are shown, marked as published.",
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
@@ -630,17 +621,12 @@ class Campaign:
 
     @property
     def presentation(self) -> Presentation:
-        """How its results are to be shown."""
+        """How to show its results."""
         sizes = {name: found.figure_sizes for name, found in self.benchmarks.items() if found.figure_sizes}
         return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
 
 
-CAMPAIGN = entry(
-    Campaign,
-    "",
-    "Campaign file",
-    "One configuration, one comparison: which benchmarks are run, where, in which placements and how often.",
-)
+CAMPAIGN = entry(Campaign, "", "Campaign file")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Collecting the mistakes of a campaign file, without those that only follow from other mistakes."""
+"""Collecting the errors in a campaign file, without those that only follow from other errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """``doubts`` are key paths whose values are known to be wrong already."""
+    """Errors by key path. ``doubts``: key paths of values already known to be wrong."""
 
     def __init__(self, document: Document, doubts: Sequence[Key]) -> None:
         self.document = document
@@ -21,19 +21,19 @@ class Notes:
         self._inside_doubt = {doubt[:length] for doubt in doubts for length in range(len(doubt))}
 
     def doubt(self, key: Key) -> None:
-        """Note no more mistakes that only follow from what stands at ``key``."""
+        """Note no more errors that only follow from the value at ``key``."""
         self._doubts.add(key)
         self._inside_doubt |= {key[:length] for length in range(len(key))}
 
     def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
-        """Note a mistake at ``key``, unless it or one of the values that led to it is in doubt."""
+        """Note an error at ``key``, unless its value or one of the values in ``reads`` is in doubt."""
         if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):
             return
         self._problems[self.document.problem(key, message, value, hint)] = None
 
     @property
     def problems(self) -> list[Problem]:
-        """What was noted."""
+        """All errors noted, in order."""
         return list(self._problems)
 
     def _in_doubt(self, key: Key) -> bool:

@@ -1,4 +1,4 @@
-"""Mistakes in what a campaign wants to see of reference/."""
+"""Errors in a campaign's choice of published values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_reference_choices(notes: Notes) -> None:
-    """Note publications that are not shipped or named twice, and names that they do not have."""
+    """Note publications that are not shipped or named twice, and names they do not contain."""
     seen: list[str] = []
     for key, entry in notes.document.items(("reference",)):
         name_key = key if isinstance(entry, str) else (*key, "name")
@@ -25,7 +25,7 @@ def check_reference_choices(notes: Notes) -> None:
                 name_key, f"no reference {shown(name)} is shipped", "", did_you_mean(name, reference_names())
             )
         elif name in seen:
-            notes.add(name_key, "this reference is there twice", shown(name))
+            notes.add(name_key, "this reference is named twice", shown(name))
         elif isinstance(entry, dict):
             _check_choice(key, name, notes)
         seen.append(name)
@@ -38,12 +38,12 @@ def _check_choice(key: Key, name: str, notes: Notes) -> None:
         for problem in error.problems:
             notes.add((*key, "name"), f"this reference is damaged: {problem}", shown(name))
         return
-    _check_names((*key, "host_groups"), {figure.host_group for figure in reference.figures}, reference, notes)
-    _check_names((*key, "placements"), {figure.placement for figure in reference.figures}, reference, notes)
+    _check_names((*key, "host_groups"), {value.host_group for value in reference.values}, reference, notes)
+    _check_names((*key, "placements"), {value.placement for value in reference.values}, reference, notes)
 
 
 def _check_names(key: Key, known: set[str], reference: Reference, notes: Notes) -> None:
     for item, value in notes.document.items(key):
         if value not in known:
-            message = f"{reference.name} has no figures of {shown(value)}"
+            message = f"{reference.name} has no values for {shown(value)}"
             notes.add(item, message, "", did_you_mean(str(value), known))

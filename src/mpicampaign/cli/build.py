@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign as add_arguments
 from mpicampaign.cli.common import prepared_of
 
 if TYPE_CHECKING:
     import argparse
-
-__all__ = ["add_arguments", "run"]
 
 
 def run(options: argparse.Namespace) -> int:

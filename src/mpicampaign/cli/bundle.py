@@ -17,7 +17,7 @@ EXIT_RUNS_LEFT_OUT = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose results, and where to."""
+    """Whose results, and the file to write."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
     which.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
@@ -31,15 +31,15 @@ def run(options: argparse.Namespace) -> int:
 
     folder, files = _sources(options)
     if not holds_results(folder):
-        hint = "run the campaign first, or name the folder of one campaign, results/CAMPAIGN"
-        raise UserError(Problem("no results are there", str(folder), hint=hint))
+        hint = "run the campaign first, or give the folder of one campaign, results/CAMPAIGN"
+        raise UserError(Problem("no results found", str(folder), hint=hint))
     plan = plan_of(folder)
     output = options.output or Path(f"{plan.campaign}.tar.gz")
     if output.is_dir():
         raise UserError(Problem("this is a folder; a bundle is a file", str(output)))
     records = collect_own(plan, folder)
     bundled = write_bundle(output, folder, plan.campaign, records, files)
-    _tell(bundled, folder)
+    _print_summary(bundled, folder)
     for line in undescribed_lines(plan, folder):
         print(f"  not of its campaign file: {line}")
     return _warned_of_runs(bundled)
@@ -55,7 +55,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
     if (results_folder() / campaign.name).is_dir():
-        write_plan(prepare(options.campaign))  # the one that is there may be of an earlier campaign file
+        write_plan(prepare(options.campaign))  # the existing one may be of an earlier campaign file
     marks = read_with_includes(options.campaign).marks.values()
     paths = dict.fromkeys([str(options.campaign), *(mark.file for mark in marks)])
     files: dict[str, bytes] = {}
@@ -66,7 +66,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     return results_folder() / campaign.name, files
 
 
-def _tell(bundled: Bundled, folder: Path) -> None:
+def _print_summary(bundled: Bundled, folder: Path) -> None:
     from mpicampaign.collect.merged import merged_folders, read_note
 
     manifest = bundled.manifest
@@ -77,16 +77,19 @@ def _tell(bundled: Bundled, folder: Path) -> None:
     for line in bundled.left_out:
         print(f"  left out: {line}")
     for merged in merged_folders(folder):
-        print(f"  merged results are not in it: pass on their bundle {read_note(merged)['bundle']!r}")
+        print(f"  merged results are not included: pass on their bundle {read_note(merged)['bundle']!r}")
 
 
 def _warned_of_runs(bundled: Bundled) -> int:
-    """The exit status: a script that sends the bundle on shall not take it for the whole."""
+    """The exit status: a script must not take a bundle with runs missing for a complete one."""
     if not any(facts.runs for facts in bundled.manifest.systems.values()):
-        print("mpicampaign: no run with a result is in the bundle", file=sys.stderr)
+        print("mpicampaign: the bundle has no run with a result", file=sys.stderr)
         return EXIT_RUNS_LEFT_OUT
     if not (count := bundled.runs_left_out):
         return 0
     runs = "1 run is" if count == 1 else f"{count} runs are"
-    print(f"mpicampaign: {runs} not in the bundle: files of theirs were left out, see above", file=sys.stderr)
+    print(
+        f"mpicampaign: {runs} not in the bundle: files were left out, see above",
+        file=sys.stderr,
+    )
     return EXIT_RUNS_LEFT_OUT

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign as add_arguments
 from mpicampaign.cli.common import prepared_of
 
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["add_arguments", "run"]
-
 
 def run(options: argparse.Namespace) -> int:
     prepared = prepared_of(options)
     campaign = prepared.campaign
-    print(f"{options.campaign}: campaign {campaign.name}, no mistakes found")
+    print(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
     print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
     return 0

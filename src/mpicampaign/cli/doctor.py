@@ -11,15 +11,15 @@ from mpicampaign.units import parse_duration
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where to look, and what to write."""
-    queue = "look at this partition or queue only; may be given several times"
-    wait = "how long to wait for probe jobs, which are cancelled after it (default: %(default)s)"
+    queue = "examine only this partition or queue; may be given several times"
+    wait = "how long to wait for probe jobs before they are cancelled (default: %(default)s)"
     parser.add_argument("--output", type=Path, default=Path("site.yaml"), help="default: %(default)s")
-    parser.add_argument("--overwrite", action="store_true", help="also where that file is there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
     parser.add_argument("--partition", "--queue", dest="queues", action="append", default=[], help=queue)
-    parser.add_argument("--no-probe", action="store_true", help="start no job; ask the scheduler only")
+    parser.add_argument("--no-probe", action="store_true", help="start no jobs; ask only the scheduler")
     parser.add_argument("--time-limit", default="3 min", metavar="TIME", help=wait)
-    here = "such as slurm, or none; default: the one that is there"
-    parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=here)
+    chosen = "such as slurm, or none; default: the one found here"
+    parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=chosen)
 
 
 def _scheduler(name: str) -> str:
@@ -31,7 +31,7 @@ def _scheduler(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.doctor.examine import Wishes, examine
+    from mpicampaign.doctor.examine import DoctorOptions, examine
 
     try:
         seconds = parse_duration(options.time_limit)
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError(f"--time-limit: {error}") from error
     queues = tuple(options.queues)
     examine(
-        Wishes(
+        DoctorOptions(
             options.output, options.overwrite, queues, options.scheduler or "", not options.no_probe, seconds
         )
     )

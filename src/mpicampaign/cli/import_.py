@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import EXIT_MISTAKE, counts, tell
+from mpicampaign.cli.common import EXIT_ERROR, counts, print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The raw outputs and the map."""
-    folders = "with raw outputs; none: label anew what was imported before"
+    folders = "with raw outputs; none: label the imported runs again"
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
-    parser.add_argument("--map", type=Path, required=True, help="YAML file that says how runs are labelled")
-    parser.add_argument("--only-copy", action="store_true", help="make no records and tables")
+    parser.add_argument("--map", type=Path, required=True, help="YAML file with the labels of runs")
+    parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,12 +28,12 @@ def run(options: argparse.Namespace) -> int:
     chosen = load_map(options.map)
     folder = results_folder() / chosen.campaign
     account = import_folders(options.folders, chosen, folder)
-    tell(account_text(account))
-    if account.in_vain:
-        return EXIT_MISTAKE
+    print_lines(account_text(account))
+    if account.found_no_run:
+        return EXIT_ERROR
     if not options.only_copy:
         from mpicampaign.analyse_tables import records_and_tables
 
         records, _ = records_and_tables(folder, chosen.presentation)
-        tell(*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
+        print_lines(*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
     return 0

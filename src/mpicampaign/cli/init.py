@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
 
 _COPIED = ("campaign.yaml", "cluster/config.yaml")
-# What Snakemake finds in the current folder. The path is looked up at each call: installations move.
+# For Snakemake in the current folder. It looks up the path at each call: installations move.
 _SNAKEFILE = """\
 # The workflow of the installed mpicampaign: snakemake --profile cluster --config campaign=FILE
 from mpicampaign.places import shipped
@@ -28,19 +28,19 @@ next: mpicampaign plan    what would be run on this machine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """It has none."""
+    """There are none."""
 
 
 def run(_: argparse.Namespace) -> int:
     texts = {name: shipped(name).read_text(encoding="utf-8") for name in _COPIED}
     for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
-        print(f"{name}: {'written' if _written(Path(name), text) else 'is there already, kept'}")
+        print(f"{name}: {'written' if _written(Path(name), text) else 'exists already, kept'}")
     print(_NEXT.format(results=results_folder(), examples=shipped("campaigns")))
     return 0
 
 
 def _written(path: Path, text: str) -> bool:
-    """Whether it was not there before."""
+    """Write a new file; False if it exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
         file.write(text)

@@ -17,16 +17,16 @@ EXIT_RUNS_LEFT_OUT = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The bundles, and how their systems are named here."""
+    """The bundles, and names for their systems."""
     parser.add_argument("bundles", nargs="+", type=Path, metavar="BUNDLE")
     parser.add_argument("--results", type=Path, help="where campaigns' results are (default: results/)")
-    words = "give a system of the bundle another name; may be given several times"
-    parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=words)
-    words = (
-        "a system that is one with that of its name here, though that is in doubt (by its new name, if it is "
-        "renamed); may be given several times"
+    rename = "give a system of the bundle another name; may be given several times"
+    parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=rename)
+    same = (
+        "treat this system as the one of that name here, even if in doubt (give the new name if it "
+        "is renamed); may be given several times"
     )
-    parser.add_argument("--same", action="append", default=[], metavar="SYSTEM", help=words)
+    parser.add_argument("--same", action="append", default=[], metavar="SYSTEM", help=same)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,17 +40,17 @@ def run(options: argparse.Namespace) -> int:
     )
     for line in outcome.lines:
         print(line)
-    for words in dict.fromkeys(map(_next, outcome.folders)):
-        print(f"next: {words}")
+    for command in dict.fromkeys(map(_next, outcome.folders)):
+        print(f"next: {command}")
     for problem in outcome.refused:
         print(f"mpicampaign: {problem}", file=sys.stderr)
     for name in outcome.empty:
-        print(f"mpicampaign: {name}: no run of it counts here", file=sys.stderr)
+        print(f"mpicampaign: {name}: none of its runs counts here", file=sys.stderr)
     return EXIT_REFUSED if outcome.refused else EXIT_RUNS_LEFT_OUT if outcome.empty else 0
 
 
 def _next(merged: Path) -> str:
-    """The command that shows what was merged: the report is made of the folder results/ alone."""
+    """The command that shows what was merged. A report is made only from the folder results/."""
     from mpicampaign.places import results_folder
     from mpicampaign.plan_file import FILE
 

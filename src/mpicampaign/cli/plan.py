@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign as add_arguments
-from mpicampaign.cli.common import beside, prepared_of, tell
+from mpicampaign.cli.common import beside, prepared_of, print_lines
 
 if TYPE_CHECKING:
     import argparse
-
-__all__ = ["add_arguments", "run"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,5 +23,5 @@ def run(options: argparse.Namespace) -> int:
     again = [f"to be run again: {each.label}: {fault.reason}" for each, fault in faults]
     pending = len(prepared.pending) + len(again)
     print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
-    tell(*again, *beside(prepared))
+    print_lines(*again, *beside(prepared))
     return 0

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_import_alone(options: argparse.Namespace) -> None:
-    """Refuse what would be ignored beside ``--map``."""
+    """Refuse options that ``--map`` would ignore."""
     given = {"--campaign": options.campaign != CAMPAIGN, "--system": bool(options.system)}
     problems = [Problem("--map reports an import", key=key) for key, there in given.items() if there]
     if problems:
@@ -52,7 +52,7 @@ def _report_of_import(file: Path) -> int:
     folder = results_folder() / chosen.campaign
     if not holds_results(folder):
         hint = f"mpicampaign import FOLDER... --map {file}"
-        raise UserError(Problem("nothing of this map was imported yet", printable(str(file)), hint=hint))
+        raise UserError(Problem("nothing was imported with this map yet", printable(str(file)), hint=hint))
     records = analyse(folder, chosen.presentation, chosen.text)
     print(f"{counts(records)}; {folder / 'report.html'}")
     return 0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign as add_arguments
-from mpicampaign.cli.common import beside, prepared_of, tell
+from mpicampaign.cli.common import beside, prepared_of, print_lines
 
 if TYPE_CHECKING:
     import argparse
-
-__all__ = ["add_arguments", "run"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -18,5 +15,5 @@ def run(options: argparse.Namespace) -> int:
 
     prepared = prepared_of(options)
     print(status_text(*run_states(prepared)))
-    tell(*beside(prepared))
+    print_lines(*beside(prepared))
     return 0

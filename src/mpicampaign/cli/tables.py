@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
 _MOST_DECIMALS = 12
-# What of a folder of results no table is written over.
-_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged")
+# Parts of a results folder that no table replaces.
+_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged", "report.html")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--decimals",
         type=int,
         metavar="N",
-        help="of all numbers; data hold SI units in full without --unit and --decimals",
+        help="of all numbers; without --unit and --decimals, data are in SI units in full",
     )
     parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
-    parser.add_argument("--since", type=Path, metavar="RESULTS", help="an earlier series: what has changed")
-    parser.add_argument("--list", action="store_true", help="only list the names that can be chosen")
+    parser.add_argument(
+        "--since", type=Path, metavar="RESULTS", help="show changes since this earlier series"
+    )
+    parser.add_argument("--list", action="store_true", help="only list the names that may be chosen")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
 
@@ -87,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _form(options: argparse.Namespace) -> Form:
-    """Format, layout and figures; every mistake in them at once."""
+    """Format, layout and numbers; all errors in them at once."""
     from mpicampaign.show.data import plain_name
     from mpicampaign.show.selection import unknown
 
@@ -125,7 +127,7 @@ def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
 
 
 def _check_target(output: Path | None, folder: Path, name: str) -> None:
-    """Refuse to write over what is no table: a campaign file, or a file of the results.
+    """Refuse to replace anything but a table: a campaign file, or a file of the results.
 
     Raises
     ------
@@ -137,7 +139,7 @@ def _check_target(output: Path | None, folder: Path, name: str) -> None:
     ending = writer(name).ending
     if output.suffix.casefold() != ending:
         hint = f"a table as {name} replaces files *{ending} only: give another name, or remove this file"
-        raise UserError(Problem("this file is there already", file=str(output), hint=hint))
+        raise UserError(Problem("this file exists already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         raise UserError(
             Problem("this file is one of the results", file=str(output), hint="give another name")
@@ -145,7 +147,7 @@ def _check_target(output: Path | None, folder: Path, name: str) -> None:
 
 
 def _all_taken(records: Sequence[Record]) -> list[Record]:
-    """As if none were contradicted: which metrics there would be."""
+    """As if none were contradicted: to know which metrics exist."""
     return [replace(record, verdict=None) for record in records]
 
 
@@ -169,16 +171,16 @@ def _results(options: argparse.Namespace) -> Path:
 
 
 def _records(place: Path) -> tuple[Header, list[Record]]:
-    """As the last report left them; from the results themselves where bundles were merged since."""
+    """From the last report, or from the results themselves if bundles were merged since."""
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.collect.merged import merged_folders
-    from mpicampaign.records import Header, read_with_header
+    from mpicampaign.records import Header, read_records
 
     path = _in_folder(place)
     made = path.stat().st_mtime if path.is_file() else 0.0
     if not any(folder.stat().st_mtime > made for folder in merged_folders(place)):
-        return read_with_header(_records_file(place))
-    header = read_with_header(path)[0] if made else Header(plan_of(place).campaign)
+        return read_records(_records_file(place))
+    header = read_records(path)[0] if made else Header(plan_of(place).campaign)
     return header, collect_all(place)
 
 
@@ -189,8 +191,8 @@ def _in_folder(place: Path) -> Path:
 def _records_file(place: Path) -> Path:
     path = _in_folder(place)
     if not path.is_file():
-        hint = "mpicampaign report makes records.jsonl from the results that are there"
-        raise UserError(Problem("no records are there", file=str(path), hint=hint))
+        hint = "mpicampaign report makes records.jsonl from the results"
+        raise UserError(Problem("no records found", file=str(path), hint=hint))
     return path
 
 
@@ -204,7 +206,7 @@ def _sizes(wanted: str | None, header: Header) -> _Sizes:
 
 
 def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
-    """Refuse a size that no run printed: others would be shown in its place."""
+    """Refuse a size that no run printed; otherwise the table would show another size."""
     tables = (series for record in records for series in record.series)
     printed = sorted(
         {int(size) for series in tables for size in series.columns.get("size", ()) if size is not None}
@@ -219,15 +221,15 @@ def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
 def _changes(
     since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
 ) -> Changes | None:
-    """The earlier series that is given, or the one that the results folder has kept."""
+    """Changes since the given earlier series, or since the one kept in the results folder."""
     from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
     from mpicampaign.compare.compare import compare
-    from mpicampaign.records import read_with_header
+    from mpicampaign.records import read_records
 
     if since is None:
         return earlier_series(path.parent, *sizes)
     earlier_file = _records_file(since)
-    other, earlier = read_with_header(earlier_file)
+    other, earlier = read_records(earlier_file)
     if other.campaign != header.campaign:
         message = f"is of campaign {other.campaign!r}, not {header.campaign!r}"
         hint = "a series is the same campaign on another date"
@@ -240,7 +242,7 @@ def _write(content: bytes, output: Path | None, form: Form) -> None:
     if output is not None:
         output.write_bytes(content)
     elif form.format == "parquet" and sys.stdout.isatty():
-        raise UserError(Problem("Parquet is no text for a terminal", hint="give a file: -o tables.parquet"))
+        raise UserError(Problem("Parquet is binary, not text", hint="give a file: -o tables.parquet"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

@@ -1,7 +1,7 @@
 """What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
 
-`mpicampaign.compare.unlike` holds these against each other. What may differ between repeats, such as
-hosts, job numbers and time limits, is not taken.
+`mpicampaign.compare.unlike` compares these. What may differ between repeats, such as hosts, job numbers and
+time limits, is left out.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
 _ENVIRONMENT = "environment."
 _NONE = "none"
-# Names of hosts and files are a job's own; secrets are nobody's business.
+# Names of hosts and files differ from job to job; secrets stay private.
 _OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
 
 
 def library_file(path: str) -> str:
-    """The file's name, with the versions that its folders name: the folders themselves may be anybody's."""
+    """The file's name with the versions in the names of its folders: the folders themselves may differ."""
     folder, _, name = path.rpartition("/")
     versions = " ".join(dict.fromkeys(_IN_PATH.findall(folder)))
     return f"{name} ({versions})" if name and versions else name
 
 
-def of_own_run(evidence: Evidence, said: str) -> dict[str, str]:
-    """Of a run of this program: by its claim, its evidence and its output."""
+def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
+    """Of a run of a campaign, by its claim, evidence and output."""
     libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
     claim = evidence.claim
     settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
     found = {
-        "mpi_library": library_version(said),
+        "mpi_library": library_version(output),
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": claim.get("binding", ""),
         "settings": _settings(settings),
@@ -47,7 +47,7 @@ def of_own_run(evidence: Evidence, said: str) -> dict[str, str]:
 
 
 def of_import(facts: Mapping[str, str]) -> dict[str, str]:
-    """Of an imported run: by the facts of its output and job script."""
+    """Of an imported run, by the facts of its output and job script."""
     per_node = _PTILE.search(facts.get("directive.R", ""))
     found = {
         "mpi": facts.get("mpi"),
@@ -56,7 +56,7 @@ def of_import(facts: Mapping[str, str]) -> dict[str, str]:
         "slots": _first(facts, "directive.ntasks", "directive.n"),
         "slots_per_node": per_node[1] if per_node else facts.get("directive.ntasks-per-node"),
     }
-    if "command" in facts:  # the script is known, and with it what it does not do
+    if "command" in facts:  # with the script it is known which settings are absent
         environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
         steering = {name: environment[name] for name in environment if steers(name)}
         found["command"] = facts["command"]
@@ -70,6 +70,6 @@ def _first(facts: Mapping[str, str], *names: str) -> str | None:
 
 
 def _settings(variables: Mapping[str, str]) -> str:
-    """Variables that steer the MPI library, a word each."""
+    """Variables that steer the MPI library, as one token each."""
     chosen = [name for name in sorted(variables) if not _OWN.search(name)]
     return " ".join(f"{name}={'_'.join(variables[name].split())}" for name in chosen) or _NONE

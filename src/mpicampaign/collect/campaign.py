@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 def collect_all(campaign_folder: Path) -> list[Record]:
-    """The records of everything in a campaign's folder."""
+    """The records of everything in a campaign's folder, merged bundles included."""
     plan = plan_of(campaign_folder)
-    records = collect_own(plan, campaign_folder)
-    return mark_earlier(with_merged(records, plan, campaign_folder, collect_own, plan_of))
+    merged = {folder: collect_own(plan_of(folder), folder) for folder in merged_folders(campaign_folder)}
+    return mark_earlier(with_merged(collect_own(plan, campaign_folder), plan, merged))
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:
-    """The records of what lies in the folder itself, or in that of a merged bundle."""
+    """The records of the runs and imports in a folder: a campaign's, or a merged bundle's."""
     return collect_imports(campaign_folder, collect(plan, campaign_folder))
 
 
 def plan_of(campaign_folder: Path) -> PlanFile:
-    """The plan of a campaign's folder; one without cases where nothing was planned there.
+    """The plan of a campaign's folder; without cases where nothing was planned.
 
     Raises
     ------
     UserError
-        when there is neither a plan nor anything merged, or the plan is damaged.
+        when there is neither a plan nor anything to collect, or the plan is damaged.
     """
     path = campaign_folder / FILE
     if path.exists() or not holds_results(campaign_folder):
@@ -43,6 +43,6 @@ def plan_of(campaign_folder: Path) -> PlanFile:
 
 
 def holds_results(campaign_folder: Path) -> bool:
-    """Whether there is anything to collect: a plan with its runs, imports, or merged bundles."""
+    """Whether there is anything to collect: a plan, imports or merged bundles."""
     own = (campaign_folder / FILE).exists() or (campaign_folder / "imports").is_dir()
     return own or bool(merged_folders(campaign_folder))

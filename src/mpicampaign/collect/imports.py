@@ -1,4 +1,4 @@
-"""From imported raw outputs to records: facts, labels, figures and verdicts, found anew from the files."""
+"""From imported raw outputs to records: facts, labels, metrics and verdicts, derived again from the files."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.imports.map_file import ImportMap
 
-_MANY = 1000  # outputs from which on starting processes costs less than it saves
-_GONE = "the imported file is not there: removed since, or not carried by the bundle that it came with"
+_MANY = 1000  # outputs from which starting processes saves time
+_GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An imported output, read and parsed; ``parsed`` is a text where there are no figures."""
+    """An imported output, read and parsed; ``parsed`` is the reason where there are no values."""
 
     output: Output
     files: dict[str, str]
@@ -46,8 +46,8 @@ class _Read:
 def collect_imports(campaign_folder: Path, planned: Sequence[Record] = ()) -> list[Record]:
     """The records of a campaign with those of its imports.
 
-    A planned run of a case that was imported is not missing any more; imported repeats of a case that has
-    runs of its own follow those.
+    A planned run of an imported case is no longer missing. Imported repeats follow the campaign's own repeats
+    of the case.
     """
     imported: list[Record] = []
     for folder in sorted(path for path in (campaign_folder / "imports").glob("*") if path.is_dir()):
@@ -61,20 +61,16 @@ def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     last: dict[Case, int] = {}
     for record in first:
         last[record.case] = max(last.get(record.case, 0), record.repeat)
-    return [*first, *(_behind(record, last.get(record.case, 0)) for record in then)]
-
-
-def _behind(record: Record, repeats: int) -> Record:
-    return replace(record, repeat=record.repeat + repeats) if repeats else record
+    return [*first, *(replace(record, repeat=record.repeat + last.get(record.case, 0)) for record in then)]
 
 
 def imported_maps(campaign_folder: Path) -> list[ImportMap]:
-    """The maps of a campaign's imports, as they were used."""
+    """The maps of a campaign's imports, as used."""
     return [load_map(path) for path in sorted((campaign_folder / "imports").glob(f"*/{MAP}"))]
 
 
 def read_import(folder: Path) -> list[Record]:
-    """The records of one import, by host group, placement, benchmark and repeat as they come."""
+    """The records of one import, by benchmark, host group, placement and repeat."""
     entries = [entry for entry in read_ledger(folder) if entry.kept]
     chosen = load_map(folder / MAP)
     beside = Companions(entry.path for entry in entries)
@@ -87,9 +83,9 @@ def read_import(folder: Path) -> list[Record]:
 
 
 def _order(chosen: ImportMap) -> Callable[[Record], Any]:
-    """Host groups and placements in the order of the map, others behind them by name."""
+    """A sort key: host groups and placements in the order of the map, then the others by name."""
     groups = {name: number for number, name in enumerate(chosen.system_of)}
-    placements = {name: number for number, name in enumerate(chosen.claims)}
+    placements = {name: number for number, name in enumerate(chosen.placements)}
 
     def key(record: Record) -> tuple[Any, ...]:
         case = record.case
@@ -101,7 +97,7 @@ def _order(chosen: ImportMap) -> Callable[[Record], Any]:
 
 
 def _read_all(files: Path, outputs: Sequence[LedgerEntry], beside: Companions) -> list[_Read]:
-    """All outputs, in their order; many of them by several processes, since parsing takes the time."""
+    """All outputs, in their order. Several processes read many of them, since parsing takes the time."""
     scripts = [beside.of(entry.path, SCRIPT) for entry in outputs]
     stderrs = [beside.of(entry.path, STDERR) for entry in outputs]
     read = partial(_read, files)
@@ -123,7 +119,7 @@ def _read(files: Path, entry: LedgerEntry, script: str | None, stderr: str | Non
         texts.pop("script")
         paths.pop("script", None)
     facts, parsed = _understood(entry, texts)
-    # what the file was when it was imported decides whether it is the same as another one
+    # the checksum at the time of the import decides whether two files are the same run
     output = Output(entry.path, entry.sha256, facts if content is not None else entry.facts)
     changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
     return _Read(output, paths, parsed, changed, content is None)
@@ -132,7 +128,7 @@ def _read(files: Path, entry: LedgerEntry, script: str | None, stderr: str | Non
 def _fits(script: str | None, texts: Mapping[str, str], path: str) -> bool:
     try:
         return script is None or belongs(script, texts["script"], path, texts["output"])
-    except OutputError:  # which suite printed it cannot be told: why, its facts say
+    except OutputError:  # the suite is unknown; reading the facts reports why
         return False
 
 
@@ -144,7 +140,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _understood(entry: LedgerEntry, texts: dict[str, str]) -> tuple[Mapping[str, str], ParsedOutput | str]:
-    """The facts of an output and its figures, or why there are none."""
+    """The facts of an output and its parsed values, or why there are none."""
     try:
         facts = read_facts(entry.path, texts["output"], texts.get("script", ""), texts.get("stderr", ""))
     except OutputError as error:
@@ -155,7 +151,7 @@ def _understood(entry: LedgerEntry, texts: dict[str, str]) -> tuple[Mapping[str,
         parsed = parse(suite, texts["output"])
     except OutputError as error:
         return facts, "; ".join(filter(None, (f"output: {error}", aborted)))
-    # with a closing line, a table is known to be whole
+    # a closing line proves that the table is complete
     return facts, aborted if aborted and not SUITES[suite].closing_line else parsed
 
 
@@ -175,7 +171,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     if read.missing:
         return replace(record, status=MISSING, reason=_GONE)
     if "trouble" in facts:
-        return replace(record, reason=f"the scheduler says: {facts['trouble']}")
+        return replace(record, reason=f"the scheduler reports: {facts['trouble']}")
     if isinstance(read.parsed, str):
         return replace(record, reason=read.parsed)
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
@@ -192,7 +188,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
 
 
 def _arguments(facts: Mapping[str, str]) -> list[str] | None:
-    """The arguments of the program that printed the output; None where its command is not known."""
+    """The arguments of the program that made the output; None where its command is unknown."""
     program, command = facts.get("program", ""), facts.get("command", "")
     if not program or program_of(command) != program:
         return None

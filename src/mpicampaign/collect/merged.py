@@ -1,4 +1,4 @@
-"""Records of merged bundles beside a campaign's own: each run once, none of another campaign file."""
+"""Records of merged bundles added to a campaign's own: each run once, none of another campaign file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MISSING, OK, Case, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from mpicampaign.plan_file import PlanFile
@@ -24,32 +24,28 @@ _RESULTS = (OK, FAILED)
 
 
 def with_merged(
-    records: list[Record],
-    plan: PlanFile,
-    campaign_folder: Path,
-    collect: Callable[[PlanFile, Path], list[Record]],
-    read: Callable[[Path], PlanFile],
+    records: list[Record], plan: PlanFile, merged: Mapping[Path, Iterable[Record]]
 ) -> list[Record]:
-    """The records with those of merged bundles.
+    """The records with those of merged bundles, given by their folders.
 
-    A run that is there already is not taken again; another run of the same number gets the next free one.
-    Where the plan has the case, runs of another campaign file are not taken, just as of the own system.
+    A run that is already present is not added again; a different run with the same number gets the next free
+    number. If the plan has the case, runs of another campaign file are left out, as on the system itself.
     """
-    folders = merged_folders(campaign_folder)
-    if not folders:
+    if not merged:
         return records
     taken = _Taken()
     for record in records:
         taken.add(record)
     planned = {entry.case: {run.identity for run in entry.runs} for entry in plan.cases}
-    for folder in folders:
-        for record in _merged(folder, planned, collect, read):
-            taken.add(record)
+    for folder, found in merged.items():
+        renamed = read_note(folder)["renamed"]
+        for record in found:
+            taken.add(_named(_as_planned(record, planned, renamed), folder, renamed))
     return taken.records()
 
 
 def merged_folders(campaign_folder: Path) -> list[Path]:
-    """The folders of merged bundles; what a killed merge left begins with a dot."""
+    """The folders of merged bundles, without the hidden ones of killed merges."""
     found = (campaign_folder / MERGED).glob("*")
     return sorted(path for path in found if path.is_dir() and not path.name.startswith("."))
 
@@ -70,19 +66,8 @@ def read_note(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path} is damaged: {error}; remove {folder} and merge its bundle again") from error
 
 
-def _merged(
-    folder: Path,
-    planned: dict[Case, set[str]],
-    collect: Callable[[PlanFile, Path], list[Record]],
-    read: Callable[[Path], PlanFile],
-) -> Iterable[Record]:
-    renamed = read_note(folder)["renamed"]
-    for record in collect(read(folder), folder):
-        yield _named(_as_planned(record, planned, renamed), folder, renamed)
-
-
 def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str, str]) -> Record:
-    """The record; a missing one where the plan has its case otherwise."""
+    """The record; a missing one where the plan describes its case differently."""
     system = renamed.get(record.case.system, record.case.system)
     wanted = planned.get(replace(record.case, system=system))
     if wanted is None or record.identity in wanted or record.status not in _RESULTS or not record.identity:
@@ -102,7 +87,7 @@ def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:
 
 @dataclass(slots=True)
 class _Taken:
-    """Records by case and repeat; results displace what says that there is none."""
+    """Records by case and repeat; results replace records without a result."""
 
     found: dict[tuple[Case, int], Record] = field(default_factory=dict)
     seen: dict[tuple[object, ...], list[Record]] = field(default_factory=dict)
@@ -126,7 +111,7 @@ class _Taken:
         self.last[record.case] = max(self.last[record.case], record.repeat)
 
     def _is_known(self, record: Record) -> bool:
-        """Whether this very run is there already, from a bundle before or from this system itself."""
+        """Whether exactly this run is already present, from an earlier bundle or from the system itself."""
         run = (record.case, record.identity, record.hosts, record.job_id, record.started, record.ended)
         alike = self.seen.setdefault((*run, record.status), [])
         if any(other.series == record.series for other in alike):
@@ -135,12 +120,12 @@ class _Taken:
         return False
 
     def records(self) -> list[Record]:
-        """In the order in which cases came first, by repeat."""
+        """By case, in the order of their first appearance, then by repeat."""
         cases = list(dict.fromkeys(case for case, _ in self.found))
         order = {case: number for number, case in enumerate(cases)}
         return sorted(self.found.values(), key=lambda record: (order[record.case], record.repeat))
 
 
 def _supersedes(record: Record, other: Record) -> bool:
-    """Whether it is the same run's success after a failure that an earlier bundle holds."""
+    """Whether it is the success of a run whose failure came with an earlier bundle."""
     return (record.status, other.status) == (OK, FAILED) and record.identity == other.identity != ""

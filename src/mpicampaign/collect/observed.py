@@ -1,7 +1,7 @@
-"""Repeats that were made with another program or MPI library than the latest one are not averaged with it.
+"""Repeats with another program or MPI library than the latest repeat are not averaged with it.
 
-What a campaign declares does not change when a module brings another program under the same name; what the
-runs observed of themselves does.
+A campaign's declaration does not change when a module loads another program under the same name; what the
+runs observed does.
 """
 
 from __future__ import annotations
@@ -24,18 +24,15 @@ _SHOWN = 12  # digits
 
 
 def observed(evidence: Evidence) -> dict[str, str]:
-    """What a run recorded of its program and its MPI library; bundled kernels are known by their version."""
-    program = "" if '"provider":"bundled"' in evidence.claim.get("declared", "") else _program(evidence)
-    found = {PROGRAM: program, LIBRARY: evidence.library[1][:_SHOWN]}
+    """The recorded checksums of program and MPI library; a bundled kernel is identified by its version."""
+    bundled = '"provider":"bundled"' in evidence.claim.get("declared", "")
+    program = "" if bundled else evidence.job.get("program_sha256", "")
+    found = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
     return {key: value for key, value in found.items() if value}
 
 
-def _program(evidence: Evidence) -> str:
-    return evidence.job.get("program_sha256", "")[:_SHOWN]
-
-
 def mark_earlier(records: Iterable[Record]) -> list[Record]:
-    """The records; of each case, those of another state than that of the run that began last are marked."""
+    """The records; in each case, those of another state than the run that began last are marked."""
     records = list(records)
     latest: dict[int, Mapping[str, str]] = {}
     for runs in grouped((r for r in records if _is_observed(r)), lambda record: record.case).values():
@@ -57,5 +54,5 @@ def _state(record: Record) -> dict[str, str]:
 def _marked(record: Record, present: Mapping[str, str]) -> Record:
     mine = _state(record)
     other = [key for key in mine if mine[key] != present.get(key, mine[key])]
-    words = "; ".join(f"{key} {mine[key]}, now {present[key]}" for key in other)
-    return replace(record, earlier=words) if other else record
+    reason = "; ".join(f"{key} {mine[key]}, now {present[key]}" for key in other)
+    return replace(record, earlier=reason) if other else record

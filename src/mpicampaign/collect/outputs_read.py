@@ -1,7 +1,7 @@
-"""Outputs that were read before, so that a look at a campaign does not read each of them again.
+"""A cache of outputs that were parsed, so that a status call does not parse each of them again.
 
-What was found is known by the output's content and by the state of this program: a changed parser reads
-anew. The file may be removed at any time.
+An entry holds for an output's content and the state of this program: a changed parser parses again. The file
+may be removed at any time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class OutputsRead:
-    """Why outputs cannot be used, empty where they can, as it was found before or is found now."""
+    """Why outputs cannot be used (empty where they can), from the cache or found now."""
 
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / FILE
@@ -32,7 +32,7 @@ class OutputsRead:
         self._used: dict[str, str] = {}
 
     def reason(self, asked: str, output: bytes, find: Callable[[], str], lasting: Callable[[], bool]) -> str:
-        """The reason for an output; ``asked``: what else it depends on; ``lasting``: whether to keep it."""
+        """The reason for an output; ``asked``: what else it depends on; ``lasting``: whether to cache it."""
         key = hashlib.sha256(f"{asked}\0".encode() + output).hexdigest()
         if key in self._kept:
             self._used[key] = self._kept[key]
@@ -43,7 +43,7 @@ class OutputsRead:
         return found
 
     def keep(self) -> None:
-        """Write down what was used; others' results, which cannot be written to, are read each time."""
+        """Write the entries that were used; in a folder without write permission nothing is cached."""
         if self._used != self._kept and self._path.parent.is_dir():
             with suppress(OSError):
                 write_whole(self._path, json.dumps({"program": self._state, "outputs": self._used}) + "\n")
@@ -58,7 +58,7 @@ class OutputsRead:
 
 
 def _program_state() -> str:
-    """Changes with every source file of this program."""
+    """A checksum that changes with every source file of this program."""
     lines = sorted(_sources(os.fspath(_PACKAGE)))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 

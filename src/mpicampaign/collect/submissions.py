@@ -1,7 +1,7 @@
-"""What was done with a scheduler for the runs of a campaign: submissions.txt, one line each time.
+"""The log of submissions to a scheduler, submissions.txt, one line for each action.
 
-A line is a time (UTC), the identity of the run, and what was done: ``submitting`` before the scheduler
-is asked, then ``submitted ID``; ``adopted ID``; ``again after REASON``.
+A line is a time (UTC), the identity of the run, and the action: ``submitting`` before the scheduler is
+called, then ``submitted ID``; ``adopted ID``; ``again after REASON``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SUBMITTING = "submitting"
 
 
 def read_submissions(file: Path) -> dict[str, list[str]]:
-    """What was done, by the identity of the run, in the order of time."""
+    """The actions by the identity of the run, in the order of time."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -29,8 +29,8 @@ def read_submissions(file: Path) -> dict[str, list[str]]:
     return found
 
 
-def submissions_words(done: Sequence[str]) -> str:
-    """How often a run was handed to a scheduler, and why more than once; empty where it never was."""
-    count = sum(words.startswith(("submitted ", "adopted ")) for words in done)
-    again = [words for words in done if words.startswith("again ")]
+def submissions_text(actions: Sequence[str]) -> str:
+    """How often a run was submitted, and why more than once; empty where it never was."""
+    count = sum(action.startswith(("submitted ", "adopted ")) for action in actions)
+    again = [action for action in actions if action.startswith("again ")]
     return ", ".join([str(count), *again]) if count else ""

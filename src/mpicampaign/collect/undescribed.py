@@ -1,4 +1,4 @@
-"""Results that the campaign file, as it is now, does not describe: which, and what differs."""
+"""Results that the current campaign file does not describe: which ones, and what differs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.runs import evidence_in
 from mpicampaign.identity import differences, run_path
 from mpicampaign.plan_file import case_of
-from mpicampaign.text import repeats_words
+from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,17 +21,17 @@ NO_CASE = "the campaign has no such case"
 
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
-    """What to say of results that are there beside those of the plan; nothing where there are none."""
+    """Text on the results that are not in the plan; empty where there are none."""
     found = undescribed(plan, folder)
     lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in found.items()]
     if lines:
         count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
-        lines.insert(0, f"{_results(count)} of what the campaign no longer describes:")
+        lines.insert(0, f"{_results(count)} that the campaign no longer describes:")
     return lines + _earlier(folder)
 
 
 def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
-    """The repeats of results beside those of the plan, by what differs and by their case."""
+    """The repeats of the results that are not in the plan, by what differs and by their case."""
     cases = {entry.case: entry for entry in plan.cases}
     described = {
         run_path(case, run.repeat, run.identity) for case, entry in cases.items() for run in entry.runs
@@ -51,7 +51,7 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
         declared = json.loads(claim["declared"])
         case = case_of(declared)
     except (KeyError, ValueError):
-        return "made by an earlier version of this program, which knew a run by the text of its script"
+        return "made by an earlier version of this program, which identified a run by the text of its script"
     if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
@@ -60,14 +60,14 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:
-    return ", ".join(f"{case} {repeats_words(repeats)}" for case, repeats in of_cases.items())
+    return ", ".join(f"{case} {repeats_text(repeats)}" for case, repeats in of_cases.items())
 
 
 def _earlier(folder: Path) -> list[str]:
-    """Results that were set aside whole: of another machine, program or MPI library."""
+    """Text on the results that were set aside: of another machine, program or MPI library."""
     count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
-    words = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
-    return [f"{_results(count)} {words}"] if count else []
+    where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
+    return [f"{_results(count)} {where}"] if count else []
 
 
 def _results(count: int) -> str:

@@ -1,1 +1,1 @@
-"""Records side by side: rows, figures, rankings, changes, published figures."""
+"""Records side by side: rows, rankings, changes, published values."""

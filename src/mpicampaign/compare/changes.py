@@ -1,8 +1,7 @@
 """What changed since an earlier series: the same campaign on another date.
 
-Values are matched by case, series label, number of ranks and metric; nothing else is compared with
-each other. Whether a change is real is asked of `mpicampaign.statistics.medians.difference`, which says so
-where the repeats are too few to tell.
+Values are matched by case, series label, number of ranks and metric; no others are compared.
+`mpicampaign.statistics.medians.difference` judges whether a change is real, or the repeats are too few.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.records import OK, read_records, read_with_header, write_records
+from mpicampaign.records import OK, read_records, write_records
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _Key = tuple[object, ...]
 
 
 class Change(NamedTuple):
-    """A metric against its earlier value; the difference's ratio is median now / median then."""
+    """A metric and its earlier value; the difference's ratio is median now / median then."""
 
     earlier: Cell
     difference: Difference
@@ -76,7 +75,7 @@ def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
     """
     path, kept = folder / "records.jsonl", folder / EARLIER_FILE
     try:
-        header, old = read_with_header(path)
+        header, old = read_records(path)
     except (FileNotFoundError, UserError):
         return
     days = {(run.case, run.repeat): run.started[:10] for run in now if run.status == OK}
@@ -106,7 +105,7 @@ def _key(row: Row, metric: Metric) -> _Key:
 
 
 def _last_start(records: Sequence[Record]) -> str:
-    """When the last complete run began (UTC, ISO 8601); empty where none tells."""
+    """When the last complete run began (UTC, ISO 8601); empty where none is known."""
     return max((record.started for record in records if record.status == OK), default="")
 
 

@@ -1,7 +1,7 @@
 """Records side by side: one row for each host group, placement and series, never fewer.
 
-A row's figures come from the runs that count (complete, not contradicted); every other run is a note
-on the row with its reason, so that what is missing is seen where it is missed.
+A row's values come from the runs that count (complete, not contradicted). Every other run becomes a note on
+the row with its reason, so that readers see what is missing where they look for it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.metrics import (
-    BASELINE,
     Metric,
     Reading,
     choose_metrics,
@@ -29,6 +28,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.records import OK
 from mpicampaign.statistics.medians import summarise
+from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,10 +57,10 @@ def compare(
     return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems)
 
 
-def _labels(benchmark: str, runs: Iterable[Record]) -> list[str]:
+def _labels(benchmark: str, runs: Sequence[Record]) -> list[str]:
     """The labels of all series that any run printed, baselines last; the benchmark's name where none did."""
     labels = dict.fromkeys(series.label for run in runs if run.status == OK for series in run.series)
-    return sorted(labels, key=lambda label: label == BASELINE) or [benchmark]
+    return sorted(labels, key=lambda label: is_baseline(runs[0].suite, label)) or [benchmark]
 
 
 def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[int]) -> Table:
@@ -68,18 +68,18 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     printed = [series for run in runs if run.counts for series in run.series if series.label == label]
     metrics = choose_metrics(suite, printed, sizes) if printed else ()
     if _is_bounded(label, runs):
-        metrics = (*metrics, fraction_of_line_rate(suite))
+        metrics = (*metrics, fraction_of_line_rate(suite, printed[0].benchmark))
     rows = []
     for case, of_case in grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
-    rows = with_monotony(rows)
+    rows = with_monotony(rows, suite)
     rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
     return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
 
 
 def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
-    """Whether the figures of any run can be compared with a line rate."""
+    """Whether the bandwidth of any run can be compared with a line rate."""
     pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
     return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
 

@@ -1,8 +1,8 @@
-"""What rankings of several host groups say together: an order, and in how many of them it is supported.
+"""Rankings of several host groups together: an order, and in how many of them it is supported.
 
-``SHM-1 < SHM-2 < IBV < TCP`` in latency: the order is by the mean place of the medians over the host groups,
-and each neighbouring pair is said to be supported, reversed (with the host groups named) or not to be told in
-each host group, by its comparison there (effect, exact test, corrected for all pairs of that ranking).
+``SHM-1 < SHM-2 < IBV < TCP`` in latency: the order is by the mean place of the medians over the host groups.
+In each host group the comparison of a neighbouring pair (effect, exact test, corrected for all pairs of that
+ranking) supports the order, reverses it, or shows no difference.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Two neighbours of the order: the scopes (host groups) in which each answer holds.
+    """Two neighbours of the order, with the scopes (host groups) of each answer.
 
-    ``leaning``: the medians are the other way round, but the repeats do not support that.
+    ``leaning``: the medians are reversed, but the repeats do not support that.
     """
 
     better: str
@@ -40,7 +40,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """A placement that is left out: its repeats fall into several modes in so many of its host groups."""
+    """A placement that is left out: its repeats have several modes in so many of its host groups."""
 
     placement: str
     several: int
@@ -51,11 +51,10 @@ class Mixed:
 class StatedRanking:
     """The placements in one metric over all host groups.
 
-    ``order``: best first. ``steps``: its neighbours; ``against``: other pairs that somewhere are reversed, at
-    least by their medians. ``whole``: the scopes in which every step of the order that can be looked at there
-    is supported, of those in ``scopes``, which have two contestants at least. ``alone``: contestants that no
-    scope ranks. ``mixed``: placements that are left out since their repeats fall into several modes in most
-    host groups.
+    ``order``: best first. ``steps``: its neighbours. ``against``: other pairs that are reversed somewhere, at
+    least by their medians. ``scopes``: those with two contestants or more. ``whole``: those of them that
+    support every step they can compare. ``alone``: contestants that no scope ranks. ``mixed``: placements
+    left out because their repeats have several modes in most host groups.
     """
 
     metric: Metric
@@ -76,8 +75,8 @@ class StatedRanking:
 def stated_rankings(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[StatedRanking, ...]:
     """One statement for each headline metric and number of ranks in which any host group has two placements.
 
-    A placement whose repeats fall into several modes in most host groups is no single place that could be
-    ranked (unbound ranks, on one socket here and on two there): it is left out where two others remain.
+    A placement whose repeats have several modes in most host groups (unbound ranks, sometimes on one socket,
+    sometimes on two) has no single place in the order. It is left out where two others remain.
     """
     mixed = _mixed(rows)
     plain = [row for row in rows if row.case.placement not in mixed]
@@ -99,7 +98,7 @@ def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
 
 
 def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
-    """What these rankings of placements say together."""
+    """One statement for each metric and number of ranks of these rankings of placements."""
     groups: dict[tuple[Metric, int | None], list[Ranking]] = {}
     for ranking in rankings:
         if ranking.kind == PLACEMENTS:

@@ -1,7 +1,7 @@
-"""Repeats whose figures end at a smaller message than those of others: they give no maximum.
+"""Repeats whose values end at a smaller message than those of others: they give no maximum.
 
-Of OSU they may be cut, since it prints no closing line. IMB says where it gives up: it prints a size that its
-time or memory does not allow without figures. Of the other suites an output that is not whole has no figures.
+Only suites with ``ends_early`` have such repeats. Without a closing line they may be cut; else the suite
+printed sizes without values, since time or memory did not allow them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
 
 
-_GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # what IMB prints instead of values
-
-
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     """The repeats that end before the longest one, each with its last size (B)."""
     ends = {run.repeat: _end(series) for run, series in curves if _ends_early(run)}
@@ -31,7 +28,7 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
 
 
 def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """One finding for each size at which such repeats end, or IMB gave up, be it in all of them."""
+    """One finding for each size at which such repeats end or were given up, even in all of them."""
     known = [(run, series) for run, series in curves if _ends_early(run)]
     cut = cut_repeats(known)
     found = {
@@ -44,10 +41,9 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 
 
 def _shorter(run: Record, end: int, is_cut: bool) -> Shorter:
-    may_be_cut = not SUITES[run.suite].closing_line
-    printed = "" if may_be_cut else run.metadata.get("not_measured", "")
-    given_up = tuple(reason for reason in _GIVEN_UP if reason in printed)
-    return Shorter(end=end, given_up=given_up, may_be_cut=may_be_cut, no_maximum=is_cut)
+    suite, printed = SUITES[run.suite], run.metadata.get("not_measured", "")
+    given_up = tuple(reason for reason in suite.given_up if reason in printed)
+    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line, no_maximum=is_cut)
 
 
 def _ends_early(run: Record) -> bool:
@@ -56,12 +52,12 @@ def _ends_early(run: Record) -> bool:
 
 
 def _end(series: Series) -> int:
-    """The largest size with a figure."""
-    figures = [values for name, values in series.columns.items() if name != "size"]
-    rows = zip(_sizes(series), zip(*figures, strict=False), strict=False)
+    """The largest size with a value."""
+    columns = [values for name, values in series.columns.items() if name != "size"]
+    rows = zip(_sizes(series), zip(*columns, strict=False), strict=False)
     return max((size for size, row in rows if any(value is not None for value in row)), default=0)
 
 
 def _sizes(series: Series) -> list[int]:
-    """All sizes that are there, those without figures, too."""
+    """All printed sizes, also those without values."""
     return [int(size or 0) for size in series.columns.get("size", ())]

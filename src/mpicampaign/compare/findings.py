@@ -1,6 +1,6 @@
-"""What is to be said of the runs and values of a row: typed data, no sentence, no unit.
+"""Findings on the runs and values of a row: typed data without sentences or units.
 
-`mpicampaign.show.sentences` has the words.
+`mpicampaign.show.sentences` writes them.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ BETWEEN = "between"  # the median is the mean of two middle values that lie far 
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
-ABOVE = "above"  # more bytes a second than the link is said to carry
+ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
 NOT_IN_CAMPAIGN = "not_in_campaign"
 NO_LARGE_SIZE = "no_large_size"
 NO_BOUND = "no_bound"
 NOT_AT_SIZE = "not_at_size"
 
-# In the order in which they are told.
+# In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, UNVERIFIED, DECLARED),
     *(NOT_CONVERGED, UNLIKE, SHORTENED, ELSEWHERE, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
@@ -50,9 +50,9 @@ WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """Why runs are left out or doubted, or what is found in their values; its kind may say it all.
+    """Why runs are left out or doubted, or what is found in their values. The kind alone may be enough.
 
-    ``repeats``: those that it concerns; none where it concerns all.
+    ``repeats``: those that it concerns; empty where it concerns all.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded(Note):
-    """What a run recorded itself: why it failed, is n/a, contradicted, unverified, earlier, shortened."""
+    """A reason that the run recorded: why it failed, is n/a, contradicted, unverified, earlier, shortened."""
 
     reason: str
 
@@ -78,7 +78,7 @@ class Shorter(Note):
     """The values end at a smaller message than those of other repeats, or than the sizes.
 
     ``end``: the last size (B) with a value. ``given_up``: what the program printed instead of values.
-    ``may_be_cut``: nothing tells whether the output is whole. ``no_maximum``: others reach further.
+    ``may_be_cut``: nothing shows whether the output is whole. ``no_maximum``: others reach further.
     """
 
     kind: str = NOT_PRINTED

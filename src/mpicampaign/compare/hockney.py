@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.records import Record, Series
 
-# Why a segment does not tell its bandwidth or latency.
+# Why a segment has no bandwidth or latency.
 NO_GROWTH = "no growth"  # the time does not grow with size: no bandwidth
 FASTER_THAN_SIZE = "faster than size"  # the time grows faster than size: no latency
 WITHIN_SCATTER = "within scatter"  # the time grows by no more with size than it scatters: no bandwidth
 
 LEAST_SIZES = 3  # of a segment; two always fit
 MOST_SEGMENTS = 6
-POOR_FIT = 0.1  # typical relative residual above which a segment's figures are doubtful
+POOR_FIT = 0.1  # typical relative residual above which a segment's values are doubtful
 _TELLING = 3.0  # residuals by which the time must grow over a segment for its bandwidth to mean anything
 # Of a segment: latency, bandwidth, its border; and two for having chosen the border among all sizes: with
 # three in all a quarter of curves of one protocol with 3 % of noise had a second segment, with five 1 %.
@@ -45,7 +45,7 @@ class Segment:
     """The model over neighbouring message sizes (B), both ends included.
 
     ``latency`` (s), ``bandwidth`` (B/s, asymptotic), ``half_length`` (B): ``None`` where the segment does not
-    tell it; ``doubt`` then says why. ``residual``: root mean square of the relative errors.
+    determine it, for the reason in ``doubt``. ``residual``: root mean square of the relative errors.
     """
 
     first: int
@@ -82,7 +82,7 @@ def _one_way(run: Record, series: Series) -> bool:
 def fits(row: Row) -> tuple[Segment, ...]:
     """The segments of a row's median curve over its repeats; none where the time is not that of one message.
 
-    A row whose repeats fall into modes has the fit of a curve that no run may have had: its note says so.
+    Where the repeats fall into modes, no run may have had this curve; the row then has a note.
     """
     if not row.curves or not _one_way(*row.curves[0]):
         return ()

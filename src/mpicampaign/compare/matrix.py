@@ -1,7 +1,6 @@
 """One metric of a table as host groups × placements, each entry with its row or a reason.
 
-What tables in a report look like, and heat maps. An entry without a figure is never just empty: it says
-why there is none.
+The form of tables in a report, and of heat maps. An entry without a value always has the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """What stands at one host group and placement: the metric's cell, or the reasons why there is none.
+    """One host group and placement: the metric's cell, or the reasons why there is none.
 
     ``row`` is ``None`` only where the campaign has no such case; ``cell`` is ``None`` wherever there is no
     value, and only then is ``absence`` not empty.
@@ -42,10 +41,10 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One metric for one number of ranks (``None`` where no run tells it).
+    """One metric for one number of ranks (``None`` where it is unknown).
 
-    ``host_groups`` (with the system where there are several, as `Comparison.place` says) and ``placements``
-    are harmless to print, in the campaign's order; both hold only what has a row of so many ranks or is n/a.
+    ``host_groups`` (named as by `Comparison.place`) and ``placements`` are safe to print, in the campaign's
+    order. Both hold only what has a row with so many ranks or is n/a.
     """
 
     table: Table
@@ -66,7 +65,7 @@ class Matrix:
         return self._rows.get((host_group, placement))
 
     def entry(self, host_group: str, placement: str) -> Entry:
-        """Row and figure, or the reason why there is none."""
+        """Row and value, or the reason why there is none."""
         row = self.row(host_group, placement)
         if row is None:
             return Entry(None, None, (Note(kind=NOT_IN_CAMPAIGN),))
@@ -89,7 +88,7 @@ def absence_of(row: Row, metric: Metric) -> Absence:
 
 
 def matrix(comparison: Comparison, table: Table, metric: Metric, ranks: int | None) -> Matrix:
-    """One metric of a table for one number of ranks; rows without any figure are in each of them."""
+    """One metric of a table for one number of ranks; rows without any value are in each of them."""
     rows = [row for row in table.rows if row.ranks in (ranks, None)]
     named = {(comparison.place(row), visible(row.case.placement)): row for row in rows}
     host_groups = tuple(dict.fromkeys(place for place, _ in named))
@@ -98,5 +97,5 @@ def matrix(comparison: Comparison, table: Table, metric: Metric, ranks: int | No
 
 
 def ranks_of(rows: Sequence[Row]) -> tuple[int | None, ...]:
-    """The numbers of ranks of the rows, ascending; one unknown number where no run tells any."""
+    """The numbers of ranks of the rows, ascending; None alone where all are unknown."""
     return tuple(sorted({row.ranks for row in rows if row.ranks is not None})) or (None,)

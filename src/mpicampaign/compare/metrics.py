@@ -1,37 +1,29 @@
-"""The figures that are taken from each run for comparison: which ones, and how they are read.
+"""The metrics that are taken from each run for comparison: which ones, and how they are read.
 
-One figure per run (launch): the samples inside a run are already summarised in its series.
+A metric has one value per run (launch): the samples inside a run are already summarised in its series.
+Which columns a suite has of its own, what it ranks, and what its bandwidth counts: see `Suite`.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from mpicampaign.dimension import (
-    BANDWIDTH,
-    DURATION,
-    FLOPS,
-    FRACTION,
-    MESSAGE_RATE,
-    RATIO,
-    TIME,
-)
-from mpicampaign.suites import SUITES, sends, single_metrics
-from mpicampaign.suites.kernels.sweep import BASELINE as BASELINE  # others read it from here
+from mpicampaign.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME
+from mpicampaign.suites import SUITES, sends
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record, Series
+    from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
 
-KERNEL = "kernel"
-POINT_TO_POINT = "point_to_point"  # no gather; what it sends is what it delivers
-
-_DIMENSIONS = {
+# Columns that any suite may have, in the order in which they are shown.
+_COMMON = {
     "flops": FLOPS,
     "time": TIME,
     "bandwidth": BANDWIDTH,
@@ -40,49 +32,30 @@ _DIMENSIONS = {
     "overlap": FRACTION,
 }
 
-
 # From this message size (B) on, bandwidth is compared with the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
 
 
-def dimension_of(column: str) -> Dimension:
-    """What a column of a series measures."""
-    single = single_metrics().get(column)
-    return single.dimension if single else _DIMENSIONS[column]
-
-
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure of a run.
+    """A number that is taken from each run.
 
     ``size``: the message size in B at which the column is read; ``None``: the column's maximum over
     all sizes, or its only value where the benchmark has no sizes. ``group`` is what metrics shown side
-    by side have in common, ``part`` what tells them apart. ``baseline``: the figure is divided by that
-    of `BASELINE` in the same run. ``bound``: it is divided by what the link can carry. ``headline``: ranked
-    in words.
+    by side have in common, ``part`` what distinguishes them. ``headline``: it is ranked. ``baseline``: the
+    series of the same run by whose value it is divided. ``bound``: it is divided by what the link can carry.
     """
 
     name: str
     column: str
+    dimension: Dimension
     size: int | None = None
     group: str = ""
     part: str = ""
-    baseline: bool = False
-    bound: bool = False
     headline: bool = False
-    duration: bool = False
-
-    @property
-    def dimension(self) -> Dimension:
-        """What it measures."""
-        if self.bound:
-            return FRACTION
-        if self.baseline:
-            return RATIO
-        if self.duration:
-            return DURATION
-        return dimension_of(self.column)
+    baseline: str = ""
+    bound: bool = False
 
     @property
     def lower_is_better(self) -> bool:
@@ -91,10 +64,17 @@ class Metric:
 
 
 class Reading(NamedTuple):
-    """A figure, and the message size (B) at which it was found."""
+    """A value, and the message size (B) at which it was found."""
 
     value: float
     size: int | None
+
+
+class _Sizes(NamedTuple):
+    """Message sizes (B): those to show, and those that any run printed, ascending."""
+
+    shown: Sequence[int]
+    printed: Sequence[int]
 
 
 def printed_sizes(tables: Iterable[Series]) -> list[int]:
@@ -116,112 +96,146 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
 
     Parameters
     ----------
-    suite : the benchmark's suite; kernels show useful and wire bandwidth side by side
+    suite : the benchmark's suite, whose own metrics follow the common ones
     tables : the same series of all runs
-    wanted : message sizes (B) at which bandwidth or time is shown
+    wanted : message sizes (B) at which metrics over sizes are shown
     """
     columns = {name for table in tables for name in table.columns if _holds(table, name)}
     printed = printed_sizes(tables)
-    sizes = chosen_sizes(wanted, printed)
-    if suite == KERNEL and "bandwidth" in columns:
-        return _kernel_metrics(tables[0].benchmark, sizes, columns)
-    if not printed:
-        return _single_metrics(suite, columns)
-    if "bandwidth" in columns:
-        return _transfer_metrics(sizes, printed, columns)
-    return _time_metrics(tables[0].benchmark, sizes, printed, columns)
+    sizes = _Sizes(chosen_sizes(wanted, printed), printed)
+    of_suite = found.metrics if (found := SUITES.get(suite)) else {}
+    own = {column: metric for column, metric in of_suite.items() if column in columns}
+    others = columns - own.keys()
+    if own and not others & _COMMON.keys():
+        return tuple(_own_metrics(own, sizes))
+    common = _common_metrics(suite, tables[0].benchmark, others, sizes)
+    return (*common, *_own_metrics(own, sizes))
 
 
 def _holds(table: Series, column: str) -> bool:
     return any(value is not None for value in table.columns[column])
 
 
-def _single_metrics(suite: str, columns: set[str]) -> tuple[Metric, ...]:
-    if "flops" in columns:
-        plain = _rated_metrics(columns)
-    else:
-        plain = [Metric(name, name, headline=True) for name in _DIMENSIONS if name in columns]
-    of_suite = found.metrics if (found := SUITES.get(suite)) else {}
-    named = [(name, single) for name, single in of_suite.items() if name in columns]
-    singles = (Metric(s.title, name, group=s.title, headline=s.headline) for name, s in named)
-    return (*plain, *singles)
+def _common_metrics(suite: str, series: str, columns: set[str], sizes: _Sizes) -> list[Metric]:
+    useful = useful_bandwidth(suite, series)
+    if useful and "bandwidth" in columns:
+        return _useful_metrics(useful, sizes.shown, columns)
+    if not sizes.printed:
+        present = ((name, dimension) for name, dimension in _COMMON.items() if name in columns)
+        return [Metric(name, name, dimension, headline=True) for name, dimension in present]
+    if "bandwidth" in columns:
+        return _transfer_metrics(sizes, columns)
+    return _time_metrics(is_latency(suite, series), sizes, columns)
 
 
-def _rated_metrics(columns: set[str]) -> list[Metric]:
-    """The rate of a calculation, and beside it the time, which says the same and is not ranked."""
-    rate = Metric("flop rate", "flops", group="flop rate", headline=True)
-    return [rate, *([Metric("time", "time", group="time", duration=True)] if "time" in columns else [])]
-
-
-def _transfer_metrics(sizes: Sequence[int], printed: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
+def _own_metrics(own: Mapping[str, ColumnMetric], sizes: _Sizes) -> list[Metric]:
     found = []
-    if "time" in columns:
-        found.append(_latency(printed[0]))
-    found += [_at("bandwidth", "bandwidth", size) for size in sizes]
-    found.append(Metric("maximum bandwidth", "bandwidth", group="maximum bandwidth", headline=True))
+    for column, metric in own.items():
+        title, ranked = metric.title, metric.headline
+        if not sizes.printed:
+            found.append(Metric(title, column, metric.dimension, group=title, headline=ranked))
+        elif not ranked:
+            found += [_at(title, column, metric.dimension, size) for size in sizes.shown]
+        elif metric.dimension.lower_is_better:
+            found += _lower_is_better(title, column, metric.dimension, sizes)
+        else:
+            found += _higher_is_better(title, column, metric.dimension, sizes)
+    return found
+
+
+def _transfer_metrics(sizes: _Sizes, columns: set[str]) -> list[Metric]:
+    found = [_latency(sizes.printed[0])] if "time" in columns else []
+    found += _higher_is_better("bandwidth", "bandwidth", BANDWIDTH, sizes)
     if "message_rate" in columns:
-        name = "maximum message rate"
-        found.append(Metric(name, "message_rate", group=name, headline="time" not in columns))
-    return tuple(found)
+        found.append(
+            _maximum_of("message rate", "message_rate", MESSAGE_RATE, headline="time" not in columns)
+        )
+    return found
 
 
-def _time_metrics(
-    benchmark: str, sizes: Sequence[int], printed: Sequence[int], columns: set[str]
-) -> tuple[Metric, ...]:
-    """Collectives: an operation on 0 B does nothing, so its time is no latency and is not shown."""
-    if "latency" in benchmark.lower():
-        first = _latency(printed[0])
-    else:
-        smallest = next((size for size in printed if size > 0), printed[0])
-        first = _at("time", "time", smallest, headline=True)
-    others = [size for size in sizes if size != first.size]
-    last = max((size for size in others if size in printed), default=None)
-    found = [first, *(_at("time", "time", size, headline=size == last) for size in others)]
+def _time_metrics(of_latency: bool, sizes: _Sizes, columns: set[str]) -> list[Metric]:
+    found = _lower_is_better("time", "time", TIME, sizes, _latency(sizes.printed[0]) if of_latency else None)
     if "overlap" in columns:
-        found += [_at("overlap", "overlap", size) for size in sizes]
-    return tuple(found)
+        found += [_at("overlap", "overlap", FRACTION, size) for size in sizes.shown]
+    return found
 
 
-def _kernel_metrics(benchmark: str, sizes: Sequence[int], columns: set[str]) -> tuple[Metric, ...]:
+def _higher_is_better(title: str, column: str, dimension: Dimension, sizes: _Sizes) -> list[Metric]:
+    """At the sizes to show, and the maximum, which is ranked."""
+    shown = [_at(title, column, dimension, size) for size in sizes.shown]
+    return [*shown, _maximum_of(title, column, dimension, headline=True)]
+
+
+def _lower_is_better(
+    title: str, column: str, dimension: Dimension, sizes: _Sizes, first: Metric | None = None
+) -> list[Metric]:
+    """At the sizes to show; ranked at the smallest and the largest.
+
+    ``first``: instead of the smallest size from 1 B on. A collective on 0 B does nothing, so its time is no
+    latency and is not shown.
+    """
+    smallest = next((size for size in sizes.printed if size > 0), sizes.printed[0])
+    first = first or _at(title, column, dimension, smallest, headline=True)
+    others = [size for size in sizes.shown if size != first.size]
+    last = max((size for size in others if size in sizes.printed), default=None)
+    return [first, *(_at(title, column, dimension, size, headline=size == last) for size in others)]
+
+
+def _useful_metrics(useful: UsefulBandwidth, sizes: Sequence[int], columns: set[str]) -> list[Metric]:
     """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
     found = []
     for size in (*sizes, None):
-        unit = "message" if benchmark == POINT_TO_POINT else "rank"
-        group = "maximum" if size is None else f"at {format_size(size)} per {unit}"
+        group = "maximum" if size is None else f"at {format_size(size)} per {useful.per}"
         named = "maximum {}" if size is None else f"{{}} {group}"
         name = named.format("B_useful")
-        found.append(Metric(name, "bandwidth", size, group, "B_useful", headline=size is None))
-        if benchmark == POINT_TO_POINT:
-            continue
-        if "bandwidth_wire" in columns and benchmark != BASELINE:  # nobody knows what MPI sends
-            found.append(Metric(named.format("B_wire"), "bandwidth_wire", size, group, "B_wire"))
-        if benchmark != BASELINE and size is not None:
-            name = named.format(f"B_useful / {BASELINE}")
-            found.append(Metric(name, "bandwidth", size, group, f"/ {BASELINE}", baseline=True))
-    return tuple(found)
+        ranked = size is None
+        found.append(Metric(name, "bandwidth", BANDWIDTH, size, group, "B_useful", headline=ranked))
+        if useful.wire and "bandwidth_wire" in columns:
+            found.append(Metric(named.format("B_wire"), "bandwidth_wire", BANDWIDTH, size, group, "B_wire"))
+        if useful.baseline and size is not None:
+            part = f"/ {useful.baseline}"
+            name = named.format(f"B_useful {part}")
+            found.append(Metric(name, "bandwidth", RATIO, size, group, part, baseline=useful.baseline))
+    return found
 
 
 def _latency(size: int) -> Metric:
-    name = f"latency at {format_size(size)}"
-    return Metric(name, "time", size, name, headline=True)
+    return _at("latency", "time", TIME, size, headline=True)
 
 
-def _at(words: str, column: str, size: int, headline: bool = False) -> Metric:
-    name = f"{words} at {format_size(size)}"
-    return Metric(name, column, size, name, headline=headline)
+def _at(title: str, column: str, dimension: Dimension, size: int, headline: bool = False) -> Metric:
+    name = f"{title} at {format_size(size)}"
+    return Metric(name, column, dimension, size, name, headline=headline)
 
 
-def fraction_of_line_rate(suite: str) -> Metric:
+def _maximum_of(title: str, column: str, dimension: Dimension, headline: bool) -> Metric:
+    name = f"maximum {title}"
+    return Metric(name, column, dimension, group=name, headline=headline)
+
+
+def fraction_of_line_rate(suite: str, series: str) -> Metric:
     """The largest bandwidth from `BOUND_SIZE` on, divided by what the link can carry."""
-    name = "fraction of line rate"
-    return Metric(name, "bandwidth", group=name, part="B_useful" if suite == KERNEL else "", bound=True)
+    name, part = "fraction of line rate", "B_useful" if useful_bandwidth(suite, series) else ""
+    return Metric(name, "bandwidth", FRACTION, group=name, part=part, bound=True)
+
+
+def useful_bandwidth(suite: str, series: str) -> UsefulBandwidth | None:
+    """What the bandwidth of a series counts, where that is delivered blocks."""
+    sent = sends(suite, series)
+    return sent.useful if sent else None
+
+
+def is_latency(suite: str, series: str) -> bool:
+    """Whether the time of a series without bandwidth is a latency."""
+    found = SUITES.get(suite)
+    return found is not None and re.fullmatch(found.latencies, series) is not None
 
 
 def link_bound(run: Record, table: Series) -> float | None:
-    """What the link can carry of that which the figures count (B/s).
+    """What the link can carry of that which the bandwidth counts (B/s).
 
-    None where no rate is given, where the ranks of a host share a link, and for benchmarks whose figures do
-    not tell what crossed one.
+    None where no rate is given, where the ranks of a host share a link, and where the bandwidth does not show
+    what crossed one.
     """
     hosts = len(run.hosts)
     if run.line_rate is None or hosts < 2:
@@ -244,24 +258,27 @@ def read_fraction(run: Record, table: Series) -> Reading | None:
 
 
 def read(metric: Metric, table: Series, run: Iterable[Series]) -> Reading | None:
-    """The metric's figure in one series of a run; ``run``: all series of that run, for the baseline."""
-    found = _maximum(table, metric.column) if metric.size is None else _value_at(table, metric)
+    """The metric's value in one series of a run; ``run``: all series of that run, for the baseline."""
+    found = _read(metric, table)
     if found is None or not metric.baseline:
         return found
-    for other in run:
-        if other.benchmark == BASELINE:
-            base = _value_at(other, metric)
-            return Reading(found.value / base.value, found.size) if base and base.value else None
-    return None
+    base = next((_read(metric, other) for other in run if other.benchmark == metric.baseline), None)
+    return Reading(found.value / base.value, found.size) if base and base.value else None
+
+
+def _read(metric: Metric, table: Series) -> Reading | None:
+    if metric.size is None:
+        return _maximum(table, metric.column)
+    value = _value(table, metric.column, metric.size)
+    return Reading(value, metric.size) if _usable(value) else None
 
 
 def _value(table: Series, column: str, size: int) -> float | None:
-    """The figure of `curve` at one size; faster, where no size is there twice."""
+    """The value of `curve` at one size; faster where each size occurs once."""
     sizes = table.columns.get("size", [])
     if sizes.count(size) != 1 or len(sizes) != len(table.columns.get(column, [])):
         return curve(table, column).get(size)
-    value = table.columns[column][sizes.index(size)]
-    return value if _usable(value) else None
+    return table.columns[column][sizes.index(size)]
 
 
 def curve(table: Series, column: str) -> dict[int, float]:
@@ -272,11 +289,6 @@ def curve(table: Series, column: str) -> dict[int, float]:
         return {}
     pairs = zip(sizes, values, strict=True)
     return {int(size): value for size, value in pairs if size is not None and _usable(value)}
-
-
-def _value_at(table: Series, metric: Metric) -> Reading | None:
-    value = _value(table, metric.column, metric.size if metric.size is not None else -1)
-    return None if value is None else Reading(value, metric.size)
 
 
 def _maximum(table: Series, column: str) -> Reading | None:

@@ -1,27 +1,29 @@
-"""Rows of b_eff that have less of it than fewer ranks of the same host group over the same transport."""
+"""Rows with less bandwidth than fewer ranks of the same host group have over the same transport."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import NotMonotonic
+from mpicampaign.grouping import grouped
 from mpicampaign.records import CLAIMED_TRANSPORT
-from mpicampaign.suites.kernels.effective_bandwidth import better_with_fewer
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
+    """A row's medians of a metric, and of the column that, divided by the ranks, is what one rank adds."""
+
     row: Row
     ranks: int
-    b_eff: float
-    rings: float
+    value: float
+    share: float
 
     @property
     def network(self) -> tuple[str, str, frozenset[str]]:
@@ -30,40 +32,63 @@ class _Point:
         return case.system, case.host_group, transports
 
 
-def with_monotony(rows: Sequence[Row]) -> list[Row]:
-    """The rows; those that fewer ranks outdo have a note. Rows of unknown transport are not compared."""
-    points = [point for row in rows if (point := _point(row)) is not None and "" not in point.network[2]]
-    networks: dict[object, list[_Point]] = defaultdict(list)
-    for point in points:
-        networks[point.network].append(point)
-    notes = {id(point.row): _note(point, networks[point.network]) for point in points}
-    return [_noted(row, notes.get(id(row))) for row in rows]
+def with_monotony(rows: Sequence[Row], suite: str) -> list[Row]:
+    """The rows, with a note on each that fewer ranks outdo. Rows of unknown transport are not compared."""
+    notes: dict[int, list[NotMonotonic]] = {id(row): [] for row in rows}
+    for column, share in _shares(suite).items():
+        found = (_point(row, column, share) for row in rows)
+        points = [point for point in found if point is not None and "" not in point.network[2]]
+        for alike in grouped(points, lambda point: point.network).values():
+            for point in alike:
+                notes[id(point.row)] += _notes(point, alike)
+    return [replace(row, notes=(*row.notes, *notes[id(row)])) if notes[id(row)] else row for row in rows]
 
 
-def _noted(row: Row, note: NotMonotonic | None) -> Row:
-    return row if note is None else replace(row, notes=(*row.notes, note))
+def _shares(suite: str) -> dict[str, str]:
+    """The columns that should not fall with the number of ranks; see `ColumnMetric`."""
+    own = found.metrics if (found := SUITES.get(suite)) else {}
+    return {column: metric.share for column, metric in own.items() if metric.share}
 
 
-def _point(row: Row) -> _Point | None:
+def _point(row: Row, column: str, share: str) -> _Point | None:
     medians = {cell.metric.column: cell.summary.median for cell in row.cells if cell.summary is not None}
-    if row.ranks is None or not {"b_eff", "b_eff_rings"} <= medians.keys():
+    if row.ranks is None or not {column, share} <= medians.keys():
         return None
-    return _Point(row, row.ranks, medians["b_eff"], medians["b_eff_rings"])
+    return _Point(row, row.ranks, medians[column], medians[share])
 
 
-def _note(point: _Point, others: Iterable[_Point]) -> NotMonotonic | None:
+def _notes(point: _Point, others: Iterable[_Point]) -> list[NotMonotonic]:
     by_ranks: dict[int, _Point] = {}
-    for other in sorted(others, key=lambda other: other.b_eff):
+    for other in sorted(others, key=lambda other: other.value):
         by_ranks[other.ranks] = other  # several placements of so many ranks: the best
-    formers = {ranks: other.b_eff for ranks, other in by_ranks.items()}
-    best = better_with_fewer(point.ranks, point.b_eff, point.rings, formers)
+    values = {ranks: other.value for ranks, other in by_ranks.items()}
+    best = better_with_fewer(point.ranks, point.value, point.share, values)
     if best is None:
-        return None
-    former = by_ranks[best]
-    return NotMonotonic(
-        ranks=point.ranks,
-        b_eff=point.b_eff,
-        fewer=best,
-        placement=former.row.case.placement,
-        b_eff_of_fewer=former.b_eff,
-    )
+        return []
+    return [
+        NotMonotonic(
+            ranks=point.ranks,
+            b_eff=point.value,
+            fewer=best,
+            placement=by_ranks[best].row.case.placement,
+            b_eff_of_fewer=values[best],
+        )
+    ]
+
+
+def better_with_fewer(ranks: int, value: float, share: float, values: Mapping[int, float]) -> int | None:
+    """The smaller number of ranks with the best value, where the last rank alone cannot explain that.
+
+    Parameters
+    ----------
+    ranks, value : how many, and their bandwidth
+    share : bandwidth of which each rank adds an equal part
+    values : bandwidths by the number of ranks; those of as many ranks or more are not looked at
+
+    Returns
+    -------
+    None unless that value is larger by more than ``share / ranks``.
+    """
+    fewer = {count: found for count, found in values.items() if count < ranks}
+    best = max(fewer, key=fewer.__getitem__, default=None)
+    return best if best is not None and fewer[best] - value > share / ranks else None

@@ -1,32 +1,26 @@
-"""Published rows beside the rows of a comparison: only figures whose meaning is the same.
+"""Published rows beside the rows of a comparison: only values with the same meaning.
 
-They are marked as published wherever they are shown, and never averaged or tested with own runs: of the
-shipped publications none gives its single repeats.
+They are marked as published wherever they are shown, and never averaged or tested with own runs: none of the
+shipped publications gives its single repeats.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+from mpicampaign.grouping import grouped
 from mpicampaign.reference import load_reference
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.metrics import Metric
+    from mpicampaign.grouping import grouped
     from mpicampaign.presentation import ReferenceChoice
-    from mpicampaign.reference import PublishedValue
-
-# The published benchmark's name, and the suites and series that measure the same by the same definition.
-# The kernel latency_bandwidth has HPCC's rings and pairs (docs/method.md). Another HPL is another N.
-_SAME = {
-    "PingPong": {("imb", "PingPong")},
-    "HPCC": {("hpcc", "HPCC"), ("kernel", "latency_bandwidth")},
-    "b_eff": {("kernel", "b_eff")},
-}
+from mpicampaign.reference import PublishedValue
 
 
 def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -> Comparison:
@@ -36,7 +30,7 @@ def with_published(comparison: Comparison, choices: Sequence[ReferenceChoice]) -
 
 
 def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[PublishedRow, ...]:
-    """The published rows that have figures for the metrics of a table.
+    """The published rows with values for the metrics of a table.
 
     Without a choice of placements those of the table's own rows; all, where the publication has none of them.
     """
@@ -44,69 +38,41 @@ def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[Pub
 
 
 def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
-    reference = load_reference(choice.name)
-    figures = [figure for figure in reference.figures if _same_benchmark(table, figure)]
-    figures = _of_placements(table, choice, figures)
+    reference, benchmark = load_reference(choice.name), _published_name(table)
+    published = [value for value in reference.values if value.benchmark == benchmark]
+    published = _of_placements(table, choice, published)
     if choice.host_groups:
-        figures = [figure for figure in figures if figure.host_group in choice.host_groups]
-    found = []
-    for _, group in groupby(sorted(figures, key=_place), key=_place):
-        of_place = list(group)
-        values = _values(table.metrics, of_place)
-        if values:
-            found.append(_row(of_place[0], reference.source, choice, values))
-    order = {_place(figure): number for number, figure in reversed(list(enumerate(reference.figures)))}
-    return sorted(found, key=lambda row: order[_row_place(row)])
+        published = [value for value in published if value.host_group in choice.host_groups]
+    places = grouped(published, _place).items()
+    found = [(place, _values(table.metrics, of_place)) for place, of_place in places]
+    source, chosen = (reference.source, choice.name), bool(choice.host_groups)
+    return [PublishedRow(*place, *source, values, chosen) for place, values in found if values]
 
 
-def _row(
-    first: PublishedValue, source: str, choice: ReferenceChoice, values: Mapping[Metric, float]
-) -> PublishedRow:
-    return PublishedRow(
-        first.system,
-        first.host_group,
-        first.placement,
-        first.ranks,
-        first.statistic,
-        first.n,
-        source,
-        choice.name,
-        values,
-        bool(choice.host_groups),
-    )
+def _place(value: PublishedValue) -> tuple[str, str, str, int | None, str, int]:
+    """Whose value it is, and of which statistic: the first fields of a `PublishedRow`."""
+    return value.system, value.host_group, value.placement, value.ranks, value.statistic, value.n
 
 
-def _place(figure: PublishedValue) -> tuple[str, str, str, int, str, int]:
-    return (
-        figure.system,
-        figure.host_group,
-        figure.placement,
-        figure.ranks or 0,
-        figure.statistic,
-        figure.n,
-    )
+def _published_name(table: Table) -> str:
+    """The published benchmark of the same definition; empty where the suite names none.
 
-
-def _row_place(row: PublishedRow) -> tuple[str, str, str, int, str, int]:
-    return row.system, row.host_group, row.placement, row.ranks or 0, row.statistic, row.n
-
-
-def _same_benchmark(table: Table, figure: PublishedValue) -> bool:
-    """HPL is the same only with the same problem, blocks and grid, which its label has."""
-    if figure.benchmark.startswith("HPL "):
-        return table.suite == "hpl" and table.label == figure.benchmark
-    return (table.suite, table.label) in _SAME.get(figure.benchmark, set())
+    With the series' qualifiers: HPL is the same only with the same problem, blocks and grid.
+    """
+    suite = SUITES.get(table.suite)
+    name = suite.published.get(table.series, "") if suite else ""
+    return name and name + table.label.removeprefix(table.series)
 
 
 def _of_placements(
-    table: Table, choice: ReferenceChoice, figures: list[PublishedValue]
+    table: Table, choice: ReferenceChoice, published: list[PublishedValue]
 ) -> list[PublishedValue]:
     wanted = set(choice.placements) or {row.case.placement for row in table.rows}
-    found = [figure for figure in figures if figure.placement in wanted]
-    return found if found or choice.placements else figures
+    found = [value for value in published if value.placement in wanted]
+    return found if found or choice.placements else published
 
 
-def _values(metrics: Iterable[Metric], figures: Iterable[PublishedValue]) -> dict[Metric, float]:
-    known = {(figure.quantity, figure.size): figure.value for figure in figures}
+def _values(metrics: Iterable[Metric], published: Iterable[PublishedValue]) -> dict[Metric, float]:
+    known = {(value.quantity, value.size): value.value for value in published}
     plain = (metric for metric in metrics if not metric.bound and not metric.baseline)
     return {m: known[m.column, m.size] for m in plain if (m.column, m.size) in known}

@@ -1,4 +1,4 @@
-"""Which is best, by how much, and whether the repeats can tell: pairwise comparison."""
+"""Which is best, by how much, and whether the repeats show it: pairwise comparison."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = 12  # contestants above which not every pair is compared
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A row under the name by which it differs from the others of its ranking."""
+    """A row, by the name in which it differs from the others of its ranking."""
 
     name: str
     row: Row
@@ -73,8 +73,8 @@ class Ranking:
 
     ``scope``: what they have in common, such as the host group. ``kind``: what differs.
     ``pairs``: all of them, or those of the best where there are more than `MANY` contestants.
-    They are one family of comparisons: `mpicampaign.statistics.comparisons`. ``absent``: those that have no
-    figure, with the reason. ``ranks``: of the runs.
+    They are one family of comparisons: `mpicampaign.statistics.comparisons`. ``absent``: those without a
+    value, with the reason. ``ranks``: of the runs.
     """
 
     kind: str
@@ -87,25 +87,25 @@ class Ranking:
 
     @property
     def leaders(self) -> tuple[str, ...]:
-        """The best contestant and all that it cannot be told from."""
+        """The best contestant and all that show no difference from it."""
         best = self.contestants[0]
         ties = [pair.worse.name for pair in self.pairs_of_best if not pair.difference.significant]
         return (best.name, *ties)
 
     @property
     def pairs_of_best(self) -> tuple[Pair, ...]:
-        """The best contestant against each other one, nearest first."""
+        """The best contestant with each other one, nearest first."""
         return tuple(pair for pair in self.pairs if pair.better is self.contestants[0])
 
 
 def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
-    """The placements of each host group against each other, for each headline metric."""
+    """The placements of each host group compared, for each headline metric."""
     place = _place(rows)
     return _rank(PLACEMENTS, rows, metrics, scope=place, name=lambda row: row.case.placement)
 
 
 def rank_host_groups(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
-    """The host groups against each other in each placement; nothing where there is one host group."""
+    """The host groups compared in each placement; empty where there is only one host group."""
     place = _place(rows)
     if len({place(row) for row in rows}) < 2:
         return ()
@@ -139,7 +139,7 @@ def _rank(
 def _rankings_of(
     kind: str, scope: str, metric: Metric, rows: Sequence[Row], name: Callable[[Row], str]
 ) -> list[Ranking]:
-    """One ranking for each number of ranks: figures of 2 and of 44 ranks are not compared with each other."""
+    """One ranking for each number of ranks: values of 2 and of 44 ranks are not compared."""
     absent = tuple(Absent(visible(name(row)), row.absence) for row in rows if row.absence)
     counts = dict.fromkeys(row.ranks for row in rows if row.cell(metric).summary)
     rankings = []
@@ -157,7 +157,7 @@ def _sorted(contestants: list[Contestant]) -> tuple[Contestant, ...]:
 
 
 def _pairs(contestants: Sequence[Contestant]) -> tuple[Pair, ...]:
-    """Every pair; among many contestants the best against each other one."""
+    """Every pair; among many contestants the best with each other one."""
     k = len(contestants)
     shown = list(combinations(range(k), 2)) if k <= MANY else [(0, other) for other in range(1, k)]
     values = [contestant.cell.values for contestant in contestants]

@@ -1,4 +1,4 @@
-"""A row of a comparison: one series of one case, its figures, and what is to be said of its runs."""
+"""A row of a comparison: one series of one case, its values, and the notes on its runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One metric of one row: a figure per repeat that counts, in the units of `mpicampaign.records`.
+    """One metric of one row: a value per repeat that counts, in the units of `mpicampaign.records`.
 
     ``sizes``: where each repeat reached its maximum (B), for maxima only. ``bound``: what the link can carry
-    of that which the figures count (B/s), for fractions of it only.
+    of that which the bandwidth counts (B/s), for fractions of it only.
     """
 
     metric: Metric
@@ -35,15 +35,15 @@ class Cell:
 
     @property
     def n(self) -> int:
-        """How many repeats gave the figure."""
+        """How many repeats gave a value."""
         return len(self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One series of one case: all planned runs, and the figures of those that count.
+    """One series of one case: all planned runs, and the values of those that count.
 
-    ``stretches``: message sizes at which the repeats fall into two modes; ``outliers``: single figures far
+    ``stretches``: message sizes at which the repeats fall into two modes. ``outliers``: single values far
     from the others. Both count positions in ``curves``, and judge ``judged_column``.
     """
 
@@ -65,19 +65,19 @@ class Row:
 
     @property
     def counted(self) -> int:
-        """How many runs enter the figures."""
+        """How many runs enter the summaries."""
         return len(self.curves)
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many complete runs have each verdict; those without any are unverified."""
+        """How many complete runs have each verdict; those without one are unverified."""
         found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
         order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
         return {verdict: found[verdict] for verdict in order if found[verdict]}
 
     @property
     def absence(self) -> Absence:
-        """Why the row has no value at all; empty where it has."""
+        """Why the row has no value at all; empty where it has one."""
         return () if self.counted else tuple(note for note in self.notes if note.kind in WITHOUT_VALUE)
 
     @property

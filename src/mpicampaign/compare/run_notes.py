@@ -1,4 +1,4 @@
-"""What is found of a row's runs and values: why some are left out, and what is doubtful."""
+"""Notes on a row's runs and values: why some are left out, and what is doubtful."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
 def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
 ) -> tuple[Note, ...]:
-    """What is doubtful of a row's values; where modes were found, they say what is between the repeats."""
+    """What is doubtful in a row's values; modes, where found, explain a median between the repeats."""
     of_runs = (*unlike_notes(curves), *cut_notes(curves), *_shortened_notes(curves), *_elsewhere_notes(runs))
     notes = (*of_runs, *_above_notes(cells))
     return notes if has_modes else (*notes, *_between_notes(cells))
 
 
 def _doubts(run: Record, has_values: bool) -> list[Note]:
-    """What is to be said of a run: why it is left out, or why it is not verified."""
+    """Why a run is left out, or not verified."""
     if run.status != OK:
         return [Recorded(kind=run.status, reason=run.reason)]
     reasons = "; ".join(run.verdict_reasons)
@@ -74,7 +74,7 @@ def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 
 
 def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """Repeats of which the benchmark itself says what its time did not allow."""
+    """Repeats whose benchmark reports what its time did not allow."""
     by_reason = grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
     return [
         Recorded(kind=SHORTENED, reason=what, repeats=tuple(run.repeat for run in runs))
@@ -102,7 +102,7 @@ def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
 
 
 def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:
-    """Values that the link cannot have carried: its rate in the campaign is wrong, or another was used."""
+    """Values above the line rate: the rate in the campaign is wrong, or another link was used."""
     for cell in cells:
         above = [n for n, value in zip(cell.repeats, cell.values, strict=True) if value > ABOVE_BOUND]
         if cell.metric.bound and cell.bound and above:

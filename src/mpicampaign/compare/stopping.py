@@ -1,11 +1,11 @@
 """Over launches: whether the repeats are enough, by looks at 6, 10, 15 and 20 of them.
 
-A case is known well enough when the order-statistic interval of its median reaches no further than 5 % from
-it to either side. Who looks several times and stops when it suits has less confidence than each look states,
-so the looks after the first ask for more (97.5 %), and `STOPPED_COVERAGE` is stated for them: the share of
-cases at least whose last interval, at the stop or after 20, holds the true median, by simulation
+A case is known well enough when the order-statistic interval of its median extends at most 5 % to each side.
+Several looks, with a stop as soon as one suffices, have less confidence than each look states. So the looks
+after the first ask for more (97.5 %), and `STOPPED_COVERAGE` is stated for them: at least this share of last
+intervals, at the stop or after 20 repeats, holds the true median in simulations
 (``tests/test_stopping.py::test_coverage_after_stopping``, marked full). Where the scatter is so large (10 %)
-that few cases stop at all (4 %), a stop is luck: the intervals of those few hold it in 83 % only.
+that few cases stop at all (4 %), a stop is luck: only 83 % of those intervals hold it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STOPPED_COVERAGE = 0.96
 
 @dataclass(frozen=True, slots=True)
 class InterimLook:
-    """What the repeats so far say. ``reach``: the further end of the interval from the median, relative."""
+    """The repeats so far. ``reach``: relative distance from the median to the further end of the interval."""
 
     n: int
     interval: Interval | None

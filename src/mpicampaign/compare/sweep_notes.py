@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way
-from mpicampaign.compare.metrics import curve, dimension_of
+from mpicampaign.compare.metrics import curve
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 from mpicampaign.suites import printed_resolution
@@ -20,13 +20,12 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
     from mpicampaign.statistics.modes import Stay
 
-_SWEPT = ("time", "bandwidth")  # columns in which modes are looked for, over the message sizes
 _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What is found in the values of a row, the column that was judged, and what is to be said of it."""
+    """Modes and outliers in the values of a row, the column that was judged, and the notes on them."""
 
     column: str
     stretches: tuple[Stretch, ...]
@@ -38,25 +37,25 @@ NOTHING = Sweep("", (), (), ())
 
 
 def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Sweep:
-    """Modes and outliers, looked for at every message size, or in the headline where there are no sizes."""
-    column = next((metric.column for metric in metrics if metric.column in _SWEPT), None)
-    points = [curve(series, column) for _, series in curves] if column else []
+    """Modes and outliers of the first metric that is ranked, at every message size where there are sizes."""
+    metric = next((metric for metric in metrics if metric.headline), None)
+    if metric is None:
+        return NOTHING
+    column = metric.column
+    points = [curve(series, column) for _, series in curves]
     sizes = sorted(set.intersection(*(set(point) for point in points))) if points else []
-    if column is None or not sizes:
-        return _without_sizes(metrics, curves)
+    if not sizes:
+        return _without_sizes(metric, curves)
     rows = [[point[size] for point in points] for size in sizes]
     resolution = printed_resolution(curves[0][0].suite, column)
     found = stretches(sizes, rows, resolution=resolution)
     far = outliers(sizes, rows, without=_near(sizes, found), resolution=resolution)
     runs = [run for run, _ in curves]
-    notes = [_modes(column, stretch, len(sizes), runs) for stretch in found]
+    notes = [_modes(metric.dimension, stretch, len(sizes), runs) for stretch in found]
     return Sweep(column, found, far, (*notes, *_far_off(column, far, runs)))
 
 
-def _without_sizes(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Sweep:
-    metric = next((metric for metric in metrics if metric.headline), None)
-    if metric is None:
-        return NOTHING
+def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Sweep:
     column, runs = metric.column, [run for run, _ in curves]
     values = [series.columns.get(column, []) for _, series in curves]
     single = [value[0] for value in values if len(value) == 1 and value[0] is not None and value[0] > 0]
@@ -72,9 +71,8 @@ def _near(sizes: Sequence[int], found: Iterable[Stretch]) -> set[int]:
     return {size for index, size in enumerate(sizes) if any(abs(index - p) <= _NEAR for p in places)}
 
 
-def _modes(column: str, stretch: Stretch, looked_at: int, runs: Sequence[Record]) -> Modes:
+def _modes(dimension: Dimension, stretch: Stretch, looked_at: int, runs: Sequence[Record]) -> Modes:
     bands = stretch.splits[stretch.widest]
-    dimension = dimension_of(column)
     return Modes(
         dimension=dimension,
         sizes=stretch.sizes,

@@ -1,4 +1,4 @@
-"""The comparison as tables, figures and the report see it: tables of rows, and published rows beside them."""
+"""The comparison, from which tables, figures and the report are made: rows, with published rows beside."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
-from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
+from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mpicampaign.records import Record
+    from mpicampaign.suites.suite import UsefulBandwidth
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,28 @@ class Table:
 
     @property
     def title(self) -> str:
-        """The label, with the benchmark that it was measured in where that is another."""
+        """The label, with the benchmark in which it was measured where its name differs."""
         own = self.label.startswith(self.benchmark)
         return visible(self.label if own else f"{self.benchmark}: {self.label}")
 
     @property
+    def series(self) -> str:
+        """The name of its series: the label without its qualifiers."""
+        return self.label.partition(" (")[0]
+
+    @property
+    def useful(self) -> UsefulBandwidth | None:
+        """What its bandwidth counts, where that is delivered blocks."""
+        return useful_bandwidth(self.suite, self.series)
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether other series of the same runs are compared with its own."""
+        return is_baseline(self.suite, self.label)
+
+    @property
     def stated_rankings(self) -> tuple[StatedRanking, ...]:
-        """What the rankings of the placements say over all host groups, for each headline metric."""
+        """The rankings of the placements over all host groups, for each headline metric."""
         return stated_rankings(self.rows, self.metrics)
 
 
@@ -83,7 +100,7 @@ class Comparison:
         return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
 
     def notes(self) -> list[tuple[Table, Row, Note]]:
-        """Every note once: what concerns whole runs is said by each table of their benchmark."""
+        """Every note once: each table of a benchmark has those on whole runs."""
         found: dict[tuple[object, ...], tuple[Table, Row, Note]] = {}
         for table in self.tables:
             for row in table.rows:

@@ -1,8 +1,7 @@
 """Repeats that are not like each other: other options, versions, libraries, sizes or numbers of nodes.
 
-Such runs are still summarised together, and counted; the note says which are which. What a run does not tell
-is compared with nothing. What may differ is not looked at: dates, hosts, job numbers, folders, time limits of
-jobs, seeds.
+They are summarised together and counted all the same; a note says which differ. A key that a run did not
+record is compared with nothing. Dates, hosts, job numbers, folders, time limits of jobs and seeds may differ.
 """
 
 from __future__ import annotations
@@ -14,40 +13,32 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.findings import Side, Unlike
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import library_version
-from mpicampaign.suites import program_names
+from mpicampaign.suites import SUITES, program_names
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.compare.findings import Note
     from mpicampaign.records import Record, Series
 
-    # What a run tells of each key: parts, of which only those that differ are shown.
+    # What a run recorded under each key: parts, of which only those that differ are shown.
     _Facts = Mapping[str, tuple[str, ...]]
 
-# The keys of the metadata that must be alike (docs/method.md), by what a finding calls them.
+# The keys of the metadata that must be alike (docs/method.md), by what a finding calls them. Those of a suite
+# are among the options.
 ALIKE = {
     "benchmark": ("version",),
     "MPI library": ("mpi", "mpi_library", "mpi_library_file", "mpi_version"),
     "modules": ("modules",),
-    "options": (
-        "options",  # of the program: calling_sequence, arguments, or the end of the command
-        *("mpi_datatype", "mpi_datatype_for_reductions"),  # IMB
-        *("window_size", "datatype", "window_creation", "synchronization"),  # OSU
-        *("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast"),  # HPL
-        *("depth", "swap", "l1", "u", "equil", "align"),
-        *("hpl_n", "hpl_nb", "hpl_nprow", "hpl_npcol", "ptrans_n", "ptrans_nb"),  # HPCC
-        *("mpirandomaccess_n", "mpifft_n", "dgemm_n", "stream_vectorsize", "stream_threads"),
-    ),
+    "options": ("options",),  # of the program: calling_sequence, arguments, or the end of the command
     "launch": ("launch", "binding", "slots", "slots_per_node", "settings"),
     "nodes": ("nodes",),
     "message sizes": ("sizes",),
 }
-# Where they are read from.
-_SOURCES = (*(key for keys in ALIKE.values() for key in keys), "command", "calling_sequence", "arguments")
-_PARTS = ("modules", "settings")  # words that each stand for themselves
-_UNNAMED = ("version", "mpi", "mpi_library", "mpi_library_file", *_PARTS)  # their values say what they are
+_CALLS = ("command", "calling_sequence", "arguments")  # from which options and launch are read
+_PARTS = ("modules", "settings")  # tokens that are compared one by one
+_UNNAMED = ("version", "mpi", "mpi_library", "mpi_library_file", *_PARTS)  # shown without their key
 _FOLDER = re.compile(r"(^|[=:,])/\S*/")
 # Options of launchers that name hosts, files, jobs or time limits, each with its value.
 _OF_JOB = re.compile(
@@ -57,34 +48,46 @@ _MOST = 4  # parts that a note shows of a run
 
 
 def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
-    """What of the repeats of a row is not alike, with the repeats of each kind."""
+    """What differs between the repeats of a row, with the repeats of each kind."""
     if len({_plain(run, series) for run, series in curves}) < 2:  # as usual, and found fast
         return []
-    told = {run.repeat: _facts(run, series) for run, series in curves}
+    recorded = {run.repeat: _facts(run, series) for run, series in curves}
     notes: list[Note] = []
-    for what, keys in ALIKE.items():
-        different = [key for key in keys if _differs([facts[key] for facts in told.values() if key in facts])]
+    for what, keys in _alike(curves[0][0].suite).items():
+        different = [key for key in keys if _differs(key, recorded.values())]
         if different:
-            notes.append(Unlike(what=what, sides=_sides(different, told)))
+            notes.append(Unlike(what=what, sides=_sides(different, recorded)))
     return notes
+
+
+@cache
+def _alike(suite: str) -> dict[str, tuple[str, ...]]:
+    """The keys that must be alike, those of the suite among the options."""
+    own = found.options if (found := SUITES.get(suite)) else ()
+    return {what: (*keys, *own) if what == "options" else keys for what, keys in ALIKE.items()}
+
+
+@cache
+def _keys(suite: str) -> tuple[str, ...]:
+    return tuple(key for keys in _alike(suite).values() for key in keys)
 
 
 def _plain(run: Record, series: Series) -> tuple[object, ...]:
     """All that is read of a run, as it is."""
-    told = map(run.metadata.get, _SOURCES)
-    return (*told, run.suite, len(run.hosts), tuple(series.columns.get("size", ())))
+    recorded = map(run.metadata.get, (*_keys(run.suite), *_CALLS))
+    return (*recorded, run.suite, len(run.hosts), tuple(series.columns.get("size", ())))
 
 
-def _differs(values: Sequence[tuple[str, ...]]) -> bool:
-    return len({frozenset(parts) for parts in values}) > 1
+def _differs(key: str, recorded: Iterable[_Facts]) -> bool:
+    return len({frozenset(facts[key]) for facts in recorded if key in facts}) > 1
 
 
-def _sides(keys: Sequence[str], told: Mapping[int, _Facts]) -> tuple[Side, ...]:
-    """The repeats by what they alone tell: 1-3 IMB 2019.6, 4-5 IMB 2021.2."""
-    common = {key: set.intersection(*(set(f[key]) for f in told.values() if key in f)) for key in keys}
+def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[Side, ...]:
+    """The repeats by what they alone have: 1-3 IMB 2019.6, 4-5 IMB 2021.2."""
+    common = {key: set.intersection(*(set(f[key]) for f in recorded.values() if key in f)) for key in keys}
     own = {
         repeat: [part for key in keys for part in facts.get(key, ()) if part not in common[key]]
-        for repeat, facts in told.items()
+        for repeat, facts in recorded.items()
         if any(key in facts for key in keys)
     }
     sides = grouped(own, lambda repeat: (tuple(own[repeat][:_MOST]), max(0, len(own[repeat]) - _MOST)))
@@ -92,10 +95,9 @@ def _sides(keys: Sequence[str], told: Mapping[int, _Facts]) -> tuple[Side, ...]:
 
 
 def _facts(run: Record, series: Series) -> dict[str, tuple[str, ...]]:
-    """What a run tells of the keys that must be alike; those of which it tells nothing are absent."""
-    known = {key for keys in ALIKE.values() for key in keys}
-    plain = {key: value for key, value in run.metadata.items() if key in known}
-    found = {key: _parts(key, value, run) for key, value in plain.items()}
+    """What a run recorded under the keys that must be alike; other keys are absent."""
+    known = [key for key in _keys(run.suite) if key in run.metadata]
+    found = {key: _parts(key, run.metadata[key], run) for key in known}
     if run.hosts:
         found["nodes"] = (f"nodes {len(run.hosts)}",)
     if sizes := [size for size in series.columns.get("size", ()) if size is not None]:
@@ -107,10 +109,18 @@ def _parts(key: str, value: str, run: Record) -> tuple[str, ...]:
     if key in _PARTS:
         return tuple(_without_folders(value).split())
     if key == "version":
-        return (f"{run.case.benchmark if run.suite == 'kernel' else run.suite.upper()} {value}",)
+        return (f"{_versioned(run)} {value}",)
     if key == "mpi_library":
         return (library_version(value) or value,)  # what follows names who built it, and where
     return (value if key in _UNNAMED else f"{key} {value}",)
+
+
+def _versioned(run: Record) -> str:
+    """What has the version: the suite, or each of its programs."""
+    suite = SUITES.get(run.suite)
+    if suite is None:
+        return run.suite
+    return run.case.benchmark if suite.versions else suite.called
 
 
 @cache
@@ -138,14 +148,14 @@ def _launch(text: str) -> tuple[str, ...]:
 def _options(text: str) -> tuple[str, ...]:
     """Each option with its values, such as ``-msglog 0:24``: their order does not matter."""
     options: list[str] = []
-    for word in _without_folders(text).split():
-        if word.startswith("-") or not options:
-            options.append(word)
+    for token in _without_folders(text).split():
+        if token.startswith("-") or not options:
+            options.append(token)
         else:
-            options[-1] += f" {word}"
+            options[-1] += f" {token}"
     return tuple(options)
 
 
 def _without_folders(text: str) -> str:
     """The same file may lie in anybody's folder."""
-    return " ".join(_FOLDER.sub(r"\1", word) for word in text.split())
+    return " ".join(_FOLDER.sub(r"\1", token) for token in text.split())

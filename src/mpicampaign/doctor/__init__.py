@@ -1,1 +1,1 @@
-"""A look at a site: its commands are called, probe jobs are sent, and what was found is told."""
+"""Examines a site: calls its commands, sends probe jobs, reports what it found."""

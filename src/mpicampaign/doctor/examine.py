@@ -1,4 +1,4 @@
-"""mpicampaign doctor: looks at a site, says what it found, and writes a campaign file for it."""
+"""mpicampaign doctor: examines a site, reports what it found, and writes a campaign file for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.files import write_whole
@@ -33,8 +33,8 @@ MAX_GROUPS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the doctor is asked for. ``seconds`` is how long probe jobs are waited for."""
+class DoctorOptions:
+    """What the doctor is asked for; ``seconds``: how long to wait for probe jobs."""
 
     output: Path
     overwrite: bool = False
@@ -44,36 +44,36 @@ class Wishes:
     seconds: float = 180.0
 
 
-def examine(wishes: Wishes, say: Callable[[str], None] = print) -> None:
-    """Look at the site, tell it line by line, and write the campaign file.
+def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> None:
+    """Examine the site, report it line by line, and write the campaign file.
 
     Raises
     ------
     UserError
-        when the file is there already, or the scheduler is there but does not answer as documented.
+        when the file exists, or the scheduler does not answer as documented.
     """
-    _check_output(wishes)
-    site = _site(wishes, say)
+    _check_output(options)
+    site = _site(options, say)
     for line in site_lines(site):
         say(line)
-    _check_output(wishes)  # probes take minutes: a file may have come meanwhile
-    _write(wishes.output, campaign_text(site))
-    say(f"campaign file: {wishes.output}; it has been checked. Next:")
-    say(f"    mpicampaign plan --campaign {wishes.output}")
+    _check_output(options)  # probes take minutes: the file may exist by now
+    _write(options.output, campaign_text(site))
+    say(f"campaign file: {options.output}; it has been checked. Next:")
+    say(f"    mpicampaign plan --campaign {options.output}")
 
 
-def _check_output(wishes: Wishes) -> None:
-    if wishes.output.exists() and not wishes.overwrite:
-        hint = "choose another file with --output, or say --overwrite"
+def _check_output(options: DoctorOptions) -> None:
+    if options.output.exists() and not options.overwrite:
+        hint = "choose another file with --output, or give --overwrite"
         raise UserError(
-            Problem("this file is there already; nothing was written", str(wishes.output), hint=hint)
+            Problem("this file exists already; nothing was written", str(options.output), hint=hint)
         )
-    if not os.access(wishes.output.resolve().parent, os.W_OK | os.X_OK):
-        raise UserError(Problem("its folder is not there, or cannot be written to", str(wishes.output)))
+    if not os.access(options.output.resolve().parent, os.W_OK | os.X_OK):
+        raise UserError(Problem("its folder does not exist or is not writable", str(options.output)))
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a campaign file that loads and plans: another one would be our mistake, and is not left."""
+    """Write the campaign file after a trial of loading and planning it: a faulty one would be our error."""
     trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
     try:
         write_whole(trial, text)
@@ -81,42 +81,46 @@ def _write(path: Path, text: str) -> None:
         prepare(trial)
         trial.replace(path)
     except UserError as error:
-        message = "the campaign file that was to be written has mistakes: please report this"
+        message = "the doctor made a campaign file with errors: please report this"
         raise UserError([Problem(message), *error.problems]) from error
     finally:
         trial.unlink(missing_ok=True)
 
 
-def _site(wishes: Wishes, say: Callable[[str], None]) -> Site:
-    scheduler = SCHEDULERS[wishes.scheduler] if wishes.scheduler else _scheduler_here()
-    if scheduler.local and wishes.queues:
+def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
+    scheduler, *others = _schedulers(options.scheduler)
+    if scheduler.local and options.queues:
         raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
     try:
-        queues, classes = _asked(scheduler, wishes.queues)
+        queues, classes = _asked(scheduler, options.queues)
         groups, notes = _groups(scheduler, classes)
     except UnreadableError as error:
-        hint = "ask your administrators, or say --scheduler none to measure on this machine alone"
+        choices = "".join(f"--scheduler {other.name}, or " for other in others)
+        hint = f"ask your administrators, or give {choices}--scheduler none to measure on this machine alone"
         raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
-    groups = _probed(wishes, scheduler, groups, say)
-    words, modules = _modules()
+    groups = _probed(options, scheduler, groups, say)
+    summary, modules = _modules()
     libraries = _libraries(modules, groups)
+    notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
     notes += _notes(scheduler, groups)
-    return Site(scheduler, tuple(groups), tuple(queues), libraries, words, tuple(notes), host_names()[0])
+    return Site(scheduler, tuple(groups), tuple(queues), libraries, summary, tuple(notes), host_names()[0])
 
 
-def _scheduler_here() -> Scheduler:
-    """The one whose commands this machine has."""
-    here = (found for found in batch_schedulers() if shutil.which(found.site_questions[0][0]))
-    return next(here, None) or next(found for found in SCHEDULERS.values() if found.local)
+def _schedulers(wanted: str) -> list[Scheduler]:
+    """The wanted one, or those whose commands this machine has in the registry's order, or the local one."""
+    if wanted:
+        return [SCHEDULERS[wanted]]
+    here = [found for found in batch_schedulers() if shutil.which(found.site_questions[0][0])]
+    return [*here] or [found for found in SCHEDULERS.values() if found.local]
 
 
 def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    """Queues and like nodes, as the scheduler tells them."""
+    """Queues and like nodes, as the scheduler reports them."""
     if not isinstance(scheduler, BatchScheduler):
         return [], [NodeClass("local", (host_names()[0],), 1)]
     helps = scheduler.site_helps
     answers = {
-        name: call((name, *rest)).output if name in helps else _answer((name, *rest))
+        name: call((name, *rest)).out if name in helps else _answer((name, *rest))
         for name, *rest in scheduler.site_questions
     }
     queues = scheduler.queues(answers)
@@ -128,7 +132,7 @@ def _answer(command: Sequence[str]) -> str:
     answer = call(command)
     if answer.failure:
         raise UnreadableError(answer.failure)
-    return answer.output
+    return answer.out
 
 
 def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
@@ -148,19 +152,19 @@ def _groups(scheduler: Scheduler, classes: list[NodeClass]) -> tuple[list[Group]
         notes.append(f"left out {len(fitting) - MAX_GROUPS} more kinds of nodes: choose with --partition")
         fitting = sorted(fitting, key=lambda nodes: -nodes.usable)[:MAX_GROUPS]
     if not any(nodes.usable for nodes in fitting):
-        raise UnreadableError("; ".join(["no node was found that a campaign could use now", *notes]))
+        raise UnreadableError("; ".join(["no node was found that a campaign can use now", *notes]))
     return named_groups(fitting), notes
 
 
 def _probed(
-    wishes: Wishes, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
+    options: DoctorOptions, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
 ) -> list[Group]:
-    if not wishes.probe:
+    if not options.probe:
         return [replace(group, unknown="not asked to (--no-probe)") for group in groups]
     if not isinstance(scheduler, BatchScheduler):
         return [probe_here(group) for group in groups]
-    say(f"asking one node of each of {len(groups)} host groups; this takes up to {wishes.seconds:g} s")
-    return probe_groups(groups, scheduler, wishes.output.parent, wishes.seconds)
+    say(f"asking one node of each of {len(groups)} host groups; this takes up to {options.seconds:g} s")
+    return probe_groups(groups, scheduler, options.output.parent, options.seconds)
 
 
 def _modules() -> tuple[str, list[Library]]:
@@ -169,13 +173,13 @@ def _modules() -> tuple[str, list[Library]]:
         return "not found: a login shell knows no module command", []
     if answer.failure:
         return f"could not look: {answer.failure}", []
-    names = module_names(answer.output)
+    names = module_names(answer.out)
     found = mpi_modules(names)
     return f"{len(names)} found, {len(found)} of them MPI libraries", found
 
 
 def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library, ...]:
-    """That of the Python environment first, which needs no administrator; then what is best known."""
+    """The one of the Python environment first, which needs no administrator; then those of a known kind."""
     found = list(modules)
     for probe in (group.probe for group in groups if group.probe):
         path = probe.programs.get("mpirun", "")
@@ -183,8 +187,8 @@ def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library
         if library and library not in found and not path.startswith(f"{sys.prefix}/"):
             found.append(library)
     found.sort(key=lambda library: not library.mpi)
-    own = [Library(WHEEL, words="that of the Python environment")] if _has_wheel() else []
-    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, words="none: make setup")]
+    own = [Library(WHEEL, about="that of the Python environment")] if _has_wheel() else []
+    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, about="none: make setup")]
     return (*own, *known, *found)
 
 
@@ -200,8 +204,8 @@ def _notes(scheduler: Scheduler, groups: Sequence[Group]) -> list[str]:
             f"the Python environment is not seen on nodes of {', '.join(blind)}: clone into a shared folder"
         )
     if os.environ.get("MPICAMPAIGN_SYSFS"):
-        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not the nodes' own")
+        notes.append("hardware as MPICAMPAIGN_SYSFS declares it, not as the nodes have it")
     if not scheduler.local:
-        notes.append("Whether jobs need an account, QOS or reservation is not told by the scheduler:")
+        notes.append("The scheduler does not report whether jobs need an account, QOS or reservation:")
         notes.append("if they do, give account:, qos: or reservation: to each host group")
     return notes

@@ -1,8 +1,7 @@
-"""Probe jobs: one short job for each host group, waited for within a bound, and never left behind."""
+"""Probe jobs: one short job for each host group, with a limit on the wait; none stays in the queue."""
 
 from __future__ import annotations
 
-import getpass
 import shutil
 import signal
 import sys
@@ -13,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.doctor.calls import call
+from mpicampaign.commands import call
 from mpicampaign.errors import UnreadableError
+from mpicampaign.execution.cluster_jobs import query
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
 from mpicampaign.site.facts import Group, NodeProbe
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 SCRIPT = shipped("templates/doctor/probe.sh")
-SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may show on the login node only later
+SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may appear late on the login node
 SECONDS_BETWEEN_LOOKS = (0.2, 5.0)  # the first and the longest
 
 
@@ -38,13 +38,13 @@ class _Job:
     number: str
     output: Path
     log: Path
-    queued: QueuedJob | None = None  # as the scheduler showed it last
+    queued: QueuedJob | None = None  # as the scheduler last listed it
     ended: float | None = None  # since when the scheduler says so
     cancelled: bool = False
 
 
 def probe_here(group: Group) -> Group:
-    """The group that is this very machine, with what it offers."""
+    """The group of this machine, with what it offers."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "probe.txt"
         answer = call(["bash", *_arguments(output)])
@@ -54,10 +54,10 @@ def probe_here(group: Group) -> Group:
 def probe_groups(
     groups: Sequence[Group], scheduler: BatchScheduler, near: Path, seconds: float
 ) -> list[Group]:
-    """The groups with what their nodes offer, or the reason why that is not known.
+    """The groups with what their nodes offer, or why that is not known.
 
-    Jobs leave their outputs in a folder of their own in ``near``, which nodes must see; it is removed.
-    Those that have not answered after so many seconds are cancelled.
+    Jobs write to a temporary folder in ``near``, which nodes must see. Those without an answer after so many
+    seconds are cancelled.
     """
     folder = Path(tempfile.mkdtemp(prefix=".doctor-", dir=near.resolve()))
     probes = _Probes(scheduler, folder)
@@ -75,7 +75,7 @@ def probe_groups(
 
 @contextmanager
 def _no_second_ctrl_c() -> Iterator[None]:
-    """An impatient second Ctrl-C must not leave jobs in the queue that nobody would cancel."""
+    """A second Ctrl-C must not leave jobs in the queue."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -97,19 +97,12 @@ class _Probes:
         output, log = self.folder / f"{group.name}.txt", self.folder / f"{group.name}.log"
         name = f"mpicampaign-doctor-{group.name}"
         answer = call(self.scheduler.probe(group.nodes, name, str(log), _arguments(output)))
-        try:
-            if answer.failure:
-                raise UnreadableError(answer.failure)
-            self.jobs[group.name] = _Job(self._number(answer.output), output, log)
-        except UnreadableError as error:
-            self.refused[group.name] = str(error)
-
-    def _number(self, printed: str) -> str:
-        number = self.scheduler.read_submitted(printed)
-        if not number:
-            command, said = self.scheduler.submit[0], printable(printed.strip())[:200]
-            raise UnreadableError(f"{command} did not print a job's number: {said!r}")
-        return number
+        number = "" if answer.failure else self.scheduler.read_submitted(answer.out)
+        if number:
+            self.jobs[group.name] = _Job(number, output, log)
+        else:
+            printed = printable(answer.out.strip())[:200]
+            self.refused[group.name] = answer.failure or f"{answer.name} printed no job number: {printed!r}"
 
     @property
     def open(self) -> list[_Job]:
@@ -130,28 +123,20 @@ class _Probes:
             self._look()
 
     def _look(self) -> None:
-        """What the scheduler says of the jobs; where it does not answer, all stays as it was."""
-        list(self.folder.iterdir())  # network file systems look anew
+        """Note which jobs have ended; where the scheduler does not answer, nothing changes."""
+        list(self.folder.iterdir())  # makes network file systems refresh
         waiting = [job for job in self.open if job.ended is None]
         if not waiting:
             return
-        queue = self._queue()
+        jobs, _ = query(self.scheduler)
+        queue = {job.id: job for job in jobs}
         for job in waiting:
             job.queued = queue.get(job.number, job.queued)
             if job.queued and job.queued.state not in IN_THE_QUEUE:
                 job.ended = time.monotonic()
 
-    def _queue(self) -> dict[str, QueuedJob]:
-        """The jobs that the scheduler lists, by number; none where it does not answer."""
-        answer = call(self.scheduler.query(getpass.getuser()))
-        try:
-            jobs = [] if answer.failure else self.scheduler.read_queue(answer.output)
-        except UnreadableError:
-            jobs = []
-        return {job.id: job for job in jobs}
-
     def cancel(self) -> None:
-        """Our own jobs that have not ended, each by its number, and once."""
+        """Cancel each of our jobs that has not ended, once, by its number."""
         for job in self.jobs.values():
             if job.ended is None and not job.cancelled and not job.output.exists():
                 job.cancelled = True
@@ -164,8 +149,8 @@ class _Probes:
         return _with_output(group, job.output, self._absence(job, seconds))
 
     def _absence(self, job: _Job, seconds: float) -> str:
-        """Why a job has left no output."""
-        said = [job.queued.word, job.queued.reason] if job.queued else ["unknown"]
+        """Why a job left no output."""
+        said = [job.queued.native_state, job.queued.reason] if job.queued else ["unknown"]
         state = printable(", ".join(filter(None, said)))
         if job.ended is None:
             verb = "ended" if job.queued and job.queued.state == RUNNING else "started"

@@ -1,1 +1,1 @@
-"""Running what was rendered: processes, jobs on a scheduler, progress."""
+"""Runs the rendered scripts: processes, jobs on a scheduler, progress."""

@@ -1,4 +1,4 @@
-"""Building the bundled kernels for a system, with that system's modules and compiler wrapper."""
+"""Builds the bundled kernels for a system, with the system's modules and compiler wrapper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def build(prepared: Prepared) -> int:
-    """Build what each system's runs need, and again where its compiler has changed; the exit status."""
+    """Build what each system's runs need, again if its compiler has changed; returns the exit status."""
     return max((_build(prepared, name) for name in prepared.plan.systems), default=0)
 
 

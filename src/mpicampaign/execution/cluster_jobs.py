@@ -1,7 +1,7 @@
 """The jobs of one campaign on a scheduler: submitted once, watched, submitted again where that helps.
 
-What a run left in its folder is the truth; the scheduler only says what is still to come. A failed
-query changes nothing, and an unknown state is never a success.
+The files in a run's folder are the truth; the queue only shows what is still to come. A failed query changes
+nothing, and an unknown state is never a success.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import exit_status
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.execute import CommandResult, call
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -42,24 +42,23 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
-COMMAND_SECONDS = 60.0  # a busy controller answers late
-BURST = 50  # submissions between two looks at what happened meanwhile
-SUBMIT_TRIES = 3  # of one job; a limit on jobs, or a busy controller, is waited for with more patience
+BURST = 50  # submissions between two looks at files and queue
+SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 BUSY = re.compile(
     r"contact|timed? ?out|temporar|try again|not responding|backlog|busy|connection refused", re.I
 )
 TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
-REFUSALS_IN_A_BURST = 3  # after which the others wait for the next look
-GRACE_SECONDS = 30.0  # until the files of an ended job must be seen here, over a network file system
+REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
+GRACE_SECONDS = 30.0  # until a network file system must show the files of an ended job
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
 VANISHED = "no longer known to the scheduler"
-# Reasons that lie with the cluster and not with the run, and how often each is tried again.
+# States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
-    OUT_OF_MEMORY: "ask for more memory with directives, or for smaller messages",
+    OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
     CANCELLED: "the same command runs it again",
     NODE_FAIL: "look at the node; the same command runs it again",
     LAUNCH_FAILED: "a node can't start jobs: its log says why; the same command runs it again",
@@ -70,9 +69,9 @@ ADVICE = {
 
 @dataclass(slots=True)
 class ClusterJob:
-    """A run that is under way. ``since``: when its ended job, or its absence, was first seen.
+    """A run in flight. ``since``: when its job was first seen to have ended or to be absent.
 
-    ``held``: the id of the job that was told to be held.
+    ``held``: the id of the job that was reported as held.
     """
 
     script: Script
@@ -86,7 +85,7 @@ class ClusterJob:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A run that has come to its end; ``problem`` is empty where its files are to be read."""
+    """A run that has ended; ``problem`` is empty where its files have the result or the reason."""
 
     script: Script
     status: int | None
@@ -94,7 +93,7 @@ class Ended:
 
 
 class ClusterJobs:
-    """Keeps every job in flight until its run has ended; `step` is one look at files and queue."""
+    """The jobs in flight, each until its run has ended; `step` is one look at files and queue."""
 
     def __init__(
         self,
@@ -108,13 +107,13 @@ class ClusterJobs:
         self._jobs: dict[str, ClusterJob] = {}
         self._next_query = 0.0
         self._wait = FIRST_WAIT
-        self._silent = False  # the scheduler did not answer the last time
-        self._waited_for_orphan = False  # whether a killed call's last submission has been waited for
+        self._silent = False  # whether the last query had no answer
+        self._waited_for_orphan = False  # whether the last submission of a killed call has ended
         self._log = lock.with_name(SUBMISSIONS)
         self.queries = 0
 
     def take(self, script: Script) -> None:
-        """Take on a run; it is submitted by the next `step`, unless its job is in the queue already."""
+        """Add a run; the next `step` submits it, unless its job is in the queue already."""
         self._jobs[script.job_name] = ClusterJob(script)
         self._next_query = 0.0
 
@@ -124,7 +123,7 @@ class ClusterJobs:
         return set(self._jobs)
 
     def step(self) -> list[Ended]:
-        """Look at the files of all runs, and at the queue when it is time; submit what is to be submitted."""
+        """Look at the files of all runs, and at the queue when it is time; submit jobs."""
         if not self._waited_for_orphan:
             with submitting(self._lock):
                 self._waited_for_orphan = True
@@ -141,7 +140,7 @@ class ClusterJobs:
         return ended
 
     def _finished(self, job: ClusterJob) -> Ended | None:
-        """Success is seen from the files alone; a failure must wait for the queue: it may be requeued."""
+        """Files alone show success; a failure needs the queue, too: the job may be requeued."""
         if job.script.output.exists():
             return Ended(job.script, 0)
         if job.id and not job.left_exit_status and exit_status(job.script.folder, job.id) is not None:
@@ -152,7 +151,7 @@ class ClusterJobs:
     # The queue
 
     def _listing(self) -> dict[str, QueuedJob] | None:
-        """Our jobs by name, an active one before an ended one; None where the scheduler did not say."""
+        """Our jobs by name, see `by_name`; None where the scheduler does not answer."""
         self.queries += 1
         jobs, problem = query(self._scheduler, self._run)
         if self._silent and not problem:
@@ -163,7 +162,7 @@ class ClusterJobs:
         self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
         if problem:
             if not self._silent:
-                self._say(f"the scheduler does not answer ({problem}); jobs go on, asking again")
+                self._say(f"the scheduler does not answer ({problem}); jobs go on, trying again")
             self._silent = True
             return None
         return by_name(jobs)
@@ -183,20 +182,20 @@ class ClusterJobs:
             if problem and self._gives_up(job, problem):
                 ended.append(Ended(job.script, None, f"not submitted after {job.refusals} tries: {problem}"))
             if (problem and BUSY.search(problem)) or refused == REFUSALS_IN_A_BURST:
-                break  # what holds these up may hold up the others
+                break  # the others may be refused for the same reason
         if len(to_submit) > BURST and not refused:
             self._next_query = 0.0
         return ended
 
     def _judge(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
-        """How the run ended; or whether it is to be submitted."""
+        """How the run ended, or whether it must be submitted."""
         if done := self._finished(job):
             return done
         if queued and (queued.state in (*ACTIVE, UNKNOWN)):
             self._adopt(job, queued)
             return False
         if queued and queued.state == LAUNCH_FAILED and not self._cancelled(job, queued):
-            return False  # as long as it is in the queue, another job would be one too many
+            return False  # it is still in the queue: a second job would be one too many
         if not job.id:
             if not queued or not self._may_have_just_ended(job, queued):
                 return True
@@ -206,60 +205,61 @@ class ClusterJobs:
         return self._after_end(job, queued)
 
     def _may_have_just_ended(self, job: ClusterJob, queued: QueuedJob) -> bool:
-        """Whether a job of this folder has ended well, so that its files must come into sight.
+        """Whether the job has ended well and its files must appear here soon.
 
-        Others belong to an earlier call that ended without a result, or to a folder that was removed since.
+        If not, it left no result, or it belongs to a folder that was removed since.
         """
         if queued.state != DONE or exit_status(job.script.folder, queued.id) is not None:
             return False
         noted = read_submissions(self._log).get(job.script.run.identity, [])
-        return any(words.endswith(f" {queued.id}") for words in noted) or noted[-1:] == [SUBMITTING]
+        return any(note.endswith(f" {queued.id}") for note in noted) or noted[-1:] == [SUBMITTING]
 
     def _adopt(self, job: ClusterJob, queued: QueuedJob) -> None:
-        """Take the job in the queue for the run's: submitted before a kill, by hand, or requeued."""
+        """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
             self._note(job, f"adopted {queued.id}")
-            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.said}")
+            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {queued.id}' lets it start"
-            self._say(f"{job.script.label}: job {queued.id} is held, {queued.said}; {release}")
+            self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since = queued.id, None
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
-        answer = self._run([self._scheduler.cancel, queued.id], COMMAND_SECONDS)
+        answer = self._run([self._scheduler.cancel, queued.id])
         if answer.status != 0:
-            self._say(f"{job.script.label}: job {queued.id} is not cancelled ({answer.words}), trying again")
+            self._say(
+                f"{job.script.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again"
+            )
         return answer.status == 0
 
     def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
-        """The job has ended, or is gone, without a result: why, and whether to try again."""
-        state = queued.state if queued else VANISHED
-        said = queued.said if queued else VANISHED
+        """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
+        state, description = (queued.state, queued.description) if queued else (VANISHED, VANISHED)
         status = exit_status(job.script.folder, job.id)
         if status is not None and state not in RETRIES:
-            note = f"job {job.id}: {said}; {ADVICE[state]}" if state in ADVICE else ""
+            note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)
         if status is not None and state == VANISHED:
             return Ended(job.script, status)
         job.since = self._clock() if job.since is None else job.since
         if state in (DONE, VANISHED) and self._clock() - job.since < GRACE_SECONDS:
-            return False  # its files may not be seen here yet
+            return False  # its files may not be visible yet
         if job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += 1
-            self._say(f"{job.script.label}: job {job.id} {said}: submitted again")
+            self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
             job.id, job.since = "", None
             self._note(job, f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
-        return Ended(job.script, None, f"job {job.id}: {said}; {advice}")
+        return Ended(job.script, None, f"job {job.id}: {description}; {advice}")
 
     # Submission
 
     def _submit(self, job: ClusterJob) -> str:
-        """Submit a job; why it was not accepted, or nothing."""
+        """Submit a job; returns why it was not accepted, or nothing."""
         job.left_exit_status = False
-        # noted before it is done: a call that is killed in between leaves a job that the next one must know
+        # noted before it is done: if this call is killed in between, the next one must expect the job
         self._note(job, SUBMITTING)
         answer = submit(self._scheduler, job.script, self._lock, self._run)
         number = self._scheduler.read_submitted(answer.out) if answer.status == 0 else ""
@@ -268,12 +268,12 @@ class ClusterJobs:
             job.id, job.refusals = number, 0
             return ""
         job.refusals += 1
-        # the next query tells whether it was accepted after all
+        # the next query shows whether it was accepted after all
         self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * job.refusals)
-        return answer.words
+        return answer.last_line
 
     def _gives_up(self, job: ClusterJob, problem: str) -> bool:
-        """Whether to try no more: a limit on jobs is waited for as long as other jobs of ours go on."""
+        """Whether to stop trying; with other jobs of ours in flight, a limit on jobs is waited for."""
         patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
         others = any(other.id for other in self._jobs.values())
         if (patient and others) or job.refusals < (PATIENT_TRIES if patient else SUBMIT_TRIES):
@@ -281,23 +281,23 @@ class ClusterJobs:
             return False
         return True
 
-    def _note(self, job: ClusterJob, words: str) -> None:
-        """What was done for the run: its record counts the submissions."""
+    def _note(self, job: ClusterJob, note: str) -> None:
+        """Append to the campaign's submissions.txt, from which records count a run's submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             with self._log.open("a", encoding="utf-8") as file:
-                file.write(f"{stamp} {job.script.run.identity} {words}\n")
+                file.write(f"{stamp} {job.script.run.identity} {note}\n")
         except OSError as error:
-            self._say(f"{job.script.label}: {words}, but {SUBMISSIONS} can't be written: {error.strerror}")
+            self._say(f"{job.script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
 
 def query(scheduler: BatchScheduler, run: Callable[..., CommandResult] = call) -> tuple[list[QueuedJob], str]:
-    """All jobs of this user, from one query; or why they are not known."""
-    answer = run(scheduler.query(getpass.getuser()), COMMAND_SECONDS)
+    """All jobs of this user, from one query, and why they are unknown; one of both is empty."""
+    answer = run(scheduler.query(getpass.getuser()))
     if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
         return [], ""
     if answer.status != 0:
-        return [], answer.words
+        return [], answer.last_line
     try:
         return scheduler.read_queue(answer.out), ""
     except UnreadableError as error:
@@ -305,7 +305,7 @@ def query(scheduler: BatchScheduler, run: Callable[..., CommandResult] = call) -
 
 
 def by_name(jobs: Iterable[QueuedJob]) -> dict[str, QueuedJob]:
-    """The jobs by name; of several of one name an active one, else the latest."""
+    """The jobs by name; of several with one name an active one, else the latest."""
     found: dict[str, QueuedJob] = {}
     for job in jobs:
         before = found.get(job.name)
@@ -321,16 +321,16 @@ def _number(job: QueuedJob) -> int:
 def submit(
     scheduler: BatchScheduler, script: Script, lock: Path, run: Callable[..., CommandResult] = call
 ) -> CommandResult:
-    """Hand a job script to the scheduler; the lock lives as long as its command, even if we are killed."""
+    """Submit a job script; its command keeps the lock, even if this process is killed."""
     with submitting(lock) as number:
         if scheduler.script_on_stdin:
-            return run(list(scheduler.submit), COMMAND_SECONDS, script=script.path, keep_open=[number])
-        return run([*scheduler.submit, str(script.path)], COMMAND_SECONDS, keep_open=[number])
+            return run(list(scheduler.submit), script=script.path, keep_open=[number])
+        return run([*scheduler.submit, str(script.path)], keep_open=[number])
 
 
 @contextmanager
 def submitting(lock: Path) -> Iterator[int]:
-    """Hold the lock of submissions: a call that was killed may have left one that is not in the queue yet."""
+    """Hold the lock of submissions: a killed call may have left one that is not in the queue yet."""
     number = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(number, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The only place that starts processes: job scripts on this machine, and Snakemake itself."""
+"""Starts job scripts on this machine, and Snakemake."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from pathlib import Path
 
 SECONDS_TO_CLEAN_UP = 20
 SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class LocalJob:
-    """One job script that runs on this machine, in a session of its own so that only we signal it."""
+    """A job script on this machine, in a session of its own: Ctrl-C in the terminal does not reach it."""
 
     def __init__(self, script: Path, log_file: Path) -> None:
         with log_file.open("ab") as log:
@@ -37,11 +36,11 @@ class LocalJob:
             )
 
     def wait(self) -> int:
-        """The script's exit status, when it has ended."""
+        """Wait for the script's end; returns its exit status."""
         return self._process.wait()
 
     def stop(self) -> None:
-        """Ask the script to end; it stops its ranks and keeps what it has as a failed attempt."""
+        """Ask the script to end: it stops its ranks and keeps its files as a failed attempt."""
         with suppress(ProcessLookupError):
             self._process.terminate()
         try:
@@ -51,56 +50,16 @@ class LocalJob:
                 os.killpg(self._process.pid, signal.SIGKILL)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandResult:
-    """What a command said; ``status`` is None where it could not be started or did not end in time."""
-
-    status: int | None
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        """The last line that it said, for messages."""
-        lines = [line for line in (self.out + "\n" + self.err).splitlines() if line.strip()]
-        return lines[-1].strip() if lines else f"exit status {self.status}"
-
-
-def call(
-    command: list[str], timeout: float, script: Path | None = None, keep_open: Sequence[int] = ()
-) -> CommandResult:
-    """Run a short command of the scheduler; ``script`` becomes its standard input.
-
-    ``keep_open``: file descriptors that it inherits, so that a lock lives as long as it does.
-    """
-    try:
-        done = subprocess.run(
-            command,
-            input=script.read_bytes() if script else b"",
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-            pass_fds=tuple(keep_open),
-            start_new_session=True,  # Ctrl-C is for us: a submission in progress is finished
-        )
-    except subprocess.TimeoutExpired:
-        return CommandResult(None, "", f"{command[0]} did not answer within {timeout:.0f} s")
-    except OSError as error:
-        return CommandResult(None, "", f"{command[0]}: {error.strerror}")
-    return CommandResult(
-        done.returncode, *(part.decode(errors="replace") for part in (done.stdout, done.stderr))
-    )
-
-
 def wait_for_measurement(
     lock: Path, say: Callable[[str], None], stop: Callable[[], bool] = lambda: False
 ) -> None:
-    """Return when no job script holds the machine; before a wait, ``say`` is told whom it is for."""
-    told = False
+    """Return when no job script holds the machine; before a wait, ``say`` gets one message."""
+    announced = False
     while _is_held(lock) and not stop():
-        if not told:
-            say(lock.read_text(encoding="utf-8", errors="replace").strip())
-            told = True
+        if not announced:
+            owner = lock.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
+            say(f"waiting for another measurement on this machine to end: {owner}")
+            announced = True
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
@@ -116,33 +75,33 @@ def _is_held(lock: Path) -> bool:
 
 
 def run_script(text: str) -> int:
-    """A shell script given as text, with our own output; its exit status."""
+    """Run the text of a shell script with our own output; returns its exit status."""
     return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
 
 
 def run_snakemake(profile: str, arguments: list[str]) -> int:
-    """Snakemake of this very environment, in the working folder; its exit status.
+    """Run Snakemake of this environment in the working folder; returns its exit status.
 
-    A signal that ends this process is handed on, and Snakemake waited for: a call that follows must
-    not meet one that is still ending. Ctrl-C reaches it twice; it takes notice of the first only.
+    A signal to this process is passed on, and Snakemake is waited for: the next call must not meet one that
+    is still ending. Ctrl-C reaches Snakemake twice; only the first counts.
     """
     ours = ["--snakefile", str(shipped("Snakefile")), "--profile", _profile(profile)]
-    # -P: a file of the user's that is called like a Python module is none
+    # -P: the user's files do not hide Python modules
     command = [sys.executable, "-P", "-m", "snakemake", *ours, *arguments]
     process = subprocess.Popen(command, cwd=working_folder())
 
-    def hand_on(number: int, _: object) -> None:
+    def pass_on(number: int, _: object) -> None:
         with suppress(ProcessLookupError):
             process.send_signal(number)
 
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, hand_on)
+            signal.signal(number, pass_on)
     status = process.wait()
     return status if status >= 0 else 128 - status
 
 
 def _profile(name: str) -> str:
-    """A profile in the working folder, else the shipped one, else what Snakemake finds by this name."""
+    """A profile in the working folder, else the shipped one, else one that Snakemake finds."""
     found = shipped(name)
     return str(found) if found.is_dir() and not (working_folder() / name).exists() else name

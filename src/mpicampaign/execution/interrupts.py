@@ -1,4 +1,4 @@
-"""One orderly end for Ctrl-C, SIGTERM and SIGHUP, sent once or twice, with the exit status of the signal."""
+"""One orderly end for Ctrl-C, SIGTERM and SIGHUP, sent once or twice, with the signal's exit status."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _received: list[int] = []
 
 
 def end_in_order() -> None:
-    """Let each of the signals raise KeyboardInterrupt, the first time, and decide this process's exit status.
+    """Make the first of these signals raise KeyboardInterrupt and set this process's exit status.
 
-    Snakemake cleans up at a KeyboardInterrupt. Its own answer to SIGTERM is to finish all jobs that it handed
-    over, which here are all there are. A signal that is ignored stays ignored: nohup does that for SIGHUP.
+    Snakemake cleans up at a KeyboardInterrupt. Its own handler of SIGTERM waits for all submitted jobs, which
+    are all jobs of a campaign. A signal that is ignored stays ignored, as with nohup.
     """
     if threading.current_thread() is not threading.main_thread():
-        return  # only that one may set handlers
+        return  # only the main thread may set handlers
     if sys.excepthook is not _without_traceback:
         sys.excepthook = _without_traceback
         atexit.register(_exit_as_signalled)
@@ -35,7 +35,7 @@ def end_in_order() -> None:
 
 def _interrupt(number: int, _: object) -> None:
     _received.append(number)
-    if len(_received) == 1:  # pressed again, it would cut the end short
+    if len(_received) == 1:  # a second one would interrupt the clean-up
         raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""What a person sees while a campaign runs: what runs now, each finished run, the time left."""
+"""Progress of a campaign: the present run, each finished run, the time left."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """One line for each finished run; on a terminal also one that tells what runs now."""
+    """A line for each finished run; on a terminal also one for the present run."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -27,25 +27,25 @@ class Progress:
         self._since = time.monotonic()
 
     def expect(self, runs: int) -> None:
-        """So many more runs have been taken on."""
+        """Add a number of runs to those that are expected."""
         self._expected += runs
 
     def started(self, label: str) -> None:
         if self._terminal:
             self._print(f"[{self._done + 1}/{self._expected}] running {label} {self._left()}", end="")
 
-    def say(self, words: str) -> None:
-        """Something that a person should know: why nothing runs, what is tried again."""
-        self._print(words, end="\n")
+    def say(self, message: str) -> None:
+        """Print a message, such as why nothing runs or what is tried again."""
+        self._print(message, end="\n")
 
     def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
-        """Print the run's headline figure and verdict, as its own files tell them, or the ``problem``."""
+        """Print the run's headline metrics and verdict from its files, or the ``problem``."""
         self._done += 1
-        words = describe(record, status)
+        text = describe(record, status)
         if problem and record.status != OK:
-            words = f"{words} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
+            text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         left = "" if self._terminal else self._left()
-        self._print(f"[{self._done}/{self._expected}] {label}: {words} {left}".rstrip(), end="\n")
+        self._print(f"[{self._done}/{self._expected}] {label}: {text} {left}".rstrip(), end="\n")
 
     def _left(self) -> str:
         if not self._done or self._done >= self._expected:
@@ -55,7 +55,7 @@ class Progress:
 
     def _print(self, text: str, end: str) -> None:
         clear = "\r\x1b[K" if self._terminal else ""
-        # A reader that went away (a closed terminal, | head) must not end the measurement.
+        # A closed terminal or pipe (| head) must not end the measurement.
         with suppress(OSError):
             print(clear + text, end=end, file=self._stream, flush=True)
 
@@ -65,18 +65,18 @@ class Progress:
 
 
 def headline(record: Record) -> str:
-    """The figures by which a run is known, of its first table: latency and largest bandwidth, say."""
+    """The headline metrics of a run's first table, such as latency and largest bandwidth."""
     table = record.series[0]
-    words = []
+    values = []
     for metric in choose_metrics(record.suite, [table], ()):
         found = read(metric, table, record.series) if metric.headline else None
         if found:
-            words.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
-    return ", ".join(words) or table.label
+            values.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
+    return ", ".join(values) or table.label
 
 
 def describe(record: Record, status: int | None) -> str:
-    """A finished run in a few words: its headline figure and verdict, or why it has none."""
+    """A finished run in short: its headline metrics and verdict, or why it has none."""
     if record.status == OK:
         reason = f" ({record.verdict_reasons[0]})" if record.verdict != VERIFIED else ""
         return f"{headline(record)}, {record.verdict}{reason}"

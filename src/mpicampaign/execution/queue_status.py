@@ -1,16 +1,13 @@
-"""What the runs of a campaign are doing, from their folders and one look at the queue; cancelling them."""
+"""The state of a campaign's runs, from their folders and one query of the queue; cancelling their jobs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.cluster_jobs import COMMAND_SECONDS, by_name, query
-from mpicampaign.execution.execute import call
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.jobs.prepare import job_name
 from mpicampaign.records import MISSING, OK
@@ -25,9 +22,8 @@ if TYPE_CHECKING:
 NOT_SUBMITTED = "not submitted"
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
-    """One run: what it is doing, its job's id where it has one, and the reason in words."""
+class RunStatus(NamedTuple):
+    """The state of a run, its job's id, and the reason; both may be empty."""
 
     script: Script
     state: str
@@ -36,25 +32,28 @@ class RunStatus:
 
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
-    """The state of each run, in the plan's order, and jobs of scripts from before a change of the file.
+    """The state of each run in the plan's order, and the jobs of runs that left the campaign file.
 
     Raises
     ------
     UserError
-        where the scheduler does not answer: what is not known is not guessed.
+        where the scheduler does not answer: no state is guessed.
     """
-    jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler)]
-    queued, current = by_name(jobs), {script.job_name for script in prepared.scripts}
+    jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
     states = [_state(script, queued.get(script.job_name), before) for script in prepared.scripts]
     before.keep()
-    earlier = _names(prepared) - current
-    older = [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
-    return states, older
+    return states, _older(prepared, jobs) if jobs else []
+
+
+def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
+    """The jobs in the queue that are of scripts which the plan no longer has."""
+    earlier = _names(prepared) - {script.job_name for script in prepared.scripts}
+    return [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
-    """A line of counts, then one for each run that has not ended well, and the jobs of older scripts."""
+    """A line of counts, then one for each run that has not finished, and for each job of a former run."""
     counts = Counter(found.state for found in states)
     lines = [
         ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
@@ -65,21 +64,23 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
             reason = f": {found.reason}" if found.reason else ""
             lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
     for job in older:
-        words = "of a script from before the campaign file was changed; 'mpicampaign cancel' cancels it, too"
-        lines.append(f"  job {job.id} {job.name}: {job.said}, {words}")
+        former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
+        lines.append(f"  job {job.id} {job.name}: {job.description}; {former}")
     return "\n".join(lines)
 
 
 def cancel(prepared: Prepared) -> str:
-    """Cancel the jobs of the campaign that are in the queue, and no others; what was done, in words.
+    """Cancel the jobs of the campaign that are in the queue, and no others; returns a message.
 
-    Those of scripts from before a change of the campaign file, too: they are known by their folders.
+    This includes jobs of runs that left the campaign file, which are known by their folders.
 
     Raises
     ------
     UserError
         where the scheduler does not answer, or refuses.
     """
+    from mpicampaign.commands import call
+
     schedulers = _schedulers(prepared)
     if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
@@ -87,21 +88,34 @@ def cancel(prepared: Prepared) -> str:
     for scheduler in schedulers:
         found = [job for job in _jobs_of(scheduler) if job.name in names and job.state in IN_THE_QUEUE]
         if found:
-            answer = call([scheduler.cancel, *(job.id for job in found)], COMMAND_SECONDS)
-            if answer.status != 0:
-                raise UserError(Problem(f"{scheduler.cancel} failed: {answer.words}", hint="try again"))
+            answer = call([scheduler.cancel, *(job.id for job in found)])
+            if answer.failure:
+                raise UserError(Problem(answer.failure, hint="try again"))
         cancelled += len(found)
     return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
 
 def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
-    """The schedulers that the campaign's systems here have."""
+    """The schedulers of the campaign's systems here."""
     kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
     return [found for kind in kinds if (found := batch_scheduler(kind))]
 
 
+def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
+    """All jobs of this user, and the one that counts of each name."""
+    schedulers = _schedulers(prepared)
+    if not schedulers:
+        return [], {}
+    from mpicampaign.execution.cluster_jobs import by_name  # takes 10 ms, and needs a scheduler
+
+    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler)]
+    return jobs, by_name(jobs)
+
+
 def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
-    """All jobs of this user that the scheduler still knows, from one query."""
+    """All jobs of this user that the scheduler knows."""
+    from mpicampaign.execution.cluster_jobs import query
+
     jobs, problem = query(scheduler)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
@@ -109,7 +123,7 @@ def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
 
 
 def _names(prepared: Prepared) -> set[str]:
-    """The names of the jobs of all scripts that were ever written for this campaign here."""
+    """The job names of all scripts written for this campaign here so far."""
     folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
     return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
 
@@ -118,7 +132,7 @@ def _state(script: Script, queued: QueuedJob | None, before: OutputsRead) -> Run
     if script.output.exists():
         return _state_of_result(script, before)
     if queued and queued.state in IN_THE_QUEUE:
-        return RunStatus(script, queued.state, queued.id, queued.said)
+        return RunStatus(script, queued.state, queued.id, queued.description)
     return _state_as_read(script, queued)
 
 
@@ -126,9 +140,9 @@ def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
     evidence = evidence_in(script.output.parent)
     if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
-    if "not_available" in evidence.job:
-        return _state_as_read(script, None)
-    return RunStatus(script, "finished", evidence.job.get("id", ""), "")
+    reason = evidence.job.get("not_available")
+    state = "finished" if reason is None else "not available"
+    return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
 
 
 def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
@@ -137,6 +151,6 @@ def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
     if record.status == OK:
         return RunStatus(script, "finished", record.job_id, "")
     if record.status == MISSING:
-        ended = f"its job {queued.id} has ended: {queued.said}" if queued else ""
+        ended = f"its job {queued.id} has ended: {queued.description}" if queued else ""
         return RunStatus(script, NOT_SUBMITTED, "", ended)
     return RunStatus(script, record.status.replace("_", " "), record.job_id, record.reason)

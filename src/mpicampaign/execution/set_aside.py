@@ -1,12 +1,12 @@
-"""Results that do not stand are moved away, whole, so that their runs are made again; nothing is lost.
+"""Moves invalid results away, whole, so that their runs are due again; nothing is lost.
 
-What can't be used goes to the attempts of its run. What another machine made, or an earlier state of the
-program or the MPI library, goes to earlier/, beside the run.
+An unusable result goes to the attempts of its run. A result of another machine, or of an earlier program or
+MPI library, goes to earlier/ beside the run.
 """
 
 from __future__ import annotations
 
-import uuid
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import evidence_in, unusable
@@ -26,7 +26,7 @@ EARLIER = "earlier"
 
 
 class Fault(NamedTuple):
-    """Why a result does not stand; ``earlier``: it is sound, but of another machine or an earlier state."""
+    """Why a result does not count; ``earlier``: it is sound, but of another machine or earlier software."""
 
     reason: str
     earlier: bool = False
@@ -35,7 +35,7 @@ class Fault(NamedTuple):
 def fault_of(
     script: Script, evidence: Evidence | None = None, before: OutputsRead | None = None
 ) -> Fault | None:
-    """Why the result of a run, which is there, does not count for it now; see `unusable`."""
+    """Why the existing result of a run does not count now; see `unusable`."""
     result = script.output.parent
     evidence = evidence or evidence_in(result)
     if reason := unusable(script.run.benchmark.suite, result, evidence, before):
@@ -46,16 +46,19 @@ def fault_of(
 
 
 def _made_elsewhere(script: Script, evidence: Evidence) -> str:
-    """Without a scheduler a run counts on the machine that made it, and on members of its group."""
+    """Without a scheduler a result counts on the machine that made it, and on members of its host group."""
     host = evidence.job.get("host", "")
     if not script.run.job.system.local or not host:
         return ""
-    mine = [*host_names(), *evidence.claim.get("members", "").split()]
-    return "" if any(is_member(host, name) for name in mine) else f"it was made on {host}, not on {mine[0]}"
+    here = os.uname().nodename
+    mine = (here, *evidence.claim.get("members", "").split())
+    if any(is_member(host, name) for name in mine) or any(is_member(host, name) for name in host_names()):
+        return ""
+    return f"it was made on {host}, not on {here}"
 
 
 def _program_changed(script: Script, evidence: Evidence) -> str:
-    """Bundled kernels are known by their version, which their identity holds."""
+    """Not for bundled kernels, whose version is part of the identity."""
     present = script.run.program_sha256
     return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
 
@@ -67,7 +70,7 @@ def _library_changed(script: Script, evidence: Evidence) -> str:
 
 
 def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:
-    """Only where it changed since the script was rendered: nodes may have another one than this machine."""
+    """Compare with what this machine had when the script was rendered: nodes may have another one."""
     known = evidence.claim.get(claim, "").split() or [recorded]
     return (
         ""
@@ -77,16 +80,16 @@ def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: 
 
 
 def set_aside(script: Script) -> None:
-    """Move a result to the attempts, whole; nothing of it is lost, and its run is to be done again."""
+    """Move a result to the attempts of its run, which is then due again."""
     attempts = script.folder / "attempts"
     attempts.mkdir(exist_ok=True)
-    # attempts are read in the order of their names, which begin with the time
+    # attempts are read in the order of their names, which start with the time
     stamp = max((path.name[:16] for path in attempts.iterdir()), default="0")
-    script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{uuid.uuid4().hex[:8]}")
+    script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
 
 
 def set_aside_whole(script: Script) -> None:
-    """Move the folder of a run, with its claim and script, to earlier/ beside it."""
+    """Move the folder of a run, with claim and script, to earlier/ beside it."""
     earlier = script.folder.parent / EARLIER
     earlier.mkdir(exist_ok=True)
     script.folder.rename(_free(earlier, script.folder.name))
@@ -98,9 +101,9 @@ def _free(folder: Path, name: str) -> Path:
 
 
 def set_aside_faulty(scripts: Iterable[Script]) -> list[str]:
-    """Set aside what a call before, or a person, left and what does not stand; a line for each.
+    """Set aside the results that do not count; returns a line for each.
 
-    Results are there by one rename, so that a job that ends meanwhile is not disturbed.
+    Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
     lines = []
     for script in scripts:

@@ -1,4 +1,4 @@
-"""The account of an import: what became of every file, for people."""
+"""The account of an import: what happened to each file, as text for a person."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
-_TOLD = 5  # files of one reason that people are told by name
-_OWN = re.compile(r"'[^']*'|[0-9][0-9.]*")  # what of a reason is the single file's own: lines, figures
+_NAMED = 5  # files to name for one reason
+_OWN = re.compile(
+    r"'[^']*'|[0-9][0-9.]*"
+)  # the part of a reason that differs from file to file: names, numbers
 
 
-class _Told(NamedTuple):
-    """A file without figures, and why; ``kind``: what it has in common with others."""
+class _Unused(NamedTuple):
+    """A file that gave no values, and why; ``kind``: the part of the reason that files share."""
 
     path: str
     reason: str
@@ -35,20 +37,19 @@ class _Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of every file, for people."""
+    """What happened to each file of an import."""
 
     folder: Path
     entries: tuple[LedgerEntry, ...]
     new: int
-    looked_at: frozenset[str] | None = None  # paths of this very call; None: it labelled anew
-    unclaimed: tuple[str, ...] = ()  # placements of runs of which the map says nothing, though of others
-    misnamed: tuple[str, ...] = ()  # conditions on a fact that no file has, though one of nearly that name
-
-    undone: bool = False  # nothing of this call was kept
+    looked_at: frozenset[str] | None = None  # paths in this call; None: it only labelled anew
+    unclaimed: tuple[str, ...] = ()  # placements of runs that the map leaves out, though it has others
+    misnamed: tuple[str, ...] = ()  # conditions on a fact that no file has, with the similar one
+    undone: bool = False  # this call kept nothing
 
     @property
     def cases(self) -> Counter[tuple[str, str, str]]:
-        """How many runs there are of each host group, placement and benchmark."""
+        """The number of runs of each host group, placement and benchmark."""
         return Counter(
             (entry.label["host_group"], entry.label["placement"], entry.label["benchmark"])
             for entry in self.entries
@@ -60,14 +61,14 @@ class Account:
         return [entry for entry in self.entries if entry.role == role]
 
     @property
-    def in_vain(self) -> bool:
-        """Whether a call found no run in its folders: a wrong folder, or the wrong map."""
+    def found_no_run(self) -> bool:
+        """Whether the folders of a call held no run: a wrong folder, or the wrong map."""
         runs = {entry.path for entry in self.of_role(OUTPUT)}
         return self.looked_at is not None and not runs & self.looked_at
 
     @property
     def disagreements(self) -> list[LedgerEntry]:
-        """Runs whose hosts are not of the host group that was asked for."""
+        """Runs on hosts of another host group than the requested one."""
         return [entry for entry in self.of_role(OUTPUT) if entry.label["requested"]]
 
 
@@ -76,8 +77,8 @@ def account_text(account: Account) -> str:
     outputs, refused = account.of_role(OUTPUT), account.of_role(REFUSED)
     beside = len(account.entries) - len(outputs) - len(refused)
     lines = [
-        f"{len(account.entries)} files: {len(outputs)} runs, {beside} job scripts and standard errors beside "
-        f"them, {len(refused)} refused; {account.new} new in {account.folder}"
+        f"{len(account.entries)} files: {len(outputs)} runs, {beside} job scripts and standard error files, "
+        f"{len(refused)} refused; {account.new} new in {account.folder}"
     ]
     lines += [
         f"  {count:5d}  {group:<16} {placement:<12} {benchmark}"
@@ -85,41 +86,41 @@ def account_text(account: Account) -> str:
     ]
     for entry in account.disagreements:
         asked, actual = entry.label["requested"], entry.label["host_group"]
-        lines.append(f"  asked for {asked}, ran on hosts of {actual}: {printable(entry.path)}")
+        lines.append(f"  requested {asked}, ran on hosts of {actual}: {printable(entry.path)}")
     lines += [
-        f"  placement {name}: not among the map's placements:, so that its runs stay unverified"
+        f"  placement {name} is not in the map's placements:, so its runs stay unverified"
         for name in account.unclaimed
     ]
-    lines += [f"  {words}" for words in account.misnamed]
+    lines += [f"  {line}" for line in account.misnamed]
     lines += _refused_lines(refused)
-    if account.in_vain:
-        left = "the import was left as it was; " if account.undone else ""
-        lines.append(f"no run is among these files: {left}is it the right folder, and the map for it?")
+    if account.found_no_run:
+        unchanged = "the import is unchanged; " if account.undone else ""
+        lines.append(f"no run in these files: {unchanged}check the folder and the map")
     return "\n".join(lines)
 
 
 def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
-    """The files that are refused; their kind is the reason without the facts of the single file."""
-    told = [_Told(entry.path, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
-    return _in_short("refused", told, LEDGER)
+    """The refused files; those with the same reason apart from their facts are of one kind."""
+    unused = [_Unused(entry.path, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
+    return _in_short("refused", unused, LEDGER)
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:
-    """The imported files that gave no figures, each with the reason."""
+    """The imported files that gave no values, each with the reason."""
     failed = [record for record in records if record.status == FAILED and IMPORTED_FROM in record.metadata]
-    told = [_Told(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
-    return _in_short("failed", told, "records.jsonl")
+    unused = [_Unused(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
+    return _in_short("failed", unused, "records.jsonl")
 
 
-def _in_short(word: str, files: Iterable[_Told], where: str) -> list[str]:
-    """Each file with its reason; of many of one kind the first alone, and how many more there are."""
+def _in_short(what: str, files: Iterable[_Unused], where: str) -> list[str]:
+    """Each file with its reason; of many files of one kind the first ones and the number of others."""
     kinds = grouped(files, lambda file: file.kind)
     lines = [
-        f"  {word}: {printable(file.path)}: {printable(file.reason)}"
+        f"  {what}: {printable(file.path)}: {printable(file.reason)}"
         for of_kind in kinds.values()
-        for file in of_kind[:_TOLD]
+        for file in of_kind[:_NAMED]
     ]
-    more = {kind: len(of_kind) - _TOLD for kind, of_kind in kinds.items() if len(of_kind) > _TOLD}
+    more = {kind: len(of_kind) - _NAMED for kind, of_kind in kinds.items() if len(of_kind) > _NAMED}
     return lines + [
-        f"  {word}: {count} more: {printable(kind)} (named in {where})" for kind, count in more.items()
+        f"  {what}: {count} more: {printable(kind)} (named in {where})" for kind, count in more.items()
     ]

@@ -1,7 +1,7 @@
-"""The facts of an imported output: named texts, from which a map's rules find the run's labels.
+"""The facts of an imported output: named texts, from which the rules of a map derive the run's labels.
 
-A fact that a file does not tell is absent, never empty by guess. The names are documented in docs/import.md;
-those with a dot (``directive.m``) hold a name of the file's own behind it.
+A fact that a file does not give is absent. docs/import.md describes the names; after a dot (``directive.m``)
+follows a name from the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mpicampaign.imports.files import stem_of
 from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
+from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, prefix_of, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers.scheduler import JobReport
 
 FACTS = {
-    "path": "the file's path below the imported folder, with the folder's name and that of its parent",
+    "path": "the file's path in the imported folder, below the names of that folder and its parent",
     "suite": "imb, osu, hpl or hpcc",
     "program": "the program, such as IMB-MPI1 or osu_latency",
-    "benchmark": "what the output says that it measured, such as PingPong or HPL; the program where too long",
-    "scheduler": "the scheduler, as campaign files call it",
-    "job": "the job's number, of a task of an array such as 1234_7",
+    "benchmark": "what the output says it measured, such as PingPong or HPL; the program if that is too long",
+    "scheduler": "the scheduler, by its name in campaign files",
+    "job": "the job number; of a task of an array such as 1234_7",
     "job_name": "the job's name",
-    "cluster": "the name of the cluster, as the scheduler's report gives it",
-    "queue": "the queue or partition that the job ran in",
-    "hosts": "the hosts that the job was executed on",
-    "nodes": "how many hosts these are",
-    "state": "how that report says that the job ended, such as Done",
-    "trouble": "why it did not end well, as far as that report says",
+    "cluster": "the cluster in the scheduler's report",
+    "queue": "the queue or partition of the job",
+    "hosts": "the hosts on which the job ran",
+    "nodes": "the number of these hosts",
+    "state": "the end state in the scheduler's report, such as Done",
+    "trouble": "why the job failed, if that report gives a reason",
     "modules": "the modules that the job script loads",
-    "command": "the line of the job script that launches the program, continued lines joined, variables of "
-    "the script filled in; of several such lines the one that writes to the file, else the only one of its "
-    "program, else none",
-    "transport": "what the MPI library reports: shm, tcp, ibv",
-    "mpi": "the MPI library whose report that is; of UCX's only where the output or script names it",
-    "mpi_library": "the MPI library with its version, where it prints one",
-    "mpi_hosts": "how many hosts that report lists",
+    "command": "the line of the job script that launches the program, with continued lines joined and the "
+    "script's variables filled in; of several such lines the one that writes to the file, else the only one "
+    "with its program, else none",
+    "transport": "the transport in the MPI library's report: shm, tcp, ibv",
+    "mpi": "the MPI library of that report; for a report of UCX only if the output or script names it",
+    "mpi_library": "the MPI library with its version, if it prints one",
+    "mpi_hosts": "the number of hosts in that report",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
 }
 FAMILIES = {
-    "directive": "an option of a scheduler's directive, without dashes; one with two names is found under "
-    "both, whichever the script has",
-    "disabled": "the same of a line that is commented out, such as ##BSUB -m GROUP",
+    "directive": "an option of the scheduler's directives, without dashes; an option with two names is found "
+    "under both",
+    "disabled": "the same in a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
-    "header": "a line #NAME=value above the output; spaces around its parts do not matter",
+    "header": "a line #NAME=value above the output; spaces around its parts are ignored",
 }
 
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -69,14 +69,14 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     Parameters
     ----------
     path : the file's path, as rules see it
-    text : the whole output, with what a scheduler wrote around it
-    script : the job script beside it; the one that a scheduler quotes in its report is found by itself
-    stderr : what went to standard error, where some MPI libraries report their transport
+    text : the whole output, with the scheduler's report around it
+    script : the job script beside it; a script quoted in the scheduler's report wins over it
+    stderr : standard error, where some MPI libraries report their transport
 
     Raises
     ------
     OutputError
-        when programs of different suites printed into one file.
+        when the file holds output of different suites.
     """
     text = text.replace("\r\n", "\n")
     reporter, report = _report(text)
@@ -89,10 +89,10 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
     }
     facts |= _output_facts(text, job.program)
     facts["command"] = command_of(job.commands, path, facts["program"])
-    said = text + stderr if stderr else text
-    facts |= _transport(said, job) | {
-        "mpi_hosts": str(listed_hosts(said) or ""),
-        "mpi_library": library_version(said),
+    printed = text + stderr
+    facts |= _transport(printed, job) | {
+        "mpi_hosts": str(listed_hosts(printed) or ""),
+        "mpi_library": library_version(printed),
     }
     facts["started"] = _started(path, text, report)
     facts |= _header(text, is_report=report is not None)
@@ -100,7 +100,7 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
 
 
 def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
-    """Whether a job script is an output's: it has its name, or starts a program of the suite that printed it.
+    """Whether a job script made an output: it has the same name, or starts a program of the output's suite.
 
     Raises
     ------
@@ -113,8 +113,22 @@ def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
     return program != "" and suite_of(program) == detect_suite(text)
 
 
+def why_no_output(text: str, stderr: str) -> str:
+    """Why a text is not an output of a known suite, and what to do about it."""
+    if prefix := prefix_of(text):
+        remedy = "print it without (mpirun -l, srun -l, time stamps)"
+        return f"its lines have a prefix, such as {prefix!r}: {remedy}"
+    reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
+    return next(filter(None, reasons), None) or _of_no_suite()
+
+
+def _of_no_suite() -> str:
+    known = ", ".join(suite.called for suite in SUITES.values())
+    return f"no output of a known suite ({known}), and no job report that names one of their programs"
+
+
 def _job_of_file(path: str, job: JobScript) -> str:
-    """The job's number in a file's name, where a scheduler or the script puts it."""
+    """The job number in a file's name, where the scheduler or the script puts it."""
     name = path.rpartition("/")[2]
     numbers = (
         scheduler.job_of_file(name, job.directives if job.scheduler == scheduler.name else {})
@@ -124,7 +138,7 @@ def _job_of_file(path: str, job: JobScript) -> str:
 
 
 def _report(text: str) -> tuple[str, JobReport | None]:
-    """What a scheduler wrote around an output, and the scheduler's name."""
+    """The scheduler whose report stands around an output, and the report."""
     for scheduler in batch_schedulers():
         try:
             if report := scheduler.read_report(text):
@@ -146,7 +160,7 @@ def _script_facts(job: JobScript) -> dict[str, str]:
 
 
 def _both_names(options: Mapping[str, str]) -> dict[str, str]:
-    """Options under their short names, too: a map may have either, however the script was written."""
+    """Options under their short names, too: a map may use either name."""
     names = [pair for scheduler in batch_schedulers() for pair in scheduler.long_names.items()]
     return {short: options[long] for short, long in names if long in options} | dict(options)
 
@@ -168,41 +182,41 @@ def _report_facts(scheduler: str, report: JobReport) -> dict[str, str]:
 
 
 def _output_facts(text: str, program: str) -> dict[str, str]:
-    """Suite, program and benchmark: by what was printed, else by the program that was to run."""
+    """Suite, program and benchmark: by the output, else by the program that the script starts."""
     suite = detect_suite(text) or suite_of(program)
     benchmark, program = SUITES[suite].names(text, program) if suite else (program, program)
     return {"suite": suite, "benchmark": benchmark, "program": program}
 
 
 def _transport(text: str, job: JobScript) -> dict[str, str]:
-    """What the MPI library reports; the script may tell whose report it is."""
+    """The transport that the MPI library reports; the script may name the library."""
     report = report_of_any(text, (*job.commands, *job.environment, *job.modules))
     return {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
 
 
 def _started(path: str, text: str, report: JobReport | None) -> str:
-    """By the benchmark itself, else by the job's report, else by a time in the file's name."""
+    """By the benchmark itself, else by the scheduler's report, else by a time in the file's name."""
     printed = _DATES.search(text)
-    for words in (printed[1] if printed else "", report.started if report else ""):
-        if found := _iso(words):
+    for time in (printed[1] if printed else "", report.started if report else ""):
+        if found := _iso(time):
             return found
     stamp = _STAMP.search(path.rpartition("/")[2])
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
 
 
-def _iso(words: str) -> str:
+def _iso(time: str) -> str:
     """``Tue Mar 21 15:51:47 2017`` as 2017-03-21T15:51:47, whatever the machine's language."""
-    found = _CLOCK.fullmatch(words.strip())
+    found = _CLOCK.fullmatch(time.strip())
     if found is None or found[1] not in _MONTHS:
         return ""
     return f"{found[4]}-{_MONTHS[found[1]]:02d}-{int(found[2]):02d}T{found[3]}"
 
 
 def _header(text: str, *, is_report: bool) -> dict[str, str]:
-    """What a script of the user's wrote above the output.
+    """What a user's script wrote above the output.
 
-    With spaces only above the line that announces the benchmark, whose own comments begin with ``# ``,
-    too, and not in a scheduler's report, where such a line is a comment of the script that is quoted.
+    Spaces are allowed only above the banner of the benchmark, whose own comments begin with ``# ``, and not
+    in a scheduler's report, where such a line is a comment in the quoted script.
     """
     start = text[:4000]
     facts = {}

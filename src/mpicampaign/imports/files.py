@@ -1,4 +1,4 @@
-"""The files of a folder that is to be imported: which there are, what each is, and why some are refused."""
+"""The files of a folder to import: what each of them is, and why some are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as found: where it lies, the path by which it is kept, and why it can't be read, if so."""
+    """A file to import, the path under which it is kept, and why it is refused, if it is."""
 
     file: Path
     path: str
@@ -29,12 +29,12 @@ class Source:
 
     @property
     def role(self) -> str:
-        """By the name's ending: an output unless it is that of a job script or of standard error."""
+        """What the file is, by the ending of its name."""
         return role_of(self.path)
 
 
 def role_of(path: str) -> str:
-    """What a file is by its name's ending."""
+    """Job script or standard error by the ending of the name; anything else is an output."""
     return _roles().get(_ending(path).lower(), OUTPUT)
 
 
@@ -45,7 +45,7 @@ def _roles() -> dict[str, str]:
 
 
 def stem_of(path: str) -> str:
-    """What an output and its companions have in common."""
+    """The path without its ending, which an output and its companions share."""
     return path.removesuffix(_ending(path))
 
 
@@ -57,9 +57,9 @@ def _ending(path: str) -> str:
 
 
 class Companions:
-    """The job script and the standard error of each output: those of its name, else its folder's only script.
+    """The job script and standard error of each output: of the same name, else its folder's only script.
 
-    An only script is a guess, which the caller holds against what the output says.
+    The only script of a folder is a guess, which the caller checks against the output.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -74,21 +74,21 @@ class Companions:
         self._only = {folder: path for folder, path in only.items() if stem_of(path) not in stems}
 
     def of(self, output: str, role: str) -> str | None:
-        """The path of an output's companion."""
+        """The path of an output's companion; None where it has none."""
         only = self._only.get(folder_of(output)) if role == SCRIPT else None
         return self._named.get((stem_of(output), role), only)
 
 
 def folder_of(path: str) -> str:
-    """The folder that a file lies in."""
+    """The folder of a file."""
     return path.rpartition("/")[0]
 
 
 def find_sources(folders: Iterable[Path]) -> list[Source]:
     """All files below the folders, each once, in the order of their kept paths.
 
-    A file is kept under the names of its folder and that folder's parent, so that a rule can tell
-    ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs`` wherever they lie.
+    A file is kept under the names of its folder and that folder's parent, so that a rule can distinguish
+    ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs``.
     """
     found: dict[Path, Source] = {}
     for folder in folders:
@@ -115,7 +115,7 @@ def _walk(root: Path, kept: str) -> Iterator[Source]:
 
 
 def _refusal(file: Path) -> str:
-    """Why a file is not even opened; empty where it is."""
+    """Why a file is refused without opening it; empty where it is opened."""
     try:
         file.name.encode()
         os.fspath(file).encode()
@@ -126,7 +126,7 @@ def _refusal(file: Path) -> str:
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     if stat.S_ISLNK(state.st_mode):
-        return "a symbolic link: the file that it leads to is taken where it lies"
+        return "a symbolic link: import the file to which it leads"
     if not stat.S_ISREG(state.st_mode):
         return "not a regular file"
     if state.st_size > MAX_BYTES:
@@ -155,5 +155,5 @@ def read_source(source: Source) -> bytes | str:
 
 
 def text_of(content: bytes | str) -> str:
-    """A file's text without a byte order mark, what is no UTF-8 kept visible; nothing of a refused file."""
+    """A file's text without byte order mark, invalid UTF-8 kept visible; empty for a refused file."""
     return content.decode("utf-8-sig", errors="replace") if isinstance(content, bytes) else ""

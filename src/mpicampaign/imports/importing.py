@@ -1,12 +1,11 @@
-"""Import: raw outputs that this program did not make are copied, labelled and accounted for.
+"""Import: raw outputs of other origin are copied, labelled and accounted for.
 
-Files are written once, by a rename, and never changed; the ledger is written last, so that a call that is
-killed leaves copies and no half import: the same call again goes on.
+Files are written once, by a rename, and never changed. The ledger is written last: a killed call leaves
+copies without a ledger, and the same call again completes the import.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import uuid
@@ -15,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import same_text, write_whole
+from mpicampaign.files import locked, same_text, write_whole
 from mpicampaign.imports.account import Account
-from mpicampaign.imports.facts import belongs, read_facts
+from mpicampaign.imports.facts import belongs, read_facts, why_no_output
 from mpicampaign.imports.files import (
     OUTPUT,
     SCRIPT,
@@ -39,7 +38,6 @@ from mpicampaign.imports.ledger import (
     read_ledger,
     runs_elsewhere,
 )
-from mpicampaign.imports.no_output import why_no_output
 from mpicampaign.records import plain_fields
 from mpicampaign.suites import OutputError
 from mpicampaign.yaml_lines import printable
@@ -52,16 +50,16 @@ if TYPE_CHECKING:
     from mpicampaign.imports.map_file import ImportMap
 
 _PARTS = "parts"
-_NOW = " (as it is now)"  # in the ledger, behind the name of a file that differs from the one that is kept
+_NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from the kept copy
 
 
 def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
-    """Copy and label what is in the folders; without folders, label anew what was imported before.
+    """Copy and label the files in the folders; without folders, label the earlier imports again.
 
     Raises
     ------
     UserError
-        when a folder is not there, or another call is importing.
+        when a folder does not exist, or another call is importing.
     """
     if problems := [problem for folder in folders if (problem := _no_folder(folder))]:
         raise UserError(problems)
@@ -83,13 +81,9 @@ def _no_folder(path: Path) -> Problem | None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other imports of this name away; remove what a killed one left half written."""
+    """Keep other imports of this name away; remove partial files of a killed one."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(Problem(f"another call is importing into {folder}", hint="wait for it")) from None
+    with locked(folder / "lock", Problem(f"another call is importing into {folder}", hint="wait for it")):
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
         (folder / _PARTS).mkdir()
         yield
@@ -120,13 +114,13 @@ class _Import:
             self._companion(source, source.path in wanted)
         self._label()
         account = self._account(None if found is None else frozenset(source.path for source in found))
-        if had_runs and account.in_vain:
+        if had_runs and account.found_no_run:
             return self._undone(account)
         self._write_ledger(account.entries)
         return account
 
     def _output(self, source: Source, companions: Companions) -> set[str]:
-        """Take an output in; the paths of the companions that belong to it."""
+        """Import an output; the paths of its companions."""
         content = read_source(source)
         if isinstance(content, str):
             self._refuse(source, content)
@@ -158,16 +152,13 @@ class _Import:
             self._refuse(source, f"{source.role} of no imported output", content)
 
     def _refuse(self, source: Source, reason: str, content: bytes = b"") -> None:
-        before = self.entries.get(source.path)
-        if before is None or not before.kept:
-            self.entries[source.path] = _entry(source, content, REFUSED, reason)
-        else:  # what was imported stays as it was; this file is another one
-            entry = _entry(source, content, REFUSED, reason)
-            entry.path = source.path + _NOW
-            self.entries[entry.path] = entry
+        entry, before = _entry(source, content, REFUSED, reason), self.entries.get(source.path)
+        if before is not None and before.kept:  # the copy stays; this is another file of the same name
+            entry.path += _NOW
+        self.entries[entry.path] = entry
 
     def _kept(self, source: Source, content: bytes) -> bool:
-        """Write a file once; whether it is there now with this very content."""
+        """Write a file once; whether there is now a copy with exactly this content."""
         target = self.folder / FILES / source.path
         try:
             if target.exists():
@@ -185,7 +176,7 @@ class _Import:
         return True
 
     def _why_not(self, source: Source, content: bytes) -> str:
-        """What is the matter with a file whose name is taken by a copy that differs."""
+        """Why a file is refused whose name has a different copy."""
         before = self.entries.get(source.path)
         if before is not None and before.sha256 == hashlib.sha256(content).hexdigest():
             return "its copy here was changed since; remove that copy and import it again"
@@ -199,28 +190,30 @@ class _Import:
         part.rename(target)
 
     def _label(self) -> None:
-        """Label every output that is kept, those of earlier calls, too."""
+        """Label every kept output, also of earlier calls."""
         kept = [entry for entry in self.entries.values() if entry.kept and role_of(entry.path) == OUTPUT]
         outputs = [Output(entry.path, entry.sha256, entry.facts) for entry in kept]
         for path, label in label_all(outputs, self.chosen, runs_elsewhere(self.folder)).items():
             entry = self.entries[path]
-            good = isinstance(label, Label)
-            entry.role, entry.reason = (OUTPUT, "") if good else (REFUSED, str(label))
-            entry.label = plain_fields(label) if isinstance(label, Label) else {}
+            if isinstance(label, Label):
+                entry.role, entry.reason, entry.label = OUTPUT, "", plain_fields(label)
+            else:
+                entry.role, entry.reason, entry.label = REFUSED, label, {}
 
     def _account(self, looked_at: frozenset[str] | None) -> Account:
         entries = [self.entries[path] for path in sorted(self.entries)]
         used = {entry.label["placement"]: None for entry in entries if entry.role == OUTPUT}
-        unclaimed = [name for name in used if self.chosen.claims and name not in self.chosen.claims]
+        unclaimed = [name for name in used if self.chosen.placements and name not in self.chosen.placements]
         facts = {name for entry in entries for name in entry.facts}
         misnamed = misnamed_facts(self.chosen.rules, facts)
-        new = len(self.new)
-        return Account(self.folder, tuple(entries), new, looked_at, tuple(unclaimed), tuple(misnamed))
+        return Account(
+            self.folder, tuple(entries), len(self.new), looked_at, tuple(unclaimed), tuple(misnamed)
+        )
 
     def _undone(self, account: Account) -> Account:
-        """Take back what a call for a wrong folder, or with a wrong map, has copied beside good runs.
+        """Remove what a call with a wrong folder or map has copied beside good runs.
 
-        A first import stays, even without runs: the facts in its ledger help to mend the map.
+        A first import stays, even without runs: the facts in its ledger help to correct the map.
         """
         for path in self.new:
             path.unlink()

@@ -1,4 +1,4 @@
-"""What a job script says: directives, modules, exported variables and the line that launches the program."""
+"""The parts of a job script: directives, modules, exported variables and the lines that launch programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import BatchScheduler
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_BEFORE = {"time", "/usr/bin/time", "exec", "env", "nohup", "do", "then"}  # words that may precede a launcher
+_BEFORE = {
+    "time",
+    "/usr/bin/time",
+    "exec",
+    "env",
+    "nohup",
+    "do",
+    "then",
+}  # tokens that may precede a launcher
 _SET = re.compile(
     r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=([^\s\"']+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*$", re.MULTILINE
 )
@@ -34,12 +42,12 @@ _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILI
 
 @dataclass(frozen=True, slots=True)
 class JobScript:
-    """A job script's parts. Directives are named without their dashes, those with two names by the long one;
-    one without a value is empty.
+    """A job script's parts. Directives have names without dashes, the long one of two; a missing
+    value is empty.
 
-    ``disabled``: those of commented lines (``##WORD -m group``), which schedulers pass over; they say what
-    was meant where a job had to be sent by other means. ``commands``: the lines that launch a benchmark, each
-    once; ``program``: the first one that they start.
+    ``disabled``: directives in commented lines (``##BSUB -m group``), which schedulers ignore; they show what
+    was meant where a job was submitted in another way. ``commands``: the lines that launch a benchmark, each
+    once; ``program``: the first program that they start.
     """
 
     scheduler: str = ""
@@ -58,15 +66,15 @@ def _by_directive() -> dict[str, BatchScheduler]:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Of the lines of directives, and of those that are commented out."""
-    word = "|".join(map(re.escape, _by_directive()))
-    line = rf"#({word})[ \t]+(.*?)[ \t]*$"
+    """Patterns of directive lines, and of those that are commented out."""
+    names = "|".join(map(re.escape, _by_directive()))
+    line = rf"#({names})[ \t]+(.*?)[ \t]*$"
     return re.compile(rf"^{line}", re.MULTILINE), re.compile(rf"^#[ \t]*{line}", re.MULTILINE)
 
 
 @lru_cache(maxsize=1000)  # the repeats of a case have the same script
 def read_job_script(text: str) -> JobScript:
-    """The parts of a script; a line that a shell would not understand is passed over."""
+    """The parts of a script; a line that a shell would not understand is ignored."""
     active, disabled = _patterns()
     found = active.findall(text)
     commands = _commands(text)
@@ -74,17 +82,16 @@ def read_job_script(text: str) -> JobScript:
         scheduler=_by_directive()[found[0][0]].name if found else "",
         directives=_all_options(found),
         disabled=_all_options(disabled.findall(text)),
-        modules=tuple(word for line in _MODULE.findall(text) for word in _words(line)),
-        environment={name: " ".join(_words(value)) for name, value in _EXPORT.findall(text)},
+        modules=tuple(name for line in _MODULE.findall(text) for name in _tokens(line)),
+        environment={name: " ".join(_tokens(value)) for name, value in _EXPORT.findall(text)},
         commands=commands,
         program=next(filter(None, map(program_of, commands)), ""),
     )
 
 
 def command_of(commands: Sequence[str], path: str, program: str) -> str:
-    """The one of a script's commands that printed an output; empty where several may have.
-
-    That which writes to the file, else the only one that starts the program that printed it.
+    """The command of a script that printed an output: the one that writes to the file, else the only one that
+    starts the output's program; empty where several may have.
     """
     writing = [line for line in commands if _writes(line, path)] or commands
     fitting = [line for line in writing if program_of(line) == program] or writing
@@ -92,35 +99,34 @@ def command_of(commands: Sequence[str], path: str, program: str) -> str:
 
 
 def _writes(command: str, path: str) -> bool:
-    """Whether a command's output goes to a file of this name; a variable in its name may be anything."""
+    """Whether a command writes to a file of this name; a variable in the name stands for anything."""
     names = ("".join(found).rpartition("/")[2] for found in _WRITTEN.findall(command))
     return any(fnmatch(path.rpartition("/")[2], _USED.sub("*", name)) for name in names)
 
 
 def program_of(command: str) -> str:
-    """The known benchmark that a command line starts, by the last part of its path; empty where none is."""
-    return next(filter(None, map(suites.program_of, _words(command))), "")
+    """The known benchmark program that a command line starts; empty where there is none."""
+    return next(filter(None, map(suites.program_of, _tokens(command))), "")
 
 
-def _words(text: str) -> list[str]:
-    """The words of a line up to a comment; shlex would begin one inside of a reservation ``root#10``."""
+def _tokens(text: str) -> list[str]:
+    """The tokens of a line up to a comment; for shlex, one would begin in a reservation ``root#10``."""
     try:
-        words = shlex.split(text)
-    except ValueError:  # a quote that is not closed
-        words = text.split()
-    return list(takewhile(lambda word: not word.startswith("#"), words))
+        tokens = shlex.split(text)
+    except ValueError:  # an open quote
+        tokens = text.split()
+    return list(takewhile(lambda token: not token.startswith("#"), tokens))
 
 
 def _all_options(lines: Iterable[tuple[str, str]]) -> dict[str, str]:
     options: dict[str, str] = {}
-    for keyword, words in lines:
-        # the last one counts, whichever of its names it has
-        options |= _by_directive()[keyword].read_options(_words(words))
+    for keyword, arguments in lines:
+        options |= _by_directive()[keyword].read_options(_tokens(arguments))  # the last of a name counts
     return options
 
 
 def _commands(text: str) -> tuple[str, ...]:
-    """The lines that launch a benchmark: by a known launcher, else by the program's own name."""
+    """The lines that launch a benchmark: with a known launcher, else with the program's name."""
     lines = _without_here_documents(re.sub(r"\\\n\s*", " ", text).splitlines())
     lines = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
     variables = _variables(text)
@@ -131,7 +137,7 @@ def _commands(text: str) -> tuple[str, ...]:
 
 
 def _without_here_documents(lines: Iterable[str]) -> list[str]:
-    """The lines without what goes to a program's standard input, unless that is a job script itself."""
+    """The lines without here documents, except those that hold a job script themselves."""
     kept: list[str] = []
     inside: list[str] = []
     end = ""
@@ -149,7 +155,7 @@ def _without_here_documents(lines: Iterable[str]) -> list[str]:
 
 
 def _variables(text: str) -> dict[str, str]:
-    """The variables that a script sets once, to a plain text."""
+    """The variables that a script sets once, to plain text."""
     found = _SET.findall(text)
     times = Counter(name for name, _ in found)
     return {name: value.strip("'\"") for name, value in found if times[name] == 1 and "$" not in value}
@@ -166,7 +172,7 @@ def _launcher() -> re.Pattern[str]:
 
 
 def _launches(line: str) -> bool:
-    for word in line.split():
-        if not _ASSIGNMENT.match(word) and word not in _BEFORE:
-            return _launcher().search(word) is not None
+    for token in line.split():
+        if not _ASSIGNMENT.match(token) and token not in _BEFORE:
+            return _launcher().search(token) is not None
     return False

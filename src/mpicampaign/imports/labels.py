@@ -1,4 +1,4 @@
-"""From the facts of a file to its labels by the rules of a map, or the reasons why it has none. Pure."""
+"""The labels of a file, from its facts by the rules of a map, or the reason why it has none. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.host_lists import short
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+from mpicampaign.keys import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
     from mpicampaign.imports.map_file import ImportMap, Rule
 
 REQUIRED = tuple(name for name in LABELS if name != "repeat")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+_NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
-_WHERE_TO_LOOK = ("path", "job_name", "trouble", "command", "directive.m", "hosts", "header.HOSTS")
+_MAIN_FACTS = ("path", "job_name", "trouble", "command", "directive.m", "hosts", "header.HOSTS")
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a run is said to be.
+    """The labels of a run.
 
-    ``requested``: the host group that the rules found, where the hosts belong to another one.
-    ``actual``: whether the hosts are of the group, by the map's host lists.
-    ``asked``: what of the command line decided on the placement.
+    ``requested``: the host group by the rules, where the hosts belong to another group.
+    ``actual``: whether the host group comes from the map's host lists.
+    ``asked``: the part of the command line that decided the placement.
     """
 
     system: str
@@ -41,7 +42,7 @@ class Label:
 
     @property
     def case(self) -> tuple[str, str, str, str]:
-        """What is repeated."""
+        """The names of the case."""
         return (self.system, self.host_group, self.placement, self.benchmark)
 
 
@@ -54,36 +55,41 @@ class _Found:
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
     found = _apply(chosen.rules, facts)
-    values = found.values
-    groups = _groups_of_hosts(facts, chosen)
+    values, groups = found.values, _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
-        return f"its hosts are of several host groups: {_words(groups)}"
-    requested = values.get("host_group", "")
-    actual = next(iter(groups), "")
+        return f"its hosts belong to several host groups: {_listed(groups)}"
+    requested, actual = values.get("host_group", ""), next(iter(groups), "")
     if actual:
         values["host_group"] = actual
     if values.get("host_group") in chosen.system_of:
-        # the hosts' own system, whatever a rule says of the others
+        # rules give the system of hosts that no group lists
         values["system"] = chosen.system_of[values["host_group"]]
-    missing = [name for name in REQUIRED if not values.get(name)]
-    if missing:
-        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
-    wrong = [f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])]
-    if wrong:
-        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
-    repeat = values.get("repeat", "")
-    if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
-        return f"repeat {repeat!r} is no number from 1 on"
+    if problem := _unusable(values, facts):
+        return problem
     return Label(
         values["system"],
         values["host_group"],
         values["placement"],
         values["benchmark"],
-        repeat=int(repeat) if repeat else None,
+        repeat=int(values["repeat"]) if values.get("repeat") else None,
         requested=requested if actual and requested and requested != actual else "",
         actual=bool(actual),
         asked=found.asked,
     )
+
+
+def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """Why the values cannot be labels; empty where they can."""
+    if missing := [name for name in REQUIRED if not values.get(name)]:
+        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
+    if wrong := [
+        f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])
+    ]:
+        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
+    repeat = values.get("repeat", "")
+    if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
+        return f"repeat {repeat!r} is not a number from 1 on"
+    return ""
 
 
 def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Found:
@@ -116,7 +122,7 @@ def _matches(rule: Rule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] |
 
 
 def _filled(template: str, captures: Mapping[str, str | None], facts: Mapping[str, str]) -> str | None:
-    """The template with its names filled in; None where one of them is not there."""
+    """The template with its names filled in; None where one of them has no value."""
     if "{" not in template:
         return template
     values = {name: captures.get(name, facts.get(name)) for name in PLACEHOLDER.findall(template)}
@@ -126,7 +132,7 @@ def _filled(template: str, captures: Mapping[str, str | None], facts: Mapping[st
 
 
 def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, list[str]]:
-    """The host groups that the run's hosts belong to, with the hosts of each; unknown hosts in none."""
+    """The host groups of the run's hosts, with the hosts of each; unknown hosts belong to none."""
     groups: dict[str, list[str]] = {}
     for host in facts.get("hosts", "").split():
         group = chosen.group_of.get(short(host))
@@ -136,37 +142,37 @@ def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, l
 
 
 def misnamed_facts(rules: Iterable[Rule], there: Collection[str]) -> list[str]:
-    """Conditions for a directive, variable or header that no file has, where one of a like name is there.
+    """Conditions on a directive, variable or header that no file has, where a similar name exists.
 
-    No error of the map, which may be for other files, too.
+    This is no error in the map, which may serve other files, too.
     """
-    asked = ((number, fact) for number, rule in enumerate(rules, start=1) for fact in rule.when)
-    near = ((number, fact, _like(fact, there)) for number, fact in asked if fact not in there)
+    conditions = ((number, fact) for number, rule in enumerate(rules, start=1) for fact in rule.when)
+    near = ((number, fact, _like(fact, there)) for number, fact in conditions if fact not in there)
     return [f"rule {number}: no file has the fact {fact}; {like}" for number, fact, like in near if like]
 
 
 def _like(fact: str, there: Collection[str]) -> str:
-    """The fact of the same family that has nearly that name, as a question; empty where none has."""
+    """A question with the most similar name of the same family; empty where there is none."""
     family, dot, own = fact.partition(".")
     names = (name.removeprefix(f"{family}.") for name in there if dot and name.startswith(f"{family}."))
-    as_written = {name.casefold(): name for name in sorted(names)}  # capitals alone are a slip, too
+    as_written = {name.casefold(): name for name in sorted(names)}  # names may differ in case alone
     near = get_close_matches(own.casefold(), as_written, n=1)
     return f"did you mean '{family}.{as_written[near[0]]}'?" if near else ""
 
 
 def unlisted_hosts(facts: Mapping[str, str], chosen: ImportMap) -> list[str]:
-    """The run's hosts that are in no host group of the map."""
+    """The run's hosts that no host group of the map lists."""
     return [host for host in facts.get("hosts", "").split() if short(host) not in chosen.group_of]
 
 
-def _words(groups: Mapping[str, list[str]]) -> str:
+def _listed(groups: Mapping[str, list[str]]) -> str:
     return ", ".join(f"{', '.join(hosts)} ({group})" for group, hosts in groups.items())
 
 
 def _seen(facts: Mapping[str, str]) -> str:
-    """What the file tells, for whoever mends the map."""
-    told = [f"{name}: {facts[name][:80]!r}" for name in _WHERE_TO_LOOK if name in facts]
-    return f"{SEEN}{'; '.join(told)})" if told else ""
+    """The file's main facts, for a person who corrects the map."""
+    seen = [f"{name}: {facts[name][:80]!r}" for name in _MAIN_FACTS if name in facts]
+    return f"{SEEN}{'; '.join(seen)})" if seen else ""
 
 
 def _plain(name: str) -> str:
@@ -187,9 +193,8 @@ def label_all(
 ) -> dict[str, Label | str]:
     """The label of each output by its path, repeats numbered; or the reason why it is refused.
 
-    The repeats of a case are numbered in the order in which its jobs ran: by start, then job number, then
-    path. The same content twice is one run; ``elsewhere`` says by SHA-256 where the campaign's other imports
-    hold theirs.
+    The repeats of a case are numbered by start, then job number, then path. The same content twice is one
+    run; ``elsewhere`` names the runs in the campaign's other imports by SHA-256.
     """
     labels: dict[str, Label | str] = {}
     first = dict(elsewhere or {})
@@ -201,20 +206,20 @@ def label_all(
 
 
 def _moment(output: Output) -> tuple[str, list[int], str]:
-    """A job may be a task of an array, such as 1234_7 or 1234[7]."""
+    """When an output was made; a job may be a task of an array, such as 1234_7 or 1234[7]."""
     job = [int(number) for number in re.findall(r"\d{1,18}", output.facts.get("job", ""))]
     return (output.facts.get("started", ""), job, output.path)
 
 
 def _numbered(labels: dict[str, Label | str], ordered: Sequence[Output]) -> dict[str, Label | str]:
-    """Repeats that rules give stay; the others take the free numbers."""
+    """Number the repeats: those from rules stay, the others take free numbers."""
     taken: dict[tuple[object, ...], str] = {}
     for output in ordered:
         label = labels[output.path]
         if isinstance(label, Label) and label.repeat is not None:
             other = taken.setdefault((label.case, label.repeat), output.path)
             if other != output.path:
-                labels[output.path] = f"repeat {label.repeat} of its case is {other} already"
+                labels[output.path] = f"repeat {label.repeat} of its case is already {other}"
     following: dict[tuple[object, ...], int] = {}
     for output in ordered:
         label = labels[output.path]

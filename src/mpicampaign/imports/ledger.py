@@ -1,4 +1,4 @@
-"""The ledger of an import, import.json: every file that was looked at, and what became of it."""
+"""The ledger of an import, import.json: each file that an import read, and what happened to it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
 from mpicampaign.imports.files import OUTPUT
+from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +24,7 @@ REFUSED = "refused"
 class LedgerEntry:
     """One file. ``role``: output, job script, standard error, or refused; ``path``: below files/.
 
-    ``label`` and ``facts`` are those at the time of the import, for people; the analysis finds them anew.
+    ``label`` and ``facts`` are from the time of the import, for people; the analysis derives them again.
     """
 
     path: str
@@ -49,13 +50,11 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise UserError(
-            f"{folder} is an import that was not finished: repeat 'mpicampaign import'"
-        ) from error
+        raise UserError(f"the import in {folder} was not finished: repeat 'mpicampaign import'") from error
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from error
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise UserError(f"{path} is no import of version {VERSION} of this program")
+        raise UserError(f"{path} is not an import of version {VERSION} of this program")
     try:
         entries = [LedgerEntry(**entry) for entry in data["files"]]
     except (KeyError, TypeError) as error:
@@ -67,9 +66,9 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
 
 
 def runs_elsewhere(folder: Path) -> dict[str, str]:
-    """Which runs the campaign's other imports hold: SHA-256 to import and path.
+    """The runs of the campaign's other imports: SHA-256 to path and import.
 
-    Where two imports hold the same, as those of early versions may, it is a run of the first by name alone.
+    A run in two imports, as of early versions, belongs to the first import by name.
     """
     own = {entry.sha256 for entry in _runs(folder)}
     found: dict[str, str] = {}
@@ -90,10 +89,6 @@ def _leads_out(path: str) -> bool:
 
 
 def ledger_text(entries: Iterable[LedgerEntry]) -> str:
-    """What is written; names of files may hold anything, JSON's escapes hold it."""
-    data = {"format": FORMAT, "version": VERSION, "files": [_plain(entry) for entry in entries]}
+    """The ledger as JSON, which escapes whatever a file name holds."""
+    data = {"format": FORMAT, "version": VERSION, "files": [plain_fields(entry) for entry in entries]}
     return json.dumps(data) + "\n"
-
-
-def _plain(entry: LedgerEntry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in entry.__dataclass_fields__}

@@ -1,1 +1,1 @@
-"""From a campaign to its runs and their job scripts: nothing is started here."""
+"""From a campaign to its runs and their job scripts; nothing is started here."""

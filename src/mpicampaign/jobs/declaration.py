@@ -1,7 +1,7 @@
-"""What a campaign declares of a run, from which its identity is made. Pure.
+"""What a campaign declares of a run: the source of the run's identity. Pure.
 
-It can be computed on any machine, before anything is built: nothing in it is observed. What leaves a
-measurement as it is takes no part: folders, time limits, accounts, titles, comments, templates.
+Nothing in it is observed, so that any machine can compute it before anything is built. It leaves out what
+does not affect a measurement: folders, time limits, accounts, titles, comments, templates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
 
-# Of each definition, what takes part; the rest decides nothing about a measurement.
+# The keys of each definition that affect a measurement.
 _OF_SYSTEM = ("scheduler", "launcher", "modules", "source", "directives", "launcher_options", "hosts_from")
 _OF_GROUP = (
     *("hosts", "members", "partition", "constraint", "queue", "exclusive", "hint", "threads_per_core"),
@@ -33,7 +33,7 @@ _NO_PLACEMENT = Placement("", 0, 0, "")
 
 
 def declare(case: Case, job: Job, benchmark: Benchmark) -> dict[str, Any]:
-    """What the campaign declares of a case, key by key; a key at its default is left out."""
+    """What the campaign declares of a case; keys at their defaults are left out."""
     system, group, placement = job.system, job.group, job.placement
     fabric = None if placement.loopback else job.fabric
     declared = {
@@ -58,7 +58,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -> dict[str, Any]:
-    """The fields of a definition that are not at their defaults."""
+    """The fields that are not at their defaults."""
     values = {name: getattr(item, name) for name in names}
     return {
         prefix + name: list(value) if isinstance(value, tuple) else value
@@ -68,7 +68,7 @@ def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -
 
 
 def _of_mpi(mpi: Mpi) -> dict[str, Any]:
-    """The library by its name; where the campaign file describes it, by that description, too."""
+    """The library's name, and its description where the campaign file has one."""
     found: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
     if not mpi.own:
         return found
@@ -106,5 +106,5 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _raised(number: int) -> int | str:
-    """The number of a way of measuring; 1, the default, is left out."""
+    """A measurement number; 1, the default, is left out."""
     return number if number > 1 else ""

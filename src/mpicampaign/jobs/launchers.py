@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a launcher has to start: so many ranks on so many nodes of a host group."""
+    """What a launcher starts: a number of ranks per node of a host group."""
 
     system: System
     group: HostGroup
@@ -31,7 +31,7 @@ class Job:
 
     @property
     def settings(self) -> list[TransportSettings]:
-        """The MPI library's settings for this job, in the order in which they apply."""
+        """The MPI library's settings for this job; later ones override earlier ones."""
         mpi = self.system.mpi
         found = [TransportSettings(mpi.options, mpi.environment)]
         if self.placement.binding != "library" and mpi.unbound:
@@ -42,26 +42,26 @@ class Job:
 
     @property
     def interface(self) -> str:
-        """The network interface that a TCP placement names; empty where none is claimed."""
+        """The network interface that a TCP placement names; else empty."""
         if self.placement.transport != "tcp":
             return ""
         return "lo" if self.placement.loopback else self._fabric_value("interface")
 
     @property
     def device(self) -> str:
-        """The InfiniBand device that an IBV placement names; empty where none is claimed."""
+        """The InfiniBand device that an IBV placement names; else empty."""
         return self._fabric_value("device") if self.placement.transport == "ibv" else ""
 
     @property
     def line_rate(self) -> float | None:
-        """B/s in one direction of the link between nodes; None where there is none or no rate is given."""
+        """The rate of the link between nodes, B/s in one direction; None where unknown or not used."""
         fabric = self.fabric
         crosses = fabric is not None and self.placement.nodes > 1 and not self.placement.loopback
         return fabric.bytes_per_second if fabric and crosses else None
 
     @property
     def fabric(self) -> Fabric | None:
-        """The network that the placement's transport uses between nodes; None where there is none."""
+        """The network of the placement's transport between nodes, if any."""
         for fabric in self.group.fabrics.values():
             if self.placement.fabric in ("", fabric.name) and fabric.transport == self.placement.transport:
                 return fabric
@@ -71,12 +71,12 @@ class Job:
         return str(getattr(self.fabric, attribute)) if self.fabric else ""
 
     def fill(self, text: str) -> str:
-        """A setting with the fabric's interface and device in place of its two marks."""
+        """A setting with the fabric's interface and device filled in."""
         return text.replace("{interface}", self.interface).replace("{device}", self.device)
 
 
 def command_tokens(job: Job) -> list[str]:
-    """The launch command up to, not including, the program."""
+    """The launch command without the program."""
     system, placement = job.system, job.placement
     scheduler = _launching(system)
     tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(system).tokens(_launch(job))
@@ -84,20 +84,20 @@ def command_tokens(job: Job) -> list[str]:
 
 
 def rank_variables(system: System) -> tuple[str, str]:
-    """The environment variables that hold the number of a rank, and its number on its node."""
+    """The environment variables with the number of a rank, and with its number on its node."""
     launcher = _launching(system) or _of_library(system)
     return launcher.rank_variable, launcher.local_rank_variable
 
 
 def _launching(system: System) -> Scheduler | None:
-    """The scheduler, where it starts the ranks itself."""
+    """The scheduler, if it starts the ranks itself."""
     scheduler = SCHEDULERS[system.scheduler]
     return scheduler if scheduler.launcher == system.launcher else None
 
 
 def _of_library(system: System) -> Launcher:
     found = library_launcher(system.launcher)
-    assert found is not None  # the campaign's checks see to it
+    assert found is not None  # checked with the campaign file
     return found
 
 
@@ -107,7 +107,7 @@ def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
 
 
 def transport_settings(job: Job) -> dict[str, str]:
-    """The variables that steer the MPI library for this placement."""
+    """The variables that configure the MPI library for this placement."""
     merged: dict[str, str] = {}
     for settings in job.settings:
         merged |= {key: job.fill(value) for key, value in settings.environment.items()}
@@ -120,7 +120,7 @@ def environment(job: Job) -> dict[str, str]:
 
 
 def _launch(job: Job) -> Launch:
-    """The job as its launcher is told of it."""
+    """The job as the launcher needs it."""
     return Launch(
         command=job.system.mpi.command,
         nodes=job.placement.nodes,
@@ -134,5 +134,5 @@ def _launch(job: Job) -> Launch:
 
 
 def named_hosts(job: Job) -> tuple[str, ...]:
-    """The hosts of a job where no scheduler tells them to the launcher; none where one does."""
+    """The hosts of a job that the campaign file lists; empty where a scheduler chooses them."""
     return job.group.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()

@@ -1,4 +1,4 @@
-"""From a campaign to its runs: pure, and computed each time the Snakefile is read."""
+"""From a campaign to its runs: pure, and computed whenever the Snakefile is read."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Run:
     """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
 
-    ``declared`` is what its campaign says of it, ``identity`` is made from that. ``program_sha256`` and
-    ``libraries`` (build-ids) are what this machine sees now; empty where it does not.
+    ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
+    this machine sees now, or empty.
     """
 
     campaign: str
@@ -47,10 +47,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case of the campaign, on a system of this machine or another; with the reason where it can't be run.
+    """A case of the campaign, on any system; ``not_available``: why this machine cannot run it.
 
-    ``declared``: what the campaign says of it, repeats apart. ``identities``: of its repeats, from 1 on.
-    ``line_rate``: the physical bound of the link between the nodes (B/s, one direction).
+    ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on. ``line_rate``: of the link
+    between the nodes (B/s, one direction).
     """
 
     case: Case
@@ -67,7 +67,7 @@ class PlannedCase:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of this machine's systems in the order of their execution, and the cases of all systems."""
+    """The runs of this machine's systems in their order of execution, and the cases of all systems."""
 
     campaign: str
     systems: tuple[str, ...]
@@ -77,13 +77,13 @@ class Plan:
 
     @property
     def node_seconds(self) -> float:
-        """The most that the runs may take: every run up to its time limit."""
+        """The upper bound of all runs' time: each up to its time limit."""
         return sum(run.job.placement.nodes * run.time_limit for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What planning asks of the machine that it is done on."""
+    """What planning needs from the machine that it runs on."""
 
     find_program: Callable[[System, Benchmark], Program]
     evidence_library: Callable[[System], str]
@@ -91,11 +91,10 @@ class Machine:
     physical_cores: Callable[[], int]
 
 
-def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") -> tuple[str, ...]:
-    """The systems whose runs this machine makes; none where the campaign has no system for it.
+def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
+    """The systems whose runs this machine makes: those whose ``login_hosts`` match.
 
-    Those whose ``login_hosts`` match. One without them is meant for whichever machine the campaign is on,
-    where it needs no scheduler or is the only one.
+    A system without ``login_hosts`` matches any machine if it needs no scheduler or is the only one.
 
     Raises
     ------
@@ -115,16 +114,15 @@ def choose_systems(campaign: Campaign, host_names: list[str], wanted: str = "") 
     )
 
 
-def _matches(system: System, host_names: list[str]) -> bool:
+def _matches(system: System, host_names: Collection[str]) -> bool:
     return any(fnmatch(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 
 def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) -> Plan:
     """The plan for this machine's systems; its runs are shuffled with the campaign's seed.
 
-    Each repeat of all cases is a block of its own, shuffled inside, so that a drift of the machine
-    meets all cases alike and an interrupted campaign still has whole blocks (randomised complete
-    blocks).
+    The n-th repeats of all cases form a block, which is shuffled (randomised complete blocks). A drift of the
+    machine then affects all cases alike, and an interrupted campaign has complete blocks.
     """
     cases: list[PlannedCase] = []
     runs: list[Run] = []
@@ -148,7 +146,7 @@ def _cases(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
 def _plan_case(
     campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
 ) -> tuple[PlannedCase, list[Run]]:
-    """A case and, where this machine can run it, its runs."""
+    """A case, and its runs if this machine can make them."""
     benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
     declared = declare(case, job, benchmark)
     repeats = [{**declared, "repeat": number} for number in range(1, entry.repeats + 1)]
@@ -160,15 +158,8 @@ def _plan_case(
     if program.not_available:
         return replace(planned, not_available=program.not_available), []
     library = machine.evidence_library(job.system) if job.system.evidence else ""
-    details = (
-        job,
-        benchmark,
-        entry.time_limit,
-        program.command,
-        program.sha256,
-        library,
-        machine.libraries(job.system),
-    )
+    program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
+    details = (job, benchmark, entry.time_limit, *program_facts)
     return planned, [
         Run(campaign.name, case, each["repeat"], 0, *details, each, found)
         for each, found in zip(repeats, identities, strict=True)
@@ -204,7 +195,7 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
     Raises
     ------
     UserError
-        naming both figures.
+        with both numbers.
     """
     hours = plan.node_seconds / 3600
     if cap is not None and hours > cap:
@@ -214,7 +205,7 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
 
 
 def plan_file(plan: Plan, campaign_file: str) -> PlanFile:
-    """The plan as the analysis reads it; ``campaign_file`` as seen from the campaign's folder."""
+    """The plan as the analysis reads it; ``campaign_file`` is relative to the campaign's folder."""
     orders = {(run.case, run.repeat): run.order for run in plan.runs}
     return PlanFile(
         plan.campaign,

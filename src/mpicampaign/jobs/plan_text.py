@@ -1,9 +1,10 @@
-"""The plan as people read it before they spend their time on a machine."""
+"""The plan as people read it before they spend node-hours."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites import SUITES
 from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
-    """The matrix (host groups × placements, a block for each benchmark), and what it may cost."""
+    """The matrix (host groups × placements for each benchmark), and its upper bound in node-hours."""
     here = ", ".join(plan.systems) or "(none here)"
     lines = [f"campaign {plan.campaign}, seed {plan.seed}, system{'s'[: len(plan.systems) > 1]} {here}"]
     for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
         cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
+    if offers := sources_text(plan):
+        lines += ["", *offers]
     hours = plan.node_seconds / 3600
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
@@ -33,9 +36,16 @@ def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) 
     cells = [[_cell(found.get((group, placement)), systems) for placement in placements] for group in groups]
     rows = [[benchmark, *placements], *([group, *row] for group, row in zip(groups, cells, strict=True))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    text = ["  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     reasons = dict.fromkeys(planned.not_available for planned in cases if planned.not_available)
     return [line.rstrip() for line in text] + [f"  n/a: {reason}" for reason in reasons]
+
+
+def sources_text(plan: Plan) -> list[str]:
+    """How to get what is not there, a line for each suite that says so."""
+    missing = dict.fromkeys(planned.suite for planned in plan.cases if planned.not_available)
+    suites = [SUITES[suite] for suite in missing]
+    return [f"to get {suite.called}: {suite.sources}" for suite in suites if str(suite.sources)]
 
 
 def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
@@ -48,7 +58,7 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
 
 
 def pending_text(plan: Plan, pending: int, title: str) -> str:
-    """One line before a campaign starts or finds nothing to do."""
+    """One line before a campaign starts: the runs to do, if any."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there"
@@ -57,14 +67,9 @@ def pending_text(plan: Plan, pending: int, title: str) -> str:
 
 
 def no_runs_text(plan: Plan, host: str) -> str:
-    """Why this machine can make no run of the campaign."""
+    """Why this machine cannot run the campaign."""
     systems = ", ".join(dict.fromkeys(planned.case.system for planned in plan.cases))
     if not plan.systems:
         return f"this machine ({host}) belongs to no system of the campaign ({systems})"
     reasons = dict.fromkeys(planned.not_available for planned in plan.cases if planned.not_available)
     return f"no run can be made here: {'; '.join(reasons)}"
-
-
-def waiting_text(owner: str) -> str:
-    """What is said while another measurement holds this machine; ``owner`` as its script wrote it."""
-    return f"waiting for another measurement on this machine to end: {owner or 'unknown'}"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import socket
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
-from mpicampaign.jobs.plan_text import no_runs_text
+from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
 from mpicampaign.jobs.software import build_folder, find_program, libraries, physical_cores
 from mpicampaign.places import results_folder
@@ -31,11 +30,10 @@ EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """The job script of a run, and the folder where it and all that it leaves lie.
+class Script(NamedTuple):
+    """The job script of a run, with the folder of its files.
 
-    ``token`` names the campaign's folder within the name of the job.
+    ``token`` stands for the campaign's folder in the name of the job.
     """
 
     run: Run
@@ -48,7 +46,6 @@ class Script:
 
     @property
     def measuring_lock(self) -> Path:
-        """The file by which the job scripts of this machine measure one after the other."""
         return measuring_lock(self.campaign_folder)
 
     @property
@@ -62,32 +59,32 @@ class Script:
 
     @property
     def claim(self) -> Path:
-        """What the run's evidence is judged by."""
+        """The claim against which the run's evidence is checked."""
         return self.folder / "claim"
 
     @property
     def output(self) -> Path:
-        """The raw output; it is there if and only if the run succeeded."""
-        return self.folder / "result" / "output.txt"
+        """The raw output; it exists if and only if the run succeeded."""
+        return self.folder / "result/output.txt"
 
     @property
     def log(self) -> Path:
-        """What the script itself prints, where no scheduler keeps that."""
+        """The script's own messages, where no scheduler keeps them."""
         return self.campaign_folder / "logs" / f"{self.job_name}.log"
 
     @property
     def job_name(self) -> str:
-        """The name of the run's job in the queue; no other run has it."""
+        """The unique name of the run's job in the queue."""
         return job_name(self.run.case.benchmark, self.run.identity, self.token)
 
     @property
     def label(self) -> str:
-        """How the run is named to people."""
+        """The name of the run in messages."""
         case = self.run.case
         return f"{case.host_group} {case.placement} {case.benchmark} r{self.run.repeat:02d}"
 
     def text(self, inline: bool = False) -> str:
-        """The script, rendered anew; ``inline``: with its library inside."""
+        """The rendered script; ``inline``: with the library in it."""
         return script_text(self.run, self.folder, self.campaign_folder, self.job_name, inline)
 
 
@@ -105,20 +102,19 @@ class Prepared:
 
     @cached_property
     def token(self) -> str:
-        """Names the campaign's folder, so that two clones of one user never take each other's jobs.
+        """Stands for the campaign's folder, so that clones of one user never take each other's jobs.
 
-        A folder that was moved gets another one: jobs in the queue write to where it was.
+        It changes when the folder is moved, as jobs in the queue write to the old place.
         """
         return hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:TOKEN_LENGTH]
 
     @property
     def measuring_lock(self) -> Path:
-        """The file by which the job scripts of this machine measure one after the other."""
         return measuring_lock(self.folder)
 
     @property
     def runs_here(self) -> bool:
-        """Whether runs are made on this very machine, not by a scheduler."""
+        """Whether any runs are made on this machine, without a scheduler."""
         return any(self.campaign.systems[name].local for name in self.plan.systems)
 
     @cached_property
@@ -127,11 +123,11 @@ class Prepared:
 
     @property
     def pending(self) -> tuple[Script, ...]:
-        """The scripts whose result is not there."""
+        """The scripts without a result."""
         return tuple(script for script in self.scripts if not script.output.exists())
 
     def binaries(self, system: str) -> list[Path]:
-        """What has to be built for a system's runs: the evidence library and bundled kernels."""
+        """What a system's runs need built: the evidence library and bundled kernels."""
         runs = [run for run in self.plan.runs if run.case.system == system]
         bundled = {run.benchmark.program for run in runs if run.benchmark.provider.kind == "bundled"}
         libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
@@ -146,7 +142,7 @@ class Prepared:
 
 
 def job_name(benchmark: str, identity: str, token: str) -> str:
-    """The name of a run's job: unique, so that a job can be found again in the queue."""
+    """The name of a run's job: unique, so that the job can be found in the queue."""
     return f"{benchmark}-{identity}-{token}"
 
 
@@ -156,11 +152,12 @@ def prepare(campaign_file: Path, system: str = "", results: Path | None = None) 
     Raises
     ------
     UserError
-        with every mistake that the campaign file holds, when the plan exceeds its cap, or when the results of
-        this name belong to another campaign file.
+        with all errors in the campaign file, when the plan exceeds its cap, or when the results of this name
+        belong to another campaign file.
     """
     campaign = load_campaign(campaign_file)
-    chosen = choose_systems(campaign, host_names(), system)
+    named = any(each.login_hosts for each in campaign.systems.values())
+    chosen = choose_systems(campaign, host_names() if named else (), system)
     plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
     check_cap(plan, campaign.node_hours_cap, campaign.file)
     prepared = Prepared(campaign, plan, results or results_folder())
@@ -169,7 +166,7 @@ def prepare(campaign_file: Path, system: str = "", results: Path | None = None) 
 
 
 def check_runs(prepared: Prepared) -> None:
-    """Refuse to run a campaign of which this machine can make no run.
+    """Refuse a campaign that this machine cannot run.
 
     Raises
     ------
@@ -177,19 +174,18 @@ def check_runs(prepared: Prepared) -> None:
         with the reason.
     """
     if not prepared.plan.runs:
-        hint = "give --system NAME, or call report for the results of other machines"
-        raise UserError(
-            Problem(no_runs_text(prepared.plan, host_names()[0]), prepared.campaign.file, hint=hint)
-        )
+        plan, here = prepared.plan, "give --system NAME, or call report for the results of other machines"
+        hint = "; ".join([here, *sources_text(plan)])
+        raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
 
 
 def _check_campaign_file(prepared: Prepared) -> None:
-    """Refuse a second campaign file over the results of a first one of the same name.
+    """Refuse a second campaign file with the name, and so the results folder, of another one.
 
     Raises
     ------
     UserError
-        where the file of the results is still there, differs, and has that name.
+        when the other file still exists with that name and differs.
     """
     name = campaign_file_in(prepared.folder / FILE)
     if name is None:
@@ -210,13 +206,16 @@ def _check_campaign_file(prepared: Prepared) -> None:
 
 
 def evidence_library(system: System) -> str:
-    """Where the evidence library of a system is built."""
+    """The path of a system's evidence library, once it is built."""
     return str(build_folder(system) / EVIDENCE_LIBRARY)
 
 
-def host_names() -> list[str]:
-    """This machine's names, as login_hosts patterns are compared with them."""
-    return list(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
+@cache
+def host_names() -> tuple[str, ...]:
+    """This machine's names, which patterns of login_hosts match; a name server may be asked."""
+    import socket  # takes 3 ms, and most calls need no names
+
+    return tuple(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
 
 
 def lock_campaign(prepared: Prepared) -> TextIO:
@@ -238,7 +237,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
         raise UserError(Problem(message, hint="wait for it, or stop it")) from None
     lock.truncate(0)
-    lock.write(f"{os.getpid()} on {socket.gethostname()}\n")
+    lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
     lock.flush()
     return lock
 
@@ -246,7 +245,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
 def write_scripts(prepared: Prepared) -> None:
     """Write the job scripts of all runs without a result, their claims, the library and the plan.
 
-    A script that was edited by hand is restored, unless it has a result: that one's verdict tells.
+    A script edited by hand is restored, unless it has a result: then the verdict shows the change.
     """
     for folder in ("lib", "logs"):
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
@@ -267,7 +266,7 @@ def _write_script(script: Script, inline: bool = False) -> None:
 
 
 def _checksums(claim: Path) -> list[str]:
-    """Of the scripts that were rendered for a run before."""
+    """The checksums of the run's earlier scripts."""
     try:
         lines = claim.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -281,13 +280,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def write_inline(prepared: Prepared) -> None:
-    """Write the scripts of all runs without a result as single files, which need no library."""
+    """Write the scripts of all runs without a result, each with the library in it."""
     write_scripts(prepared)
     for script in prepared.pending:
         _write_script(script, inline=True)
 
 
 def write_plan(prepared: Prepared) -> None:
-    """Write plan.json, from which the analysis knows what was to be run."""
+    """Write plan.json, which tells the analysis what to expect."""
     prepared.folder.mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / FILE, plan_json(prepared.plan_file))

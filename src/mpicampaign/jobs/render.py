@@ -1,7 +1,7 @@
-"""From a run to the text of its job script, and to the claim that its evidence is judged by.
+"""From a run to its job script, and to the claim against which its evidence is checked.
 
-Values of the campaign reach the script in one way only: `_finalize` quotes every expression of the
-templates for the shell, unless a filter below has made it fit for a comment or a directive line.
+`_finalize` quotes every expression of the templates for the shell, unless a filter below has made it safe
+for a comment or a directive: there is no other way for a value of the campaign into a script.
 """
 
 from __future__ import annotations
@@ -39,23 +39,22 @@ if TYPE_CHECKING:
 TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
-# Modules, evidence and the end of a run take time beyond the benchmark's own limit: the scheduler must not
-# kill first.
+# Modules and evidence take time beyond the benchmark's own limit, which must end before the scheduler's.
 SECONDS_OF_SETUP = 300
 
-# Variables that the library records by their names alone (templates/job/library/node.sh).
+# Variables that the library always records (templates/job/library/node.sh).
 _RECORDED = re.compile(r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPIR|MPIC|MV2_|PSM|OMP_).*|PATH|LD_LIBRARY_PATH")
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CRED|AUTH|COOKIE")
 
 
 class ShellText(str):
-    """Text that is already fit for its place in the script."""
+    """Text that is safe as it is at its place in the script."""
 
     __slots__ = ()
 
 
 def quote(value: object) -> ShellText:
-    """One word of the shell, on one line: a line break must not bring a directive to a line's start."""
+    """One shell argument on one line: a line break could make a directive out of a value."""
     text = str(value)
     if not re.search(r"[\x00-\x1f\x7f]", text):
         return ShellText(shlex.quote(text))
@@ -68,12 +67,12 @@ def _escaped(text: str) -> str:
 
 
 def _finalize(value: object) -> str:
-    """Quote everything that no filter declared fit: the one place where values become shell words."""
+    """Quote everything that no filter declared safe: the one place that quotes values."""
     return value if isinstance(value, ShellText) else quote(value)
 
 
 def _comment(value: object) -> ShellText:
-    """One line of a comment: control characters, line breaks above all, become spaces."""
+    """One line of a comment: line breaks and other control characters become spaces."""
     return ShellText(_one_line(str(value)))
 
 
@@ -82,16 +81,16 @@ def _one_line(text: str) -> str:
 
 
 def _directive(value: object) -> ShellText:
-    """A value of a directive line, in double quotes where needed; schedulers read those."""
+    """A value in a directive, in double quotes where needed, which schedulers understand."""
     text = str(value)
     if re.search(r'[\x00-\x1f\x7f"\\$`!]', text):
-        raise UserError(f"{text!r} can't stand in a directive line of a job script: rename it")
+        raise UserError(f"{text!r} is not allowed in a directive of a job script: rename it")
     plain = re.fullmatch(r"[A-Za-z0-9_@%+=:,./\[\]-]+", text)
     return ShellText(text if plain else f'"{text}"')
 
 
 def _verbatim(value: object) -> ShellText:
-    """An extra directive, as the user wrote it; the campaign's check made sure that it is one line."""
+    """An extra directive as the user wrote it; the campaign's checks ensure that it is one line."""
     text = str(value)
     if re.search(r"[\x00-\x1f\x7f]", text):
         raise UserError(f"directive {text!r} is not one line")
@@ -102,7 +101,7 @@ def _verbatim(value: object) -> ShellText:
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    # autoescape is HTML's; here `finalize` does the escaping that a shell needs
+    # autoescape is for HTML; `finalize` quotes for the shell
     jinja = Environment(
         loader=FileSystemLoader(TEMPLATES),
         undefined=StrictUndefined,
@@ -120,19 +119,19 @@ def _environment() -> Environment:
 
 @cache
 def _header(path: Path) -> Template:
-    """A scheduler's directives: its template lies beside its class, here or in another package."""
+    """A scheduler's directives: the template beside its class, here or in another package."""
     return _environment().from_string(path.read_text(encoding="utf-8"))
 
 
 @cache
 def library_text() -> str:
-    """What is the same in the job scripts of all runs, as one file."""
+    """The library of all job scripts, as one file."""
     return "".join((TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS)
 
 
 @cache
 def library_name() -> str:
-    """The file of the library; its name changes with its text: queued jobs still need the one before."""
+    """The file of the library, named by its text: queued jobs still need earlier ones."""
     return f"run-{_sha256(library_text())[:16]}.sh"
 
 
@@ -141,7 +140,7 @@ def _sha256(text: str) -> str:
 
 
 def measuring_lock(campaign_folder: Path) -> Path:
-    """The lock that every job script of a machine without a scheduler holds while it measures."""
+    """The lock that a job script holds while it measures on a machine without a scheduler."""
     return campaign_folder.parent / "measuring.lock"
 
 
@@ -150,10 +149,10 @@ def script_text(run: Run, folder: Path, campaign_folder: Path, job_name: str, in
 
     Parameters
     ----------
-    folder : the run's own
-    campaign_folder : the campaign's below results/, with the library and the logs
-    job_name : under which the run's job is found in the queue
-    inline : with the text of the library in place of its file
+    folder : the run's
+    campaign_folder : the campaign's, with the library and the logs
+    job_name : of the run's job in the queue
+    inline : whether the library is in the script, not a file of its own
     """
     template = _environment().get_template("job.sh.j2")
     return template.render(_context(run, folder, campaign_folder, job_name, inline))
@@ -188,34 +187,34 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
         "further_settings": _further_settings(job),
         "spack": spack,
         "program": run.program,
-        "launch": _words(
+        "launch": _tokens(
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
         "time_limit": run.time_limit,
-        "whole": _words(SUITES[run.benchmark.suite].whole),
+        "whole": _tokens(SUITES[run.benchmark.suite].whole),
         "refused": SUITES[run.benchmark.suite].refused,
-        "hosts": _words(named_hosts(job)),
-        "exported": _words(prefix_environment(system) | environment(job)),
+        "hosts": _tokens(named_hosts(job)),
+        "exported": _tokens(prefix_environment(system) | environment(job)),
         **_placement(run),
     }
 
 
 def minutes(time_limit: int) -> int:
-    """The time to ask the scheduler for, in minutes; ``time_limit`` of the benchmark in seconds."""
+    """The time to request of the scheduler, in minutes; ``time_limit`` of the benchmark is in seconds."""
     return -(-(time_limit + SECONDS_OF_SETUP) // 60)
 
 
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _placement(run: Run) -> dict[str, Any]:
-    """What the ranks and their node have to know of the placement."""
+    """The placement, for the ranks and the evidence of their node."""
     job, placement = run.job, run.job.placement
     rank_variable, local_rank_variable = rank_variables(job.system)
     bound = {
         "core": "each rank bound to one core by the node's own topology",
-        "none": "nobody binds the ranks",
+        "none": "the ranks are not bound",
     }
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
     binding = bound.get(placement.binding, "the launcher binds the ranks")
@@ -232,36 +231,36 @@ def _placement(run: Run) -> dict[str, Any]:
     }
 
 
-def _words(values: Iterable[object]) -> ShellText:
+def _tokens(values: Iterable[object]) -> ShellText:
     return ShellText(" ".join(map(_finalize, values)))
 
 
 def _exports(variables: Mapping[str, object]) -> list[ShellText]:
-    """The variables as arguments of export, several of a line where they fit."""
+    """The variables as arguments of export, several on a line where they fit."""
     lines: list[str] = []
     for name, value in variables.items():
-        word = f"{name}={_finalize(value)}"
-        if lines and len(lines[-1]) + len(word) < LINE_LENGTH and not isinstance(value, ShellText):
-            lines[-1] += f" {word}"
+        token = f"{name}={_finalize(value)}"
+        if lines and len(lines[-1]) + len(token) < LINE_LENGTH and not isinstance(value, ShellText):
+            lines[-1] += f" {token}"
         else:
-            lines.append(word)
+            lines.append(token)
     return [ShellText(line) for line in lines]
 
 
 def _further_settings(job: Job) -> str:
-    """The claimed variables that the library would not record by their names alone."""
+    """The claimed variables that the library does not record anyway."""
     names = claimed_settings(job)
     return " ".join(n for n in names if not _RECORDED.fullmatch(n) or _SECRET.search(n.upper()))
 
 
 def prefix_environment(system: System) -> dict[str, Any]:
-    """What makes an MPI that lies under a prefix of its own usable; empty where modules do that."""
+    """The variables for an MPI library under a prefix; empty where modules set them."""
     if not system.prefix:
         return {}
-    word = quote(system.prefix)
+    prefix = quote(system.prefix)
     return {
-        "PATH": ShellText(f'{word}/bin:"$PATH"'),
-        "LD_LIBRARY_PATH": ShellText(f'{word}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
+        "PATH": ShellText(f'{prefix}/bin:"$PATH"'),
+        "LD_LIBRARY_PATH": ShellText(f'{prefix}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
         **prefix_variables(system.mpi.name, system.prefix),
     }
 
@@ -269,17 +268,17 @@ def prefix_environment(system: System) -> dict[str, Any]:
 def _members(job: Job) -> tuple[str, ...]:
     """Patterns of the group's host names.
 
-    ``hosts`` are none with a scheduler, which may have names of its own for them, nor are addresses.
+    Listed hosts are left out if they are addresses, or with a scheduler, which may use other names.
     """
     named = job.group.hosts if job.system.local else ()
     return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
 
 
 def claim_text(run: Run, scripts: Iterable[str]) -> str:
-    """What the run's label claims; the evidence is judged against these lines and nothing else.
+    """What the run's label claims: the evidence is checked against these lines and nothing else.
 
-    ``scripts``: the checksums of all texts that were ever rendered for the run. A job that waits in the queue
-    was submitted with an earlier one.
+    ``scripts``: the checksums of all scripts rendered for the run so far; jobs in the queue may have an
+    earlier one.
     """
     job, placement, case = run.job, run.job.placement, run.case
     claims = {
@@ -319,7 +318,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
 
 
 def _recorded(text: str) -> str:
-    """A value is one line, whatever it holds; the library records values in the same way."""
+    """A value as one line, in the way of the library's ``record``."""
     return re.sub(r"[\x00-\x1f\x7f]", " ", text)
 
 
@@ -329,7 +328,7 @@ def _largest_size(run: Run) -> int | None:
 
 
 def claimed_settings(job: Job) -> dict[str, str]:
-    """The variables that steer the MPI library, with the values that the script exports in the end."""
+    """The variables that configure the MPI library, with the values that the script exports."""
     exported = environment(job)
     return {name: exported[name] for name in transport_settings(job)}
 
@@ -337,8 +336,8 @@ def claimed_settings(job: Job) -> dict[str, str]:
 def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, targets: list[str]) -> str:
     """The script that builds the bundled kernels with the system's own compiler wrapper.
 
-    Where that is not the one of the build in ``folder`` any more, the kernels go into a folder beside it,
-    and ``mark`` tells later plans of it.
+    If the compiler differs from that of the build in ``folder``, the kernels go to a folder beside it, which
+    ``mark`` names for later plans.
     """
     template = _environment().get_template("build.sh.j2")
     return template.render(

@@ -1,31 +1,30 @@
-"""Where the programs of this machine are: the only part of planning that looks at the disk."""
+"""The programs on this machine: the only part of planning that reads the disk."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shutil
 import struct
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
+    from mpicampaign.suites.suite import Sources
 
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A benchmark's program: its path (or its name, where a module brings it), or why it is not there."""
+class Program(NamedTuple):
+    """A benchmark's program: its path (or its name, where a module loads it), or why it is missing."""
 
     command: str
     sha256: str = ""
@@ -39,7 +38,7 @@ def is_here(system: System) -> bool:
 
 
 def find_program(system: System, benchmark: Benchmark) -> Program:
-    """The program of a benchmark; a system seen from elsewhere is believed to have it."""
+    """The program of a benchmark; on another machine it is assumed to exist."""
     kind, name, location = benchmark.provider.kind, benchmark.program, benchmark.provider.location
     if name in system.programs:
         kind, location = "path", system.programs[name]
@@ -48,28 +47,31 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     if kind == "bundled":
         return Program(str(build_folder(system) / name))
     if kind in ("module", "spack"):
-        return Program(name)  # looked for on the node, after the module is loaded
-    for candidate in _candidates(kind, location, name):
+        return Program(name)  # found on the node, after the module is loaded
+    sources = SUITES[benchmark.suite].sources
+    for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return Program(str(candidate), sha256=_sha256(candidate))
-    return Program(name, not_available=_absence(kind, location, name))
+    return Program(name, not_available=_absence(kind, location, name, sources))
 
 
-def _candidates(kind: str, location: str, name: str) -> list[Path]:
+def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[Path]:
     if kind == WHEEL:
         return [Path(sys.prefix) / "bin" / name]
     root = Path(location).expanduser() if location else None
     if kind == "conda" and root:
-        return [root / "bin" / name, *sorted(root.glob(f"libexec/osu-micro-benchmarks/**/{name}"))]
+        beside = [path for folder in sources.folders for path in sorted(root.glob(f"{folder}/**/{name}"))]
+        return [root / "bin" / name, *beside]
     if root:
         return [root, root / name] if root.name == name else [root / name]
     found = shutil.which(name)
     return [Path(found)] if found else []
 
 
-def _absence(kind: str, location: str, name: str) -> str:
+def _absence(kind: str, location: str, name: str, sources: Sources) -> str:
     if kind == WHEEL:
-        return f"{name} is not in the environment: no wheel of it for {platform.machine()}"
+        wheel = f"no wheel of {sources.wheel or 'it'} for {os.uname().machine}"
+        return f"{name} is not in the Python environment: {wheel}"
     if location:
         return f"{name} is not at {location}"
     return f"{name} is not on this machine's PATH"
@@ -81,7 +83,7 @@ def _sha256(path: Path) -> str:
 
 
 def libraries(system: System) -> str:
-    """The MPI libraries below a system's prefix as this machine sees them: see `library_id`."""
+    """The MPI libraries below a system's prefix, by `library_id`."""
     return _libraries(system.prefix) if system.prefix else ""
 
 
@@ -93,10 +95,10 @@ def _libraries(prefix: str) -> str:
 
 
 def present_library(system: System, recorded: str) -> str:
-    """An MPI library as it is now, see `library_id`; empty where this machine does not see it.
+    """An MPI library's present `library_id`; empty where this machine does not see it.
 
-    ``recorded`` is the file that a run mapped: below the system's prefix, which may have been moved since, or
-    anywhere on this machine, where that is where the runs are made.
+    ``recorded`` is the file that a run mapped: below the system's prefix, which may have moved since, or
+    anywhere on this machine if it makes the runs.
     """
     name = Path(recorded).name
     below = [Path(system.prefix) / folder / name for folder in ("lib", "lib64")] if system.prefix else []
@@ -106,12 +108,12 @@ def present_library(system: System, recorded: str) -> str:
 
 @cache
 def library_id(path: Path) -> str:
-    """By what a library is known: the build-id of its file, or its SHA-256 where it has none."""
+    """The build-id of a library, or its SHA-256 where it has none."""
     return build_id(path) or _sha256(path)
 
 
 def build_id(path: Path) -> str:
-    """The build-id in the notes of an ELF file of 64 bits, little endian; empty where it has none."""
+    """The build-id in the notes of a little-endian 64-bit ELF file; empty where there is none."""
     try:
         with path.open("rb") as file:
             head = file.read(64)
@@ -144,9 +146,8 @@ def _build_id_note(notes: bytes) -> str:
 def build_folder(system: System) -> Path:
     """Where the bundled kernels are built for a system.
 
-    The name holds a key of everything that decides what the build yields (sources, MPI, modules),
-    so that a changed kernel or MPI is built anew. A mark, left by a build that met another compiler behind
-    the same names, adds to it.
+    The name holds a key of all inputs of the build (sources, MPI, modules), so that a change of these makes a
+    new build. A build that finds another compiler behind the same names leaves a mark, which adds to the key.
     """
     first = first_build_folder(system)
     mark = compiler_mark(first)
@@ -155,14 +156,14 @@ def build_folder(system: System) -> Path:
 
 
 def first_build_folder(system: System) -> Path:
-    """The build folder by what is seen without calling the compiler wrapper."""
+    """The build folder as known without calling the compiler wrapper."""
     wrapper = compiler_wrapper(system)
     key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
     return working_folder() / "build" / system.name / key
 
 
 def compiler_mark(first: Path) -> Path:
-    """The file that names the compiler which a build met instead of the one it had met at first."""
+    """The file with the key of a compiler other than that of the first build."""
     return first.with_suffix(".changed")
 
 
@@ -181,13 +182,18 @@ def _build_key(
 
 
 def compiler_wrapper(system: System) -> Path | None:
-    """The system's mpicc (or what its environment names as MPICC), if it is there without any module."""
+    """The system's mpicc (or MPICC of its environment), if it exists without any module."""
     name = system.environment.get("MPICC", "mpicc")
-    found = shutil.which(name, path=f"{system.prefix}/bin" if system.prefix else None)
+    return _wrapper(name, f"{system.prefix}/bin" if system.prefix else None)
+
+
+@cache  # asked for each case, and one call must plan and build with one wrapper
+def _wrapper(name: str, path: str | None) -> Path | None:
+    found = shutil.which(name, path=path)
     return Path(found).resolve() if found else None
 
 
 def physical_cores() -> int:
-    """Physical cores of this machine; hyper-threads of a core are one core."""
+    """Physical cores of this machine; hyper-threads count once."""
     cpus = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list")
     return len({path.read_text() for path in cpus}) or (os.cpu_count() or 1)

@@ -1,6 +1,6 @@
-"""MPI libraries: one file a library holds all that is known of it. No I/O.
+"""MPI libraries: all facts of a library are in one file. No I/O.
 
-A library of another package comes by an entry point of the group ``mpicampaign.mpis`` (docs/extending.md).
+Another package brings a library by an entry point of the group ``mpicampaign.mpis`` (docs/extending.md).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _OF_ALL = ("FI_", "UCX_", "PSM", "OMP_")
 
 
 def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
-    """What a campaign file that names these libraries may use, override or add to under ``mpis:``.
+    """The libraries that a campaign file with these names may use, override or extend under ``mpis:``.
 
-    Those of other packages are among them only where it names one that is not built in.
+    Other packages are read only where a name is not built in.
     """
     built_in = {library.name: library for library in MPIS.built_in()}
     others = () if built_in.keys() >= set(named) else MPIS.values()
@@ -33,36 +33,36 @@ def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
 
 
 def launcher_names() -> list[str]:
-    """The launchers that come with the libraries."""
+    """The launchers of all libraries."""
     return list(dict.fromkeys(library.launcher.name for library in MPIS.values()))
 
 
 def library_launcher(name: str) -> Launcher | None:
-    """One of these."""
+    """The launcher of a name; None where no library has it."""
     library = MPIS.first(lambda library: library.launcher.name == name)
     return library.launcher if library else None
 
 
 def launch_commands() -> list[str]:
-    """The commands by which job scripts start ranks without the scheduler's own."""
+    """The commands that start ranks in job scripts, apart from those of schedulers."""
     commands = [command for library in MPIS.values() for command in library.launcher.commands]
     return list(dict.fromkeys((*commands, *_OF_OTHER_SITES)))
 
 
 def wheel_library(machine: str) -> str:
-    """The library whose wheel is in the Python environment of this program, as pyproject.toml has it."""
+    """The library whose wheel pyproject.toml installs on such a machine."""
     found = {of: library.name for library in MPIS.built_in() for of in library.wheel_for}
     return found.get(machine) or found["*"]
 
 
 def measurement(name: str) -> int:
-    """The number of the way in which a library is measured; 1 for what only a campaign file describes."""
+    """The measurement number of a library; 1 for one that only a campaign file describes."""
     library = MPIS.get(name)
     return library.measurement if library else 1
 
 
 def prefix_variables(name: str, prefix: str) -> dict[str, str]:
-    """The variables by which a library under a prefix of its own finds itself, besides the usual paths."""
+    """The variables by which a library under a prefix finds itself, besides the usual paths."""
     library = MPIS.get(name)
     return {library.prefix_variable: prefix} if library and library.prefix_variable else {}
 
@@ -74,19 +74,19 @@ def steers(variable: str) -> bool:
 
 
 def library_of_module(module: str) -> str | None:
-    """The library that a module brings; empty for one that is not in the room, None where it brings none."""
+    """The library that a module loads; empty for an unknown library, None where it is none."""
     named = (library.of_module(module) for library in MPIS.values() if library.of_module)
     return next((name for name in named if name is not None), None)
 
 
 def library_of_mpirun(version: str) -> str:
-    """The library whose ``mpirun --version`` says this; empty where none is known to."""
+    """The library whose ``mpirun --version`` prints this; empty for an unknown one."""
     library = MPIS.first(lambda library: bool(library.mpirun_says and library.mpirun_says.search(version)))
     return library.name if library else ""
 
 
 def library_version(text: str) -> str:
-    """``Intel MPI 2021.18.1``, by what the library printed; empty where it names no version."""
+    """Name and version in the library's output, ``Intel MPI 2021.18.1``; empty where there is no version."""
     patterns = {library.title: library.version for library in MPIS.values() if library.version}
     for title, pattern in patterns.items():
         if found := pattern.search(text):
@@ -95,30 +95,30 @@ def library_version(text: str) -> str:
 
 
 def reported_transports(name: str, output: str) -> set[str] | None:
-    """The transports that a library reports, or None where it says nothing that is understood."""
+    """The transports that a library reports, or None where there is no report that can be read."""
     library = MPIS.get(name)
     return library.report(output) if library and library.report else None
 
 
-def report_of_any(output: str, told: Iterable[str]) -> tuple[str, set[str]] | None:
-    """The library whose report stands in an output that may be anybody's, and the transports in it.
+def report_of_any(output: str, context: Iterable[str]) -> tuple[str, set[str]] | None:
+    """The library that reports its transports in an output of unknown origin, and these transports.
 
-    The name is empty where it is UCX's report and neither the output nor ``told``, what else is known of the
-    job, names one library that used UCX.
+    The name is empty for a report of UCX, if neither the output nor ``context`` (other texts of the job)
+    names one library that uses UCX.
     """
     for library in MPIS.values():
         if library.report and (found := library.report(output)):
-            return (_user_of_ucx((output, *told)) if library.reports_by_ucx else library.name), found
+            return (_user_of_ucx((output, *context)) if library.reports_by_ucx else library.name), found
     return None
 
 
-def _user_of_ucx(told: Iterable[str]) -> str:
-    text = "\n".join(told)
+def _user_of_ucx(texts: Iterable[str]) -> str:
+    text = "\n".join(texts)
     found = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
     return found[0] if len(found) == 1 else ""
 
 
 def listed_hosts(output: str) -> int:
-    """How many hosts a library lists in its output; 0 where none does."""
+    """The number of hosts that a library lists in an output; 0 where none does."""
     counts = (library.listed_hosts(output) for library in MPIS.values() if library.listed_hosts)
     return next(filter(None, counts), 0)

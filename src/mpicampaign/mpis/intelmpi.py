@@ -12,7 +12,7 @@ _MODULE = re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", r
 
 
 def _report(output: str) -> set[str] | None:
-    """I_MPI_DEBUG=5: a libfabric provider is named when, and only when, libfabric is used."""
+    """I_MPI_DEBUG=5: it names a libfabric provider if and only if it uses libfabric."""
     if "MPI startup(): Intel(R) MPI Library" not in output:
         return None
     providers = re.findall(r"MPI startup\(\): libfabric provider: (\S+)", output)
@@ -51,7 +51,7 @@ MPI = MpiLibrary(
             },
         },
     },
-    # begins with letters that are searched fast: all of an output is looked through
+    # starts with literal text, which is found fast: the whole output is searched
     version=re.compile(
         r"Intel\(R\) MPI Library,? (?:Version )?(\d[\w.]*(?: Update \d+)?)|"
         r"Intel\(R\) MPI Library for [^\n]{1,30}?Version (\d[\w.]*(?: Update \d+)?)"

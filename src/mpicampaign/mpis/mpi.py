@@ -1,21 +1,20 @@
-"""What is known of an MPI library, and what its launcher is told. Plain values; nothing of a campaign."""
+"""The facts of an MPI library, and the arguments of its launcher. Plain values; nothing of a campaign."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """What a launcher has to start.
 
-    ``options`` and ``environment``: those of the library and the placement, as the job has them.
-    ``hosts``: named where no scheduler tells them to the launcher.
+    ``options`` and ``environment``: those of the library and the placement. ``hosts``: only where no
+    scheduler passes them to the launcher.
     """
 
     command: str
@@ -25,7 +24,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     scheduler: str = "none"
-    prefix: str = ""  # where the library lies, if no module brings it
+    prefix: str = ""  # where the library is, if no module loads it
 
     @property
     def ranks(self) -> int:
@@ -44,10 +43,10 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """How ranks learn their numbers, and how the command line is made.
+    """The variables with a rank's numbers, and the command line.
 
-    ``tokens``: the command up to, not including, options of the campaign's own and the program.
-    ``commands``: what the launcher is called in job scripts.
+    ``tokens``: the command without the campaign's own options and the program.
+    ``commands``: the names of the launcher in job scripts.
     """
 
     name: str
@@ -63,22 +62,22 @@ class MpiLibrary:
 
     Parameters
     ----------
-    settings : what stands under ``mpis: NAME:`` of a campaign file, without the launcher: what makes the
-        library use and report each transport. ``{interface}`` and ``{device}`` stand for the fabric's.
+    settings : what a campaign file has under ``mpis: NAME:``, without the launcher: what makes the library
+        use and report each transport. ``{interface}`` and ``{device}`` are replaced by those of the fabric.
     measurement : raised by hand when the way of measuring changes, with a line of history in
-        docs/formats.md: every finished run of the library is then another run.
-    version : finds the version in what the library prints; the last group is shown behind the title.
-    report : the transports (shm, tcp, ibv) between different ranks that the library itself reports in a run's
-        whole output, or None where it said nothing. What was read on which version: docs/method.md.
-    reports_by_ucx : the report is that of UCX, which does not name its user.
-    over_ucx, traces : the name that this library gets where it used UCX, and what tells that it did.
-    of_module : the library that a module of this name brings; empty for another version or build of it, which
-        only a campaign file can describe, and None where the module is no MPI library of this kind.
-    mpirun_says : what the first line of its ``mpirun --version`` holds.
+        docs/formats.md: every finished run of the library is then due again.
+    version : finds the version in the library's output, as its last group.
+    report : the transports (shm, tcp, ibv) between different ranks that the library reports in a run's
+        output; None where it reports nothing. docs/method.md lists the versions for which this is known.
+    reports_by_ucx : whether it is UCX that reports, which does not name the MPI library.
+    over_ucx, traces : the library's name where it uses UCX, and the texts in an output that show it.
+    of_module : the library that a module of this name loads; empty for another version or build, which only a
+        campaign file can describe; None where the module is no MPI library of this kind.
+    mpirun_says : matches the first line of its ``mpirun --version``.
     prefix_variable : the variable by which it finds itself under a prefix.
-    variables : how the names of variables that steer it begin.
+    variables : prefixes of the variables that steer it.
     wheel_for : the machines for which pyproject.toml installs its wheel; ``*`` for all others.
-    listed_hosts : how many hosts it lists in an output.
+    listed_hosts : the number of hosts that it lists in an output.
     """
 
     name: str

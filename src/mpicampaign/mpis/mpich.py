@@ -1,6 +1,6 @@
 """MPICH over libfabric and over UCX; settings and reports seen with 4.0.2 and UCX 1.13.
 
-Over libfabric it names its provider even where messages go through shared memory: that report is not used.
+Over libfabric it reports its provider even where messages use shared memory, so that report is not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HYDRA = Launcher("hydra", "PMI_RANK", "MPI_LOCALRANKID", _tokens, ("mpirun", "mp
 
 
 def _report_of_ucx(output: str) -> set[str] | None:
-    """UCX_LOG_LEVEL=info: the lanes of each endpoint; the endpoint to the rank itself is left out."""
+    """UCX_LOG_LEVEL=info: the lanes of each endpoint but the one to the rank itself."""
     if "ep_cfg[" not in output:
         return None
     endpoints = re.findall(r"ep_cfg\[\d+\]: (.+)$", output, re.MULTILINE)
@@ -39,7 +39,7 @@ def _report_of_ucx(output: str) -> set[str] | None:
 
 
 def _of_module(module: str) -> str | None:
-    """Cray's is built for a network of its own."""
+    """Cray MPICH is built for another network, and has no name here."""
     if not _MODULE.search(module):
         return None
     return "" if "cray" in module.lower() else "mpich-ofi"
@@ -92,7 +92,7 @@ _UCX = MpiLibrary(
     report=_report_of_ucx,
     reports_by_ucx=True,
     over_ucx="mpich-ucx",
-    # Hydra is no evidence: Intel MPI has it, too
+    # Hydra proves nothing: Intel MPI has it, too
     traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
     variables=_VARIABLES,
 )

@@ -1,7 +1,6 @@
 """MVAPICH2, after its user guide of 2.3.7 (sections 4.13, 5.2, 11.22, 11.25, 11.33, 11.89).
 
-TCP needs a build for it (ch3:nemesis, or ch3:nemesis:ib,tcp); the InfiniBand build takes no notice of the two
-settings.
+TCP needs a build with ch3:nemesis or ch3:nemesis:ib,tcp; the InfiniBand build ignores the two settings.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ MPI = MpiLibrary(
         },
     },
     version=re.compile(r"MVAPICH2(?:-| Version\s*:\s*)(\d[\w.]*)"),
-    # the module's name does not tell the build, which decides what it can do
+    # the module's name does not show the build, on which the transports depend
     of_module=lambda module: "" if _MODULE.search(module) else None,
     variables=("MV2_",),
 )

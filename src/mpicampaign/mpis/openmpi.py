@@ -18,7 +18,7 @@ _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 def _tokens(launch: Launch) -> list[str]:
     place = ["--host", launch.host_slots] if launch.hosts else []
     prefix = ["--prefix", launch.prefix] if launch.hosts and launch.prefix else []
-    # Open MPI hands its own OMPI_MCA_ variables to remote ranks, all others only on demand.
+    # Open MPI exports its own OMPI_MCA_ variables to remote ranks, others only with -x.
     names = [name for name in launch.environment if not name.startswith("OMPI_MCA_")]
     exported = [token for name in names for token in ("-x", name)]
     counts = ["-np", str(launch.ranks), "--map-by", f"ppr:{launch.ranks_per_node}:node"]
@@ -50,14 +50,14 @@ def _settings(reporting: dict[str, str], shared_memory: str) -> dict[str, Any]:
 
 
 def _report_of_4(output: str) -> set[str] | None:
-    """bml_base_verbose: the component chosen for each other rank."""
+    """bml_base_verbose: the component for each other rank."""
     if "mca: bml: Using" not in output:
         return None
     return transports_of(re.findall(r"mca: bml: Using (\w+) btl for send to", output))
 
 
 def _report_of_5(output: str) -> set[str] | None:
-    """ompi_display_comm=mpi_init: between nodes where there are several, else within the node."""
+    """ompi_display_comm=mpi_init: the connections between nodes, or within a single node."""
     if "all connections are " not in output:
         return None
     between = re.findall(r"^\s*off-host: all connections are ([\w/]+)", output, re.MULTILINE)
@@ -92,7 +92,7 @@ _5 = MpiLibrary(
     version=_VERSION,
     report=_report_of_5,
     over_ucx="openmpi-ucx",
-    # PMIx is no evidence: Slurm starts either library with it
+    # PMIx proves nothing: Slurm starts either library with it
     traces=re.compile(r"open[- ]?mpi|hpcx|(?<![a-z])(?:ompi|orte|prte|mca[:_ ])", re.IGNORECASE),
     of_module=_of_module,
     mpirun_says=re.compile(r"\(Open MPI\) (?:[5-9]|[0-9]{2})"),

@@ -1,4 +1,4 @@
-"""Platform MPI (IBM), after its documents; its report as in published outputs."""
+"""Platform MPI (IBM), after its documentation; its report as in published outputs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _HOST = re.compile(r"^Host \d+ -- ip \S+ -- ranks", re.MULTILINE)
 def _tokens(launch: Launch) -> list[str]:
     place = ["-hostlist", launch.host_slots] if launch.hosts else ["-np", str(launch.ranks)]
     if launch.scheduler == "lsf":
-        place = []  # -lsf, one of the library's options, takes hosts and ranks from LSF
+        place = []  # the library's option -lsf takes hosts and ranks from LSF
     exported = [token for key, value in launch.environment.items() for token in ("-e", f"{key}={value}")]
     return [launch.command, *place, *launch.options, *exported]
 
 
 def _report(output: str) -> set[str] | None:
-    """-prot: a line for the communication between nodes where there are several, else within the node."""
+    """-prot: the communication between nodes, or within a single node."""
     if "-node communication is: " not in output:
         return None
     between = re.findall(r"All Inter-node communication is: (\w+)", output)
@@ -32,7 +32,7 @@ def _report(output: str) -> set[str] | None:
 
 
 def _listed_hosts(output: str) -> int:
-    """The hosts that it lists above its table."""
+    """The hosts in the list above its table."""
     return len(_HOST.findall(output)) if _RANKS in output else 0
 
 

@@ -1,10 +1,10 @@
-"""LSF: sources are pages of IBM Spectrum LSF 10.1's command reference, named where they are used. No I/O.
+"""LSF, after the IBM Spectrum LSF 10.1 command reference; comments name its pages. No I/O.
 
-What the doctor reads (bqueues -w, lshosts -w, bhosts -w, bparams) was never run on an LSF.
+The doctor's commands (bqueues -w, lshosts -w, bhosts -w, bparams) were never tested on a real LSF.
 
-Around a job's output LSF writes a report: who ran where, how it ended, the job script. It stands above the
-output, and a short part (``PS:``) below. Every part may be missing: reports are mailed, cut and edited. Dates
-may be empty (``Started at Results reported on``).
+LSF writes a report around a job's output: who ran where, how the job ended, the job script. Most of it stands
+above the output, a short part (``PS:``) below. Any part may be missing: reports are mailed, cut and edited.
+Dates may be empty (``Started at Results reported on``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from mpicampaign.schedulers.scheduler import (
     NodeClass,
     Queue,
     QueuedJob,
-    by_word,
+    by_native_state,
     is_job,
 )
 from mpicampaign.yaml_lines import printable
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 _OWN_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
 _OPTION = re.compile(r"-([A-Za-z]+)")
-# Page "LSF terms and concepts". EXIT is for any exit status but 0, a kill by the user and a limit alike; the
-# reason tells which. A job of a host that does not answer is UNKWN, and goes on when it does; it is ZOMBI
-# once someone has killed it meanwhile, and EXIT when the host answers: nothing is to be tried again then.
+# Page "LSF terms and concepts". EXIT covers any exit status but 0, kills and limits; the exit reason has the
+# details. A job whose host does not answer is UNKWN, and goes on when the host is back. If it is killed
+# meanwhile, it is ZOMBI, and EXIT when the host is back: such a job is not tried again.
 _STATES = {
     QUEUED: "PEND WAIT",
     HELD: "PSUSP",
@@ -53,8 +53,8 @@ _STATES = {
     FAILED: "EXIT",
     CANCELLED: "ZOMBI",
 }
-_STATE_OF = by_word(_STATES)
-# Page "Termination reasons displayed by bacct, bhist, and bjobs"; those that are not here are failures.
+_STATE_OF = by_native_state(_STATES)
+# Page "Termination reasons displayed by bacct, bhist, and bjobs"; any other reason is a failure.
 _EXITS = {
     "TERM_RUNLIMIT": TIMEOUT,
     "TERM_CPULIMIT": TIMEOUT,
@@ -70,7 +70,7 @@ _EXITS = {
     "TERM_UNKNOWN": NODE_FAIL,
     "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
 }
-# Closed by jobs or load, not by an administrator; without a reason, full is the usual one.
+# Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 _REPORT_DONE = "Done"
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
@@ -99,7 +99,7 @@ class Lsf(BatchScheduler):
 
     header = Path(__file__).with_name("lsf.sh.j2")
     job_id = "${LSB_JOBID:-$$}"
-    script = "$run/job.sh"  # LSF runs a copy with lines of its own around it
+    script = "$run/job.sh"  # LSF runs a copy, with its own lines added
     how_to_run = "Submit with: bsub < job.sh"
     selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
 
@@ -136,8 +136,8 @@ class Lsf(BatchScheduler):
         """45 -> 0:45."""
         return f"{minutes // 60}:{minutes % 60:02d}"
 
-    def own_option(self, word: str) -> str:
-        found = _OPTION.match(word)
+    def own_option(self, token: str) -> str:
+        found = _OPTION.match(token)
         option = f"-{found[1]}" if found else ""
         return option if option in _OWN_OPTIONS else ""
 
@@ -148,7 +148,7 @@ class Lsf(BatchScheduler):
     def read_queue(self, text: str) -> list[QueuedJob]:
         """Page "-o" of bjobs: a field without a width is not cut, an empty one is a hyphen.
 
-        A pending reason may go on over several lines, and comes last for that.
+        A pending reason may take several lines, so it comes last.
         """
         found: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
@@ -160,10 +160,7 @@ class Lsf(BatchScheduler):
         return found
 
     def read_submitted(self, text: str) -> str:
-        """``Job <4711> is submitted`` begins the line.
-
-        "to queue <normal>." or "to default queue <normal>." follows, and a site's own lines may stand around.
-        """
+        """From ``Job <4711> is submitted to queue <normal>.``; a site may print further lines."""
         match = re.search(r"^Job <([0-9]+)> is submitted", text, re.MULTILINE)
         return match[1] if match else ""
 
@@ -178,7 +175,7 @@ class Lsf(BatchScheduler):
         return {"queue": nodes.queue, "hosts": list(nodes.nodes)}
 
     def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
-        """LSF hands the command to a shell."""
+        """LSF passes the command to a shell, so that it is quoted."""
         place = ["-q", nodes.queue, "-m", " ".join(nodes.nodes)]
         shape = ["-n", "1", "-W", "1", "-J", job_name, "-o", log]
         return [*self.submit, *shape, *place, shlex.join(["bash", *script])]
@@ -187,19 +184,19 @@ class Lsf(BatchScheduler):
         return read_report(text)
 
 
-def _queued_job(number: str, word: str, ended: str, name: str, pending: str) -> QueuedJob:
-    state = _STATE_OF.get(word, UNKNOWN)
+def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
+    state = _STATE_OF.get(native, UNKNOWN)
     if state == FAILED:
         state = next((known for term, known in _EXITS.items() if term in ended), FAILED)
-    reason = next((said for said in (ended, pending) if said not in ("", "-")), "")
-    return QueuedJob(number, name, state, word, reason)
+    reason = next((reason for reason in (ended, pending) if reason not in ("", "-")), "")
+    return QueuedJob(number, name, state, native, reason)
 
 
 # The site
 
 
 def default_queues(output: str) -> list[str]:
-    """The default queues that bparams names; none where it names none."""
+    """The default queues in the output of bparams."""
     found = re.search(r"^Default Queues?:\s*(.*)$", output, re.MULTILINE)
     return found[1].split() if found else []
 
@@ -221,42 +218,38 @@ def read_queues(output: str, defaults: Sequence[str] = ()) -> list[Queue]:
 
 
 def node_classes(hosts: str, states: str, queues: Sequence[str]) -> list[NodeClass]:
-    """Like hosts: the same model, CPUs and resources, for the first of the queues that are to be used.
+    """Like hosts: the same model, CPUs and resources, in each of the queues.
 
-    Which queue serves which hosts is not asked: the probe job shows it.
+    LSF is not asked which queue serves which hosts: the probe job shows it.
 
     Raises
     ------
     UnreadableError
-        when lshosts or bhosts printed another table than documented.
+        when the table of lshosts or bhosts is not as documented.
     """
     if not queues:
         raise UnreadableError("bqueues shows no queue that is open and active")
     state = {row["HOST_NAME"]: row["STATUS"] for row in _table(states, "bhosts", "HOST_NAME", "STATUS")}
-    kinds: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    kinds: dict[tuple[str, ...], list[str]] = {}
     for row in _table(hosts, "lshosts", "HOST_NAME", "model", "ncpus"):
         if row["HOST_NAME"] in state and state[row["HOST_NAME"]] != "unavail":
-            kind = (row["model"], row["ncpus"], row["RESOURCES"])
-            kinds.setdefault(_kind(*kind), []).append(row["HOST_NAME"])
+            resources = sorted(row["RESOURCES"].strip("()").split())
+            kinds.setdefault((row["model"], row["ncpus"], *resources), []).append(row["HOST_NAME"])
     return [
         NodeClass(
             queue,
             tuple(members),
             sum(state[member] in _IN_USE for member in members),
-            (kind[0], *kind[2]),
-            notes=(f"model {kind[0]}, {kind[1]} CPUs as LSF counts them",),
+            (model, *resources),
+            notes=(f"model {model}, {cpus} CPUs as LSF counts them",),
         )
         for queue in queues
-        for kind, members in kinds.items()
+        for (model, cpus, *resources), members in kinds.items()
     ]
 
 
-def _kind(model: str, cpus: str, resources: str) -> tuple[str, str, tuple[str, ...]]:
-    return model, cpus, tuple(sorted(resources.strip("()").split()))
-
-
 def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
-    """The rows of a table whose first line names its columns; RESOURCES, the last, may hold spaces."""
+    """The rows of a table whose first line names its columns; the last one, RESOURCES, may contain spaces."""
     lines = [line for line in output.splitlines() if line.strip()]
     columns = lines[0].split() if lines else []
     if any(name not in columns for name in needed):
@@ -264,9 +257,9 @@ def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
         raise UnreadableError(f"{command} printed no columns {', '.join(needed)}: {first!r}")
     rows = []
     for line in lines[1:]:
-        words = line.split(None, len(columns) - 1)
-        if len(words) >= max(columns.index(name) for name in needed) + 1:
-            row = dict.fromkeys(columns, "") | dict(zip(columns, words, strict=False))
+        fields = line.split(None, len(columns) - 1)
+        if len(fields) > max(columns.index(name) for name in needed):
+            row = dict.fromkeys(columns, "") | dict(zip(columns, fields, strict=False))
             rows.append(row | {"RESOURCES": row.get("RESOURCES", "").strip()})
     return rows
 
@@ -275,38 +268,38 @@ def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
 
 
 def read_report(text: str) -> JobReport | None:
-    """The report in an output, None where there is none.
+    """The report in an output; None where there is none.
 
     Raises
     ------
     UnreadableError
-        when there are those of several jobs: whose hosts and state are the output's cannot be told.
+        as `BatchScheduler.read_report`.
     """
     start = _START.search(text)
     if start is None:
         return None
     _check_no_second(text)
     head = text[start.start() : _end_of_head(text, start.start())]
-    subject = _SUBJECT.search(head)
+    subject = found.groupdict("") if (found := _SUBJECT.search(head)) else {}
     executed = _EXECUTED.search(head)
     where = executed[1] if executed else ""
     script = _SCRIPT.search(head)
     started = _STARTED.search(head)
     return JobReport(
-        job_id=subject["id"] if subject else "",
-        name=subject["name"] if subject else "",
-        cluster=(subject["cluster"] or "") if subject else "",
-        state=subject["state"] if subject else "",
+        job_id=subject.get("id", ""),
+        name=subject.get("name", ""),
+        cluster=subject.get("cluster", ""),
+        state=subject.get("state", ""),
         queue=found[1] if (found := _QUEUE.search(where)) else "",
         hosts=_hosts(where),
         started="" if started is None or started[1].startswith("Results reported") else started[1],
         script=script[1] if script else "",
-        trouble=_trouble(head, subject["state"] if subject else ""),
+        trouble=_trouble(head, subject.get("state", "")),
     )
 
 
 def _check_no_second(text: str) -> None:
-    """Refuse the reports of several jobs, with where the first one ends: above an output or below it."""
+    """Refuse the reports of several jobs; the message says where the first output ends."""
     reports = list(_REPORT.finditer(text))
     if len(reports) < 2:
         return
@@ -324,19 +317,19 @@ def _line(text: str, position: int) -> int:
 
 
 def _end_of_head(text: str, start: int) -> int:
-    """Where the benchmark's own output begins: nothing behind it is taken for a line of LSF."""
+    """Where the benchmark's own output begins: no line behind it is taken for one of LSF."""
     found = _OUTPUT.search(text, start)
     return found.end() if found else len(text)
 
 
 def _hosts(where: str) -> tuple[tuple[str, int | None], ...]:
-    """The hosts of all lines before and after the queue; queue, user and cluster stand in brackets, too."""
+    """The hosts and their slots; queue, user and cluster, also in brackets, are removed first."""
     named = re.sub(r"(?:in queue|as user|in cluster) <[^<>]*>", "", where)
     return tuple((name, int(slots) if slots else None) for slots, name in _HOST.findall(named))
 
 
 def _trouble(head: str, state: str) -> str:
-    """Why the job did not end well, as far as the report says; empty where it says nothing of the kind."""
+    """Why the job failed, as far as the report says; empty where it reports no failure."""
     parts = [": ".join(filter(None, found)).rstrip(".") for found in _TERMINATED.findall(head)]
     if exited := _EXITED.search(head):
         parts.append(f"exit code {exited[1]}")

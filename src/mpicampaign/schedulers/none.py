@@ -6,7 +6,7 @@ from mpicampaign.schedulers.scheduler import Scheduler
 
 
 class NoScheduler(Scheduler):
-    """Job scripts run on this very machine, one at a time."""
+    """Job scripts run on this machine, one at a time."""
 
     name = "none"
     title = "none: jobs run on this machine"

@@ -8,41 +8,40 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-# What a job is doing, whatever its scheduler calls it. Anything not known is UNKNOWN, never a success.
+# The states of a job, whatever its scheduler calls them. Any other state is UNKNOWN, never a success.
 QUEUED, RUNNING, DONE, UNKNOWN = "queued", "running", "done", "unknown"
 FAILED, CANCELLED, TIMEOUT, OUT_OF_MEMORY = "failed", "cancelled", "timeout", "out of memory"
 NODE_FAIL, PREEMPTED, LAUNCH_FAILED = "node failure", "preempted", "launch failure"
-HELD = "held"  # waits for somebody's release
+HELD = "held"  # waits until somebody releases it
 ACTIVE = (QUEUED, RUNNING, HELD)
-# What may still run, or keeps its place in the queue: nobody may leave such a job behind.
+# Jobs that may still run, or keep their place in the queue.
 IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedJob:
-    """A job as the scheduler lists it; ``word`` and ``reason`` are its own for the job's state."""
+class QueuedJob(NamedTuple):
+    """A job as the scheduler lists it; ``native_state`` and ``reason`` are in its own terms."""
 
     id: str
     name: str
     state: str
-    word: str
+    native_state: str
     reason: str = ""
 
     @property
-    def said(self) -> str:
-        """The scheduler's own words in one text."""
-        return f"{self.word} ({self.reason})" if self.reason else self.word
+    def description(self) -> str:
+        """State and reason in the scheduler's terms, such as ``PENDING (Resources)``."""
+        return f"{self.native_state} ({self.reason})" if self.reason else self.native_state
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A partition or queue; ``time_limit`` and ``notes`` in the scheduler's words."""
+    """A partition or queue; ``time_limit`` is in the scheduler's format."""
 
     name: str
     default: bool
@@ -55,7 +54,7 @@ class Queue:
 class NodeClass:
     """Like nodes of one partition or queue, and what selects them.
 
-    Sockets and cores of a node are the scheduler's word, ``None`` where it gives none.
+    Sockets and cores of a node are as the scheduler reports them, ``None`` where it does not.
     """
 
     queue: str  # partition or queue
@@ -64,13 +63,12 @@ class NodeClass:
     features: tuple[str, ...] = ()
     sockets: int | None = None
     cores: int | None = None
-    constraint: str = ""  # what tells them from other nodes of the partition
+    constraint: str = ""  # what separates them from other nodes of the partition
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JobReport:
-    """What a scheduler wrote around a job's output; what it does not say is empty.
+class JobReport(NamedTuple):
+    """What a scheduler wrote around a job's output; what it leaves out is empty.
 
     ``hosts`` are names with slots, in order; ``script`` is the job script, where it is quoted.
     """
@@ -87,7 +85,7 @@ class JobReport:
 
 
 class Scheduler(ABC):
-    """What job scripts and campaign files have to know. The defaults are those of a machine without one.
+    """What job scripts and campaign files need. The defaults are those of a machine without a scheduler.
 
     ``job_id`` and ``script`` are shell text: how a running script knows its id and its own file.
     """
@@ -102,52 +100,52 @@ class Scheduler(ABC):
     how_to_run = "Run with: bash job.sh"
     environment: ClassVar[Mapping[str, str]] = {}  # what each job script exports
 
-    # The keys of a host group that it has a meaning for, and pairs of which it takes one only.
+    # The keys of a host group that it supports, and pairs that exclude each other.
     selectors: frozenset[str] = frozenset()
     either: tuple[tuple[str, str], ...] = ()
 
-    # The command by which it starts ranks itself, and how they learn their numbers; empty where it has none.
+    # Its own command that starts ranks, and the variables with a rank's numbers; empty where it has none.
     launcher = ""
     rank_variable = ""
     local_rank_variable = ""
 
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The keys of a host group as directives; those without a value have an empty one."""
+        """The keys of a host group as options of directives, with their values (empty for a switch)."""
         return []
 
     def time(self, minutes: int) -> str:
-        """A time limit as its directives have it."""
+        """A time limit in the format of its directives."""
         return str(minutes)
 
     def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool) -> list[str]:
-        """Its `launcher` with arguments; ``bind``: whether it may bind ranks to cores by itself."""
+        """Its `launcher` with arguments; ``bind``: whether it may bind ranks to cores."""
         raise NotImplementedError
 
 
 class BatchScheduler(Scheduler):
-    """A scheduler with a queue: what the campaign's jobs, the doctor and imports have to know, too."""
+    """A scheduler with a queue: also what the campaign's jobs, the doctor and imports need."""
 
     local = False
-    queue_word = "queue"  # what it calls a queue
+    queue_term = "queue"  # what it calls a queue
 
-    # Commands: ``submit`` is followed by the script's path, or reads it as standard input; ``release`` lets a
-    # held job start; ``no_jobs`` is what `query` says, whatever its exit status, when there are none.
+    # Commands: ``submit`` takes the script's path, or the script as standard input; ``release`` lets a held
+    # job start; ``no_jobs`` is the message of `query`, whatever its exit status, when there are none.
     submit: tuple[str, ...]
     script_on_stdin = False
     cancel: str
     release: str
     no_jobs = ""
 
-    # What the doctor asks about a site; the first command is there wherever the scheduler is. Commands of
-    # ``site_helps`` are a help, no need.
+    # The doctor's queries about a site; the first command exists wherever the scheduler does. Those in
+    # ``site_helps`` may fail.
     site_questions: tuple[tuple[str, ...], ...]
     site_helps: frozenset[str] = frozenset()
 
     # Traces in scripts and outputs, for imports.
-    directive: str  # the word behind the # of its lines, such as SBATCH
-    long_names: ClassVar[Mapping[str, str]] = {}  # of its options by their short names
+    directive: str  # what follows the # of its lines, such as SBATCH
+    long_names: ClassVar[Mapping[str, str]] = {}  # of its options, by their short names
     letters_take_values = True  # whether -pshort is -p short; else it is one option
-    name_option: str  # which option of its directives is the job's name, and which one the queue
+    name_option: str  # the options of its directives for the job's name and the queue
     queue_option: str
     script_endings: tuple[str, ...] = ()  # of the names of job scripts
     cluster_variables: tuple[str, ...] = ()  # environment variables that name the cluster
@@ -156,10 +154,10 @@ class BatchScheduler(Scheduler):
     # Directives
 
     @abstractmethod
-    def own_option(self, word: str) -> str:
-        """The option that each job script sets by itself and a word of a directive sets, too; else empty.
+    def own_option(self, token: str) -> str:
+        """The option in a token of a directive, if each job script sets it itself; else empty.
 
-        Another value would make the label of a run a lie.
+        Another value would contradict the label of the run.
         """
 
     # Jobs
@@ -175,7 +173,7 @@ class BatchScheduler(Scheduler):
         Raises
         ------
         UnreadableError
-            where it is not as documented: a message among the lines means that the list may not be whole.
+            where it is not as documented: with a message among the lines, the list may be incomplete.
         """
 
     @abstractmethod
@@ -196,7 +194,7 @@ class BatchScheduler(Scheduler):
 
     @abstractmethod
     def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
-        """Like nodes of the queues that are wanted, or of those that are there to be used.
+        """Like nodes of the wanted queues, or of the open ones.
 
         Raises
         ------
@@ -214,15 +212,15 @@ class BatchScheduler(Scheduler):
 
     # Traces
 
-    def read_options(self, words: Sequence[str]) -> dict[str, str]:
-        """The options of a directive without dashes, those with two names by the long one."""
-        found = _options(words, of_letters=self.letters_take_values)
+    def read_options(self, tokens: Sequence[str]) -> dict[str, str]:
+        """The options of a directive without dashes, by their long names where they have two."""
+        found = _options(tokens, of_letters=self.letters_take_values)
         return {self.long_names.get(name, name): value for name, value in found.items()}
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
         """The job's number in the name of an output; empty where there is none.
 
-        ``directives``: those of its script, where that is known to be one of this scheduler.
+        ``directives``: those of its script, where the script is known to be for this scheduler.
         """
         return ""
 
@@ -232,14 +230,14 @@ class BatchScheduler(Scheduler):
         Raises
         ------
         UnreadableError
-            where there are reports of several jobs: whose hosts and state are the output's cannot be told.
+            where there are reports of several jobs: it is unclear which one describes the output.
         """
         return None
 
 
-def by_word(states: Mapping[str, str]) -> dict[str, str]:
-    """The state of each of a scheduler's words, from the words of each state."""
-    return {word: state for state, words in states.items() for word in words.split()}
+def by_native_state(states: Mapping[str, str]) -> dict[str, str]:
+    """The state for each of a scheduler's own states, from a list of these for each state."""
+    return {native: state for state, natives in states.items() for native in natives.split()}
 
 
 def is_job(line: str) -> bool:
@@ -247,19 +245,19 @@ def is_job(line: str) -> bool:
     return re.match(r"[0-9][0-9_+\[\],%-]*\s*\|", line) is not None
 
 
-def _options(words: Sequence[str], *, of_letters: bool) -> dict[str, str]:
+def _options(tokens: Sequence[str], *, of_letters: bool) -> dict[str, str]:
     """``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5; see `BatchScheduler.letters_take_values`."""
     options: dict[str, str] = {}
     name = ""
-    for word in words:
-        if word.startswith("--"):
-            name, equals, value = word[2:].partition("=")
+    for token in tokens:
+        if token.startswith("--"):
+            name, equals, value = token[2:].partition("=")
             options[name] = value
             name = "" if equals else name
-        elif word.startswith("-") and len(word) > 1:
-            name, value = word[1], word[2:]
-            name = word[1:] if value and not value[0].isdigit() and not of_letters else name
-            options[name] = value if name == word[1] else ""
+        elif token.startswith("-") and len(token) > 1:
+            name, value = token[1], token[2:]
+            name = token[1:] if value and not value[0].isdigit() and not of_letters else name
+            options[name] = value if name == token[1] else ""
         elif name:
-            options[name] = f"{options[name]} {word}".strip()
+            options[name] = f"{options[name]} {token}".strip()
     return options

@@ -1,11 +1,11 @@
-"""Slurm: sources are the manuals of sbatch, squeue, scancel, sinfo and scontrol (Slurm 20 to 24). No I/O."""
+"""Slurm, after the manuals of sbatch, squeue, scancel, sinfo and scontrol (Slurm 20 to 24). No I/O."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers.scheduler import (
@@ -25,7 +25,7 @@ from mpicampaign.schedulers.scheduler import (
     NodeClass,
     Queue,
     QueuedJob,
-    by_word,
+    by_native_state,
     is_job,
 )
 from mpicampaign.yaml_lines import printable
@@ -37,7 +37,7 @@ _OWN_OPTIONS = {
     *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
     *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
 }
-# sbatch takes letters without a value, then one with its value, in one word: -HN7 is -H -N 7.
+# One argument may hold several letters; the last may have a value: -HN7 is -H -N 7.
 _SHORT_OPTION = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
 _STATES = {
     QUEUED: "PENDING CONFIGURING REQUEUED REQUEUE_FED",
@@ -51,9 +51,9 @@ _STATES = {
     NODE_FAIL: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
     PREEMPTED: "PREEMPTED",
 }
-_STATE_OF = by_word(_STATES)
-# Reasons of pending jobs that do not start by themselves. After a launch failure the node was to blame: Slurm
-# has put the job back, and holds it.
+_STATE_OF = by_native_state(_STATES)
+# Reasons of pending jobs that do not start without help. After a launch failure, which is the node's fault,
+# Slurm requeues the job and holds it.
 _HOLDS = {
     "launch failed requeued held": LAUNCH_FAILED,
     "job requeued in held state": HELD,
@@ -61,11 +61,12 @@ _HOLDS = {
     "JobHeldAdmin": HELD,
     "JobHoldMaxRequeue": HELD,
 }
-# One line for each node in each partition; %P marks the default partition with a star, %R does not.
+# One line per node and partition; %P marks the default partition with a star, %R does not.
 _NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%T")
 _PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
 _FIELDS = 10
-# Nodes that sleep (powered_down) are woken for a job.
+_RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
+# Nodes in power saving (powered_down) are powered up for a job.
 _OUT_OF_USE = re.compile(
     r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future", re.I
 )
@@ -78,12 +79,12 @@ class Slurm(BatchScheduler):
 
     name = "slurm"
     title = "Slurm"
-    queue_word = "partition"
+    queue_term = "partition"
 
     header = Path(__file__).with_name("slurm.sh.j2")
     job_id = "${SLURM_JOB_ID:-$$}"
     how_to_run = "Submit with: sbatch job.sh"
-    # srun takes over what sbatch was asked to export, and so does an mpirun that starts by srun
+    # srun inherits sbatch's --export, and so does an mpirun that uses srun
     environment: ClassVar[Mapping[str, str]] = {"SLURM_EXPORT_ENV": "ALL"}
     selectors = frozenset(
         {
@@ -135,11 +136,11 @@ class Slurm(BatchScheduler):
         requeue = {None: [], True: [("--requeue", "")], False: [("--no-requeue", "")]}
         return given + requeue[group["requeue"]]
 
-    def own_option(self, word: str) -> str:
-        name = word.split("=")[0]
-        if name.startswith("--"):  # its first letters are enough for sbatch
+    def own_option(self, token: str) -> str:
+        name = token.split("=")[0]
+        if name.startswith("--"):  # sbatch accepts abbreviations
             return min((own for own in _OWN_OPTIONS if len(name) > 2 and own.startswith(name)), default="")
-        short = _SHORT_OPTION.match(word)
+        short = _SHORT_OPTION.match(token)
         option = f"-{short[1]}" if short else ""
         return option if option in _OWN_OPTIONS else ""
 
@@ -154,7 +155,7 @@ class Slurm(BatchScheduler):
         return ["squeue", "--noheader", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
-        """A job's name comes last, since it may hold more of the bars."""
+        """A job's name comes last, since it may contain bars."""
         return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
 
     def read_submitted(self, text: str) -> str:
@@ -180,10 +181,10 @@ class Slurm(BatchScheduler):
         return [*self.submit, *shape, *place, f"--output={log.replace('%', '%%')}", *script]
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
-        """Such as 1234_7 of an array, where Slurm or the script puts it."""
+        """Such as 1234_7 of an array; in Slurm's default name, or as the script's ``--output`` has it."""
         parts = re.split(r"(%A_%a|%.)", directives.get("output", "").rpartition("/")[2])
-        words = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
-        pattern = re.compile("".join(words)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
+        each = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
+        pattern = re.compile("".join(each)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
         found = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
         return found[1] if found else ""
 
@@ -192,15 +193,14 @@ def _queued_job(line: str) -> QueuedJob:
     fields = line.split("|", 3)
     if not is_job(line) or len(fields) != 4:
         raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
-    number, word, reason, name = (field.strip() for field in fields)
+    number, native, reason, name = (field.strip() for field in fields)
     reason = "" if reason == "None" else reason
-    hold = _HOLDS.get(reason.replace("_", " ")) if word == "PENDING" else None
-    return QueuedJob(number, name, hold or _STATE_OF.get(word, UNKNOWN), word, reason)
+    hold = _HOLDS.get(reason.replace("_", " ")) if native == "PENDING" else None
+    return QueuedJob(number, name, hold or _STATE_OF.get(native, UNKNOWN), native, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLine:
-    """A node in a partition, as sinfo tells it."""
+class NodeLine(NamedTuple):
+    """A node in a partition, as sinfo reports it."""
 
     node: str
     queue: Queue
@@ -216,7 +216,7 @@ def read_nodes(output: str) -> list[NodeLine]:
     Raises
     ------
     UnreadableError
-        with the first line that is not as asked for.
+        with the first unexpected line.
     """
     lines = [_node_line(line) for line in output.splitlines() if line.strip()]
     if not lines:
@@ -228,7 +228,7 @@ def _node_line(line: str) -> NodeLine:
     fields = [field.strip() for field in line.split("|")]
     numbers = fields[6:9]
     if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in numbers):
-        raise UnreadableError(f"sinfo printed a line that is not as asked for: {printable(line)[:200]!r}")
+        raise UnreadableError(f"sinfo printed an unexpected line: {printable(line)[:200]!r}")
     node, name, marked, state, limit, features = fields[:6]
     queue = Queue(name, marked == f"{name}*", state == "up", limit)
     sockets, each, _ = map(int, numbers)
@@ -237,7 +237,7 @@ def _node_line(line: str) -> NodeLine:
 
 
 def _out_of_use(state: str) -> bool:
-    # A star: it does not respond. Other marks (~ asleep, # waking) are nodes that a job may get.
+    # A star: the node does not respond. Nodes with other marks (~ powered down, # powering up) get jobs.
     return state.endswith("*") or _OUT_OF_USE.search(state) is not None
 
 
@@ -250,10 +250,10 @@ def queues_of(lines: Sequence[NodeLine]) -> list[Queue]:
 def node_classes(lines: Sequence[NodeLine], wanted: Sequence[str] = ()) -> list[NodeClass]:
     """Like nodes: the same partition, features, sockets and cores.
 
-    A node of several partitions is taken in the first of ``wanted``, or of the default one and those
-    that are open: it is one node, and one host group is enough for it.
+    A node of several partitions counts once: in the first of ``wanted``, or of the open ones, the default
+    one first.
     """
-    order = list(wanted) or [queue.name for queue in queues_of(lines) if queue.open]
+    order = wanted or [queue.name for queue in queues_of(lines) if queue.open]
     kinds: dict[tuple[str, tuple[str, ...], int, int], dict[str, bool]] = {}
     seen: set[str] = set()
     for name in order:
@@ -270,7 +270,7 @@ Kinds = dict[tuple[str, ...], set[tuple[int, int]]]
 
 
 def _features_in_partitions(lines: Sequence[NodeLine]) -> dict[str, Kinds]:
-    """For each partition its sets of features, with the shapes (sockets, cores) of nodes that have them."""
+    """The sets of features in each partition, with the shapes (sockets, cores) of their nodes."""
     found: dict[str, Kinds] = {}
     for line in lines:
         kinds = found.setdefault(line.queue.name, {})
@@ -283,7 +283,7 @@ def _node_class(
 ) -> NodeClass:
     queue, features, sockets, cores = kind
     constraint, alone = _constraint(features, neighbours)
-    notes = () if alone else ("no feature tells these nodes from others of the partition",)
+    notes = () if alone else ("no feature distinguishes these nodes from others of the partition",)
     return NodeClass(queue, tuple(nodes), sum(nodes.values()), features, sockets, cores, constraint, notes)
 
 
@@ -300,18 +300,14 @@ def _constraint(features: tuple[str, ...], neighbours: Kinds) -> tuple[str, bool
 
 
 def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
-    """What a partition demands beyond its name, from scontrol; nothing where that cannot be read."""
+    """What a partition demands of a job, from scontrol; nothing where its output cannot be read."""
     found = {}
     for line in output.splitlines():
         values = dict(re.findall(r"(\w+)=(\S*)", line))
         notes = []
-        for key, words in (
-            ("AllowAccounts", "accounts"),
-            ("AllowQos", "QOS"),
-            ("AllowGroups", "user groups"),
-        ):
+        for key, name in _RESTRICTIONS.items():
             if values.get(key, "ALL") not in ("ALL", "(null)"):
-                notes.append(f"open to these {words} only: {values[key]}")
+                notes.append(f"open to these {name} only: {values[key]}")
         if values.get("ReqResv") == "YES":
             notes.append("needs a reservation")
         found[values.get("PartitionName", "")] = tuple(notes)

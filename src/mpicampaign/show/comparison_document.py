@@ -6,14 +6,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of
-from mpicampaign.compare.metrics import BASELINE
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
-from mpicampaign.show.fits import LEGEND, fit_heads, fit_lines
-from mpicampaign.show.names import legend, note_lines, placement_words, row_name
-from mpicampaign.show.numbers import bounds, number, quantity, size_range, unit_of
+from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
+from mpicampaign.show.names import legend, note_lines, placement_name, row_name
+from mpicampaign.show.numbers import bounds, quantity, size_range
 from mpicampaign.show.published import against, published_cells, published_grid, published_sources
-from mpicampaign.show.rankings import pair_sentences, pair_words, stated_words, verdict
+from mpicampaign.show.rankings import pair_sentence, pair_sentences, stated_lines, verdict
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
@@ -31,13 +30,13 @@ _FITS = 20  # lines of Hockney's model below a table of a brief document
 
 
 def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> list[Node]:
-    """The tables, what is left out of them or in doubt, and which is best.
+    """The tables, the notes, and the rankings.
 
     Parameters
     ----------
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
-    brief : a line for each figure, and of the rankings, at the end, the best against few; else a line for
-        each row, and all rankings below their tables
+    brief : a line for each metric, and at the end the best of each ranking against few others; otherwise a
+        line for each row, and all rankings below their tables
     """
     parts = _brief_parts if brief else _full_parts
     nodes: list[Node] = []
@@ -61,26 +60,24 @@ def _published(comparison: Comparison, table: Table, unit: str) -> list[Node]:
 
 
 def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> list[Node]:
-    """Hockney's model, a line for each segment of a row; where brief ones are many, where to find them."""
+    """Hockney's model, a line for each segment; a brief document refers to the report for many."""
     lines = fit_lines(comparison, table, unit)
     if not lines:
         return []
     if brief and len(lines) > _FITS:
-        words = f"Hockney's model (latency, asymptotic bandwidth): {len(lines)} lines, see the report"
-        return [Items((words,))]
-    cells = [(line.name if line.first or not brief else "", *line.figures, line.doubt) for line in lines]
-    header = ("host group, placement", *fit_heads(unit), "" if brief else "doubts")
+        text = f"Hockney's model (latency, asymptotic bandwidth): {len(lines)} lines, see the report"
+        return [Items((text,))]
     caption = "Hockney's model: time = latency + size / bandwidth" if brief else LEGEND
-    return [Caption(caption), text_grid(1, header, cells, remarks=1)]
+    return [Caption(caption), fit_grid(lines, unit, brief=brief)]
 
 
 def _texts(cell: Cell, unit: str) -> list[str]:
-    """Median, interval, mean, minimum, maximum, and of what bound they are; empty without any figure."""
+    """Median, interval, mean, minimum, maximum, and the bound of a fraction; empty without values."""
     found, dimension = cell.summary, cell.metric.dimension
     if found is None:
         return []
-    figures = (found.median, found.mean, found.minimum, found.maximum)
-    median, *others = [number(figure, dimension, unit) for figure in figures]
+    values = (found.median, found.mean, found.minimum, found.maximum)
+    median, *others = [dimension.number(value, unit) for value in values]
     of = f" of {quantity(cell.bound, BANDWIDTH, unit)}" if cell.bound is not None else ""
     return [median, bounds(found.interval, dimension, unit), *others, of]
 
@@ -94,40 +91,40 @@ def _stated(table: Table) -> list[StatedRanking]:
 
 
 def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """Median and interval, mean and range, published figures, Hockney's model, rankings in words."""
+    """Median and interval, mean and range, published values, Hockney's model, rankings as sentences."""
     yield Caption("median [interval]:")
-    yield _figures(comparison, table, unit, _median_words)
+    yield _values(comparison, table, unit, _median_text)
     if table.metrics:
         yield Caption("mean (minimum to maximum):")
-        yield _figures(comparison, table, unit, _range_words)
+        yield _values(comparison, table, unit, _range_text)
     if table.published:
         yield Caption("published:")
         yield text_grid(2, *published_grid(table, unit))
     yield from _published(comparison, table, unit)
     yield from _fits(comparison, table, unit, brief=False)
-    stated = [words for one in _stated(table) for words in stated_words(one)]
+    stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
     pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
     yield from _items([*stated, *rankings, *pairs])
 
 
-def _figures(comparison: Comparison, table: Table, unit: str, words: Callable[..., str]) -> Grid:
-    """One line for each row of the table, one column for each metric; ``words``: of a cell's figures."""
-    heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in table.metrics] or ["figures"]
+def _values(comparison: Comparison, table: Table, unit: str, write: Callable[..., str]) -> Grid:
+    """A line for each row of the table, a column for each metric; ``write``: joins the texts of a cell."""
+    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in table.metrics] or ["values"]
     lines = []
     for row in table.rows:
         found = [(cell, _texts(cell, unit)) for cell in row.cells]
-        cells = [words(*texts) if texts else absence(absence_of(row, cell.metric)) for cell, texts in found]
+        cells = [write(*texts) if texts else absence(absence_of(row, cell.metric)) for cell, texts in found]
         cells = [absence(row.absence)] if row.absence else cells
         lines.append((row_name(comparison, table, row), f"{row.counted}/{row.planned}", *(cells or [""])))
     return text_grid(1, ("host group, placement", "n", *heads), lines)
 
 
-def _median_words(median: str, interval: str, *others: str) -> str:
+def _median_text(median: str, interval: str, *others: str) -> str:
     return f"{median} {interval}".rstrip() + others[-1]
 
 
-def _range_words(_median: str, _interval: str, mean: str, low: str, high: str, _of: str) -> str:
+def _range_text(_median: str, _interval: str, mean: str, low: str, high: str, _of: str) -> str:
     return f"{mean} ({low} to {high})"
 
 
@@ -135,13 +132,13 @@ def _range_words(_median: str, _interval: str, mean: str, low: str, high: str, _
 
 
 def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """The figures of each group of metrics, published ones among them; Hockney's model."""
+    """The values of each group of metrics, published ones among them; Hockney's model."""
     if not table.metrics:
         rows = [[f"{row_name(comparison, table, row)}  {absence(row.absence)}"] for row in table.rows]
         yield text_grid(1, ("", ""), rows)
     for group, found in groupby(table.metrics, key=lambda metric: metric.group):
         metrics = list(found)
-        units = dict.fromkeys(unit_of(metric.dimension, unit) for metric in metrics)
+        units = dict.fromkeys(metric.dimension.unit(unit).name for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield _block(comparison, table, metrics, unit)
     yield from _published(comparison, table, unit)
@@ -149,20 +146,20 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
 
 
 def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit: str) -> Grid:
-    """One line for each row and metric of what is shown together; figures in the same columns."""
+    """One line for each row and metric of what is shown together."""
     lines = []
     for row in (row for row in table.rows if row.shows(metrics[0])):
-        names = [comparison.place(row), placement_words(table, row)]
+        names = [comparison.place(row), placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
             part = metric.part if row.counted and not metric.bound else ""
-            lines.append([*names, part, *_block_figures(row, row.cell(metric), unit)])
+            lines.append([*names, part, *_block_values(row, row.cell(metric), unit)])
             names = ["", ""]
     lines += published_cells(table, metrics, unit)
     return text_grid(3, (*_HEADER, "at" if metrics[0].size is None else ""), lines, 1)
 
 
-def _block_figures(row: Row, cell: Cell, unit: str) -> list[str]:
-    """The figures, at which size a maximum was reached and of what bound; or why there are none."""
+def _block_values(row: Row, cell: Cell, unit: str) -> list[str]:
+    """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
     if not (texts := _texts(cell, unit)):
         return [f"{cell.n}/{row.planned}", absence(absence_of(row, cell.metric))]
     return [f"{cell.n}/{row.planned}", *texts[:-1], size_range(cell.sizes) + texts[-1]]
@@ -173,17 +170,17 @@ def _statements(comparison: Comparison, unit: str) -> list[Node]:
     stated = [
         Statement(f"{table.title}, {first}", tuple(others))
         for table in comparison.tables
-        if table.label != BASELINE
-        for first, *others in map(stated_words, _stated(table))
+        if not table.is_baseline
+        for first, *others in map(stated_lines, _stated(table))
     ]
-    rankings = [_ranking(*found, unit) for found in comparison.rankings if found[0].label != BASELINE]
+    rankings = [_ranking(*found, unit) for found in comparison.rankings if not found[0].is_baseline]
     nodes: list[Node] = [Heading("What holds over all host groups"), *stated] if stated else []
     return [*nodes, Heading("Which is best, by how much"), *rankings] if rankings else nodes
 
 
 def _ranking(table: Table, ranking: Ranking, unit: str) -> Statement:
-    """The verdict, then the best against its nearest rivals and the last; the report has all pairs."""
+    """The verdict, then the best against its nearest rivals and the last."""
     pairs = ranking.pairs_of_best
     shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
-    words = f"{table.title}, {ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"
-    return Statement(words, tuple(pair_words(pair, unit) for pair in shown))
+    text = f"{table.title}, {ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"
+    return Statement(text, tuple(pair_sentence(pair, unit) for pair in shown))

@@ -30,7 +30,7 @@ Kind = type[str] | type[int] | type[float] | type[bool]
 
 
 class DataLine(NamedTuple):
-    """A row with one of its cells; none where the row has no metric at all."""
+    """A row with one of its cells; no cell where the row has no metric."""
 
     table: Table
     row: Row
@@ -40,7 +40,7 @@ class DataLine(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A name with its unit, the type of its values, and where a line has the value."""
+    """A name with its unit, the type of its values, and the function that gets the value of a line."""
 
     name: str
     kind: Kind
@@ -76,7 +76,7 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
 
 
 def _measured(name: str, path: str) -> Column:
-    """A number of the metric's dimension, found from the line by a path of attributes."""
+    """A value of the metric's dimension; ``path``: its attributes from the line."""
 
     def value(line: DataLine) -> Value:
         found = _follow(line, path)
@@ -111,7 +111,7 @@ def _missing(line: DataLine) -> str:
     return absence(row.absence if cell is None else absence_of(row, cell.metric))
 
 
-# Which figure of which row it is: without these a line says nothing.
+# Which metric of which row it is: a line needs these.
 _NAMES = (
     _text("system", lambda line: line.row.case.system),
     _text("host_group", lambda line: line.row.case.host_group),
@@ -141,7 +141,7 @@ COLUMNS = (
     _runs("runs_unverified", UNVERIFIED),
     _runs("runs_contradicted", CONTRADICTED),
     _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(said(note, line.view.unit) for note in line.row.notes)),
+    _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )
 
 
@@ -270,7 +270,7 @@ def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Va
     row, cell, reasons = one.entry(host_group, placement)
     if row is None:
         return (None, None, None, absence(reasons))
-    notes = "; ".join(said(note, view.unit) for note in row.notes) or absence(reasons)
+    notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
     if cell is None or cell.summary is None:
         return (None, 0, None, notes)
     value = view.value(view.chosen(cell.summary), cell.metric.dimension)

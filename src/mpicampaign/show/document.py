@@ -8,64 +8,123 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.show.charts.selection import SelectionChart
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text with its look and link on a page; other formats write the text alone.
+
+    ``role``: what it is, by which its look is chosen. ``link``: where it leads. ``hint``: what it means.
+    """
+
+    text: Text
+    role: str = ""
+    link: str = ""
+    hint: str = ""
+
+
+Text = str | Span | tuple["str | Span", ...]
+
+
+def plain(text: Text) -> str:
+    """The text without links and roles."""
+    if isinstance(text, str):
+        return text
+    return plain(text.text) if isinstance(text, Span) else "".join(map(plain, text))
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What a part of the document is about."""
+    """What a part of the document is about; ``level`` from 1 to 3."""
 
-    words: str
+    text: str
+    level: int = 2
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What the grid below shows, in this program's own words: no writer has to escape them."""
+    """What the grid below shows, in this program's own terms: no writer has to escape them."""
 
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Running text."""
 
-    words: str
+    text: Text
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Sentences, each in lines of its own."""
+    """Sentences or links, each in lines of its own; ``label``: what they are, for screen readers."""
 
-    items: tuple[str, ...]
+    items: tuple[Text, ...]
+    role: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A sentence, and below it what it rests on."""
 
-    words: str
+    text: str
     details: tuple[str, ...]
 
 
 class Box(NamedTuple):
-    """The text of one cell, and the marks of its footnotes."""
+    """The text of one cell, and the marks of its footnotes; the rest is for pages.
 
-    text: str
+    ``value``: by which the page sorts. ``role``: by which its look is chosen, that of its column where empty.
+    ``rows``, ``columns``: over which the cell goes. ``below``: further lines. ``fold``: details at its end.
+    ``label``: the column's name, for narrow windows.
+    """
+
+    text: Text
     marks: tuple[str, ...] = ()
+    value: float | None = None
+    role: str = ""
+    rows: int = 1
+    columns: int = 1
+    below: tuple[Text, ...] = ()
+    fold: Fold | None = None
+    label: str = ""
+
+
+class LineOnPage(NamedTuple):
+    """What a page shows of a line; lines of one ``body`` stay together when the page sorts and filters."""
+
+    role: str = ""
+    anchor: str = ""
+    body: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One table: ``names`` columns of words at its left, then figures; ``footnotes`` by their marks.
+    """One table: ``names`` columns of names at its left, then numbers; ``footnotes`` by their marks.
 
     ``title``: of one that stands alone; one without a title belongs to the heading or caption above it.
-    ``remarks``: how many columns at the right hold words. The last cell of a short line stands for the rest.
+    ``remarks``: how many columns at the right hold text. The last cell of a short line stands for the rest.
+
+    For pages: ``role``: by which the look is chosen. ``label``: names the frame in which a wide grid
+    scrolls; without a label it has no frame. ``anchor``: of the frame. ``largest_first``: columns that are
+    first sorted so. ``on_page``: one for each line, or none.
     """
 
-    title: str
+    title: Text
     names: int
-    header: tuple[str, ...]
+    header: tuple[Text, ...]
     lines: tuple[tuple[Box, ...], ...]
     footnotes: tuple[tuple[str, str], ...] = ()
     remarks: int = 0
+    role: str = "plain"
+    label: str = ""
+    anchor: str = ""
+    largest_first: frozenset[int] = frozenset()
+    on_page: tuple[LineOnPage, ...] = ()
 
 
 Node = Heading | Caption | Paragraph | Items | Statement | Grid
@@ -75,3 +134,54 @@ def text_grid(names: int, header: Sequence[str], lines: Iterable[Sequence[str]],
     """A grid without title, marks and footnotes."""
     boxes = tuple(tuple(map(Box, line)) for line in lines)
     return Grid("", names, tuple(header), boxes, remarks=remarks)
+
+
+# Only in pages
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page; ``title``: in the table of contents."""
+
+    nodes: tuple[PageNode, ...]
+    anchor: str = ""
+    role: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What is hidden below its summary until the reader opens it."""
+
+    summary: Text
+    nodes: tuple[PageNode, ...]
+    role: str = ""
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPlace:
+    """Where the page draws a chart, with the boxes that choose its lines."""
+
+    chart: SelectionChart
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn figure; ``address``: may hold the drawing itself. ``alt``: what it shows."""
+
+    anchor: str
+    address: str
+    alt: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A text whose lines stay as they are."""
+
+    text: str
+    label: str
+
+
+PageNode = Node | Part | Fold | ChartPlace | Picture | Verbatim

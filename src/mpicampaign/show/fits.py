@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.hockney import FASTER_THAN_SIZE, NO_GROWTH, WITHIN_SCATTER, fits
 from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.show.document import text_grid
 from mpicampaign.show.names import row_name
-from mpicampaign.show.numbers import number, percent, size_range, unit_of
+from mpicampaign.show.numbers import percent, size_range
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpicampaign.compare.hockney import Segment
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.document import Grid
 
 LEGEND = (
     "Hockney's model, time = latency + size / bandwidth, fitted to the median curve over ranges of sizes "
@@ -29,13 +33,11 @@ _UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 class FitLine(NamedTuple):
-    """One segment of a row in words; ``first``: of its row. ``doubt``: why its figures are doubtful."""
+    """One segment of a row as text; ``first``: of its row. ``doubt``: why its values are doubtful."""
 
-    row: Row
-    segment: Segment
     first: bool
     name: str
-    figures: tuple[str, str, str, str, str]  # sizes, latency, bandwidth, half length, error
+    values: tuple[str, str, str, str, str]  # sizes, latency, bandwidth, half length, error
     doubt: str
 
 
@@ -45,23 +47,29 @@ def fit_lines(comparison: Comparison, table: Table, unit: str = "MB/s") -> list[
     for row in table.rows:
         name = row_name(comparison, table, row)
         for index, segment in enumerate(fits(row)):
-            figures = _figures(segment, unit)
-            lines.append(FitLine(row, segment, not index, name, figures, _doubt(row, segment)))
+            lines.append(FitLine(not index, name, _values(segment, unit), _doubt(row, segment)))
     return lines
 
 
 def fit_heads(unit: str = "MB/s") -> tuple[str, str, str, str, str]:
-    """The headings of the figures."""
-    bandwidth = f"bandwidth ({unit_of(BANDWIDTH, unit)})"
-    return ("sizes", f"latency ({unit_of(TIME)})", bandwidth, "half length", "error")
+    """The headings of the values."""
+    bandwidth = f"bandwidth ({BANDWIDTH.unit(unit).name})"
+    return ("sizes", f"latency ({TIME.unit().name})", bandwidth, "half length", "error")
 
 
-def _figures(segment: Segment, unit: str) -> tuple[str, str, str, str, str]:
+def fit_grid(found: Sequence[FitLine], unit: str, *, brief: bool = False) -> Grid:
+    """The lines as a grid; a brief one names each row once."""
+    lines = [(line.name if line.first or not brief else "", *line.values, line.doubt) for line in found]
+    header = ("host group, placement", *fit_heads(unit), "" if brief else "doubts")
+    return text_grid(1, header, lines, remarks=1)
+
+
+def _values(segment: Segment, unit: str) -> tuple[str, str, str, str, str]:
     latency, bandwidth, half = segment.latency, segment.bandwidth, segment.half_length
     return (
         size_range((segment.first, segment.last)),
-        "none" if latency is None else number(latency, TIME),
-        "none" if bandwidth is None else number(bandwidth, BANDWIDTH, unit),
+        "none" if latency is None else TIME.number(latency),
+        "none" if bandwidth is None else BANDWIDTH.number(bandwidth, unit),
         "none" if half is None else _length(half),
         "< 0.1 %" if segment.residual < _LEAST_ERROR else percent(segment.residual),
     )

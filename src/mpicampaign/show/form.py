@@ -1,13 +1,12 @@
-"""The form in which tables are shown: format, layout, and how figures are written."""
+"""The form in which tables are shown: format, layout, and how numbers are written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.show.numbers import number, unit_of
+from mpicampaign.show.numbers import bounds, quantity
+from mpicampaign.units import rounded
 
 if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
@@ -23,7 +22,7 @@ STATISTICS = ("median", "mean")
 class View:
     """How numbers are written.
 
-    ``decimals``: ``None`` for as many as the number's size asks for. ``si``: data hold SI units in full.
+    ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full.
     """
 
     unit: str = "MB/s"
@@ -31,15 +30,21 @@ class View:
     decimals: int | None = None
     si: bool = True
 
-    def figure(self, value: float, dimension: Dimension) -> str:
-        """The figure without its unit."""
-        if self.decimals is None:
-            return number(value, dimension, self.unit)
-        return rounded(dimension.unit(self.unit).of(value), self.decimals)
+    def number(self, value: float, dimension: Dimension) -> str:
+        """The value without its unit."""
+        return dimension.number(value, self.unit, self.decimals)
+
+    def quantity(self, value: float, dimension: Dimension) -> str:
+        """The value with its unit."""
+        return quantity(value, dimension, self.unit, self.decimals)
+
+    def bounds(self, interval: Interval | None, dimension: Dimension) -> str:
+        """``[0.241, 0.270]``; empty where there is no interval."""
+        return bounds(interval, dimension, self.unit, self.decimals)
 
     def unit_of(self, dimension: Dimension) -> str:
-        """The unit in which `figure` writes."""
-        return unit_of(dimension, self.unit)
+        """The unit in which numbers are written."""
+        return dimension.unit(self.unit).name
 
     def value(self, value: float, dimension: Dimension) -> float:
         """The value as data hold it."""
@@ -51,17 +56,6 @@ class View:
     def data_unit(self, dimension: Dimension) -> str:
         """The unit of `value`."""
         return dimension.si_unit if self.si else self.unit_of(dimension)
-
-    def interval(self, interval: Interval | None, dimension: Dimension) -> str:
-        """``[0.241, 0.270]``; empty where there is none."""
-        if interval is None:
-            return ""
-        low, high = (self.figure(value, dimension) for value in (interval.low, interval.high))
-        return f"[{low}, {high}]"
-
-    def rate(self, bytes_per_second: float) -> str:
-        """A bandwidth with its unit."""
-        return f"{self.figure(bytes_per_second, BANDWIDTH)} {self.unit}"
 
     def chosen(self, summary: Summary) -> float:
         """The statistic of a summary that is asked for."""
@@ -81,12 +75,3 @@ class Form:
     view: View = field(default_factory=View)
     columns: tuple[str, ...] = ()
     every_metric: bool = False
-
-
-def rounded(value: float, decimals: int) -> str:
-    """Half away from zero, as spreadsheets and people do, of the decimal number that is meant.
-
-    12 significant digits take away what binary arithmetic adds: 0.1 + 0.2 is 0.3, and 2.675 is no less.
-    """
-    exact = Decimal(f"{value:.12g}")
-    return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
+from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box, Grid
-from mpicampaign.show.names import placement_words
+from mpicampaign.show.names import placement_name
 from mpicampaign.show.notes import footnote_texts, row_texts
 from mpicampaign.show.numbers import size_range
 from mpicampaign.show.rankings import change_ratio
-from mpicampaign.show.sentences import absence, words
+from mpicampaign.show.sentences import absence, brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.form import View
 
-NO_FIGURE = "–"
-NO_EARLIER = "no earlier figure"
+NO_VALUE = "–"
+NO_EARLIER = "no earlier value"
 
 
 @dataclass(slots=True)
 class Footnotes:
-    """Marks a, b, c… for what is to be said of figures: one for each text."""
+    """Marks a, b, c… of footnotes, one for each text."""
 
     _texts: list[str] = field(default_factory=list)
 
@@ -43,7 +44,7 @@ class Footnotes:
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Every mark with its words, in order."""
+        """Every mark with its text, in order."""
         return tuple((_letters(index), text) for index, text in enumerate(self._texts))
 
 
@@ -55,7 +56,7 @@ def _letters(index: int) -> str:
 
 def _absent(reasons: Absence, text: str, footnotes: Footnotes) -> Box:
     """What stands where no value is; ``text``: the reasons as the footnote says them."""
-    return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_FIGURE, (footnotes.mark(text),))
+    return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (footnotes.mark(text),))
 
 
 # Matrix layout
@@ -64,14 +65,16 @@ def _absent(reasons: Absence, text: str, footnotes: Footnotes) -> Box:
 def matrix_grid(found: Matrix, view: View) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
     footnotes = Footnotes()
-    texts = footnote_texts((note for row in _shown_rows(found) for note in row.notes), view.unit)
+    texts = footnote_texts((note for row in _shown_rows(found) for note in row.notes), view)
 
     def box(host_group: str, placement: str) -> Box:
         entry = found.entry(host_group, placement)
         if entry.row is None or entry.cell is None or entry.cell.summary is None:
             return _absent(entry.absence, absence(entry.absence), footnotes)
-        text = view.figure(view.chosen(entry.cell.summary), found.metric.dimension)
-        marks = [footnotes.mark(f"of {view.rate(entry.cell.bound)}")] if entry.cell.bound else []
+        text = view.number(view.chosen(entry.cell.summary), found.metric.dimension)
+        marks = (
+            [footnotes.mark(f"of {view.quantity(entry.cell.bound, BANDWIDTH)}")] if entry.cell.bound else []
+        )
         marks += [footnotes.mark(texts[note]) for note in entry.row.notes]
         return Box(text, tuple(dict.fromkeys(marks)))
 
@@ -80,7 +83,7 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
 
 
 def _shown_rows(found: Matrix) -> list[Row]:
-    """The rows whose figures stand in the matrix."""
+    """The rows whose values stand in the matrix."""
     entries = (entry for _, _, entry in found.entries)
     return [entry.row for entry in entries if entry.row is not None and entry.cell is not None]
 
@@ -98,13 +101,13 @@ def change_grid(found: Matrix, changes: Changes) -> Grid:
 
 
 def _change_box(change: Change | None, footnotes: Footnotes) -> Box:
-    """The ratio to the earlier figure; whether it is more than chance is a footnote."""
+    """The ratio to the earlier median; whether it is more than chance is a footnote."""
     if change is None:
-        return Box(NO_FIGURE, (footnotes.mark(NO_EARLIER),))
+        return Box(NO_VALUE, (footnotes.mark(NO_EARLIER),))
     found = change.difference
     text = "significant at 5 %, tested alone" if found.significant else "not significant"
     text = found.reason if found.p is None else text
-    return Box(change_ratio(change) or NO_FIGURE, (footnotes.mark(f"change: {text}"),))
+    return Box(change_ratio(change) or NO_VALUE, (footnotes.mark(f"change: {text}"),))
 
 
 def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
@@ -153,12 +156,12 @@ def long_grid(
     footnotes = Footnotes()
     chosen = columns or LONG_COLUMNS
     rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
-    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view.unit))
+    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view))
     lines = []
     for row, reasons in rows:
-        found = [texts[row.case, text] for text in _said(row, reasons, view.unit)]
+        found = [texts[row.case, text] for text in _said(row, reasons, view)]
         marks = () if reasons else tuple(dict.fromkeys(map(footnotes.mark, found)))
-        names = (Box(comparison.place(row)), Box(placement_words(table, row), marks))
+        names = (Box(comparison.place(row)), Box(placement_name(table, row), marks))
         boxes = _absent_line(row, reasons, found[0], chosen, footnotes) if reasons else ()
         lines.append((*names, *(boxes or _line(row, row.cell(metric), chosen, view, changes, footnotes))))
     kept = [i for i, name in enumerate(chosen, 2) if columns or _in_use(name, [line[i] for line in lines])]
@@ -168,25 +171,25 @@ def long_grid(
     return Grid(title, 2, header, short, footnotes.lines)
 
 
-def _said(row: Row, reasons: Absence, unit: str) -> list[str]:
+def _said(row: Row, reasons: Absence, view: View) -> list[str]:
     """What is said of a row: why it has no value, else its notes."""
-    return [absence(reasons)] if reasons else [words(note, unit) for note in row.notes]
+    return [absence(reasons)] if reasons else [brief(note, view) for note in row.notes]
 
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
-    """The rows of a table of which no run gave any figure, with the reasons."""
+    """The rows of a table without any value, with the reasons."""
     footnotes = Footnotes()
     texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
     lines = tuple(
         (
             Box(comparison.place(row)),
-            Box(placement_words(table, row)),
+            Box(placement_name(table, row)),
             Box(f"{row.counted}/{row.planned}"),
             _absent(row.absence, texts[row.case, absence(row.absence)], footnotes),
         )
         for row in table.rows
     )
-    return Grid(table.title, 2, ("host group", "placement", "n", "figures"), lines, footnotes.lines)
+    return Grid(table.title, 2, ("host group", "placement", "n", "values"), lines, footnotes.lines)
 
 
 def _in_use(name: str, boxes: Sequence[Box]) -> bool:
@@ -196,7 +199,7 @@ def _in_use(name: str, boxes: Sequence[Box]) -> bool:
 def _absent_line(
     row: Row, reasons: Absence, text: str, columns: Sequence[str], footnotes: Footnotes
 ) -> tuple[Box, ...]:
-    """The number of repeats, and the reason in the place of the first figure."""
+    """The number of repeats, and the reason in the place of the first value."""
     absent = _absent(reasons, text, footnotes)
     first = next((name for name in columns if name != "n"), "")
     texts = {"n": Box(f"{row.counted}/{row.planned}"), first: absent}
@@ -209,14 +212,14 @@ def _line(
     summary, dimension = cell.summary, cell.metric.dimension
     if summary is None:
         return tuple(Box("") for _ in columns)
-    figures = {name: view.figure(getattr(summary, name), dimension) for name in _SUMMARISED}
-    figures |= {
-        "interval": view.interval(summary.interval, dimension),
+    texts = {name: view.number(getattr(summary, name), dimension) for name in _SUMMARISED}
+    texts |= {
+        "interval": view.bounds(summary.interval, dimension),
         "n": f"{cell.n}/{row.planned}",
         "at": size_range(cell.sizes),
-        "bound": view.rate(cell.bound) if cell.bound is not None else "",
+        "bound": view.quantity(cell.bound, BANDWIDTH) if cell.bound is not None else "",
     }
-    boxes = {name: Box(text) for name, text in figures.items()}
+    boxes = {name: Box(text) for name, text in texts.items()}
     boxes["changed"] = _change_box(changes.of(row, cell.metric), footnotes) if changes else Box("")
     return tuple(boxes[name] for name in columns)
 

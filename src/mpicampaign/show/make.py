@@ -30,7 +30,7 @@ def tables(comparison: Comparison, form: Form, campaign: str = "", changes: Chan
     ----------
     comparison : holds just what is to be shown
     campaign : its name, for JSON and Parquet
-    changes : the earlier series that figures are compared with
+    changes : the earlier series that medians are compared with
     """
     chosen = writer(form.format)
     if isinstance(chosen, DataWriter):

@@ -1,4 +1,4 @@
-"""Words that every form of the tables shares: names of rows, notes, and what the figures are."""
+"""What every form of the tables shares: names of rows, notes, and the legend."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.show.form import View
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
 from mpicampaign.statistics.comparisons import CLOSED
@@ -25,7 +26,7 @@ _BY_SETS = (
 )
 
 
-def placement_words(table: Table, row: Row) -> str:
+def placement_name(table: Table, row: Row) -> str:
     """The placement; with the number of ranks where the table has several."""
     several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
     ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
@@ -34,7 +35,7 @@ def placement_words(table: Table, row: Row) -> str:
 
 def row_name(comparison: Comparison, table: Table, row: Row) -> str:
     """Host group and placement."""
-    return f"{comparison.place(row)} {placement_words(table, row)}"
+    return f"{comparison.place(row)} {placement_name(table, row)}"
 
 
 def note_lines(comparison: Comparison, unit: str) -> list[str]:
@@ -42,7 +43,9 @@ def note_lines(comparison: Comparison, unit: str) -> list[str]:
     found = []
     for table, row, note in comparison.notes():
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
-        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, unit)}")
+        found.append(
+            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, View(unit))}"
+        )
     return found
 
 
@@ -55,12 +58,12 @@ def runs_are(records: Sequence[Record]) -> str:
 
 
 def legend(comparison: Comparison, unit: str) -> str:
-    """What the figures of the long layout are, and the rankings beside them."""
-    tests = tests_words(comparison)
+    """What the columns of the long layout are, and how the rankings were tested."""
+    tests = tests_text(comparison)
     return long_legend(comparison, unit) + (f" Differences at 5 %: {tests}." if tests else "")
 
 
-def tests_words(comparison: Comparison) -> str:
+def tests_text(comparison: Comparison) -> str:
     """By which tests the rankings that are shown were judged; empty where nothing is compared."""
     ranked = {len(ranking.contestants) for _, ranking in comparison.rankings}
     used = {
@@ -70,14 +73,14 @@ def tests_words(comparison: Comparison) -> str:
             k > CLOSED for k in ranked
         ),
     }
-    return "; ".join(words for words, is_used in used.items() if is_used)
+    return "; ".join(test for test, is_used in used.items() if is_used)
 
 
 def long_legend(comparison: Comparison, unit: str) -> str:
-    """What the figures of the long layout are."""
+    """What the columns of the long layout are."""
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     scale = "10^6" if unit == "MB/s" else "2^20"
-    text = f"n: repeats with the figure / {runs_are(comparison.records)}. median: over repeats. "
+    text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
     return f"{text}{unit} = {scale} B/s. Contradicted and failed runs are left out."

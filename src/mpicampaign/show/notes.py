@@ -1,4 +1,4 @@
-"""Footnotes of a table: what its rows' notes have in common, said in few words."""
+"""Footnotes of a table: what the notes of its rows have in common, in short."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import MODES, OUTLIER
-from mpicampaign.show.sentences import KIND_WORDS, reason
+from mpicampaign.show.sentences import KIND_NAMES, reason
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Note
     from mpicampaign.records import Case
+    from mpicampaign.show.form import View
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
 _LONG = "the long layout and the report have each"
@@ -21,38 +22,38 @@ _FINDINGS = {
     OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
     MODES: "the repeats fall into two bands at some sizes, a median or mean may be a value that no run had",
 }
-# What tells one case from the next in a reason: quoted commands, and words that hold a digit.
+# What tells one case from the next in a reason: quoted commands, and terms that hold a digit.
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
 
 
-def footnote_texts(notes: Iterable[Note], unit: str) -> Mapping[Note, str]:
+def footnote_texts(notes: Iterable[Note], view: View) -> Mapping[Note, str]:
     """A text for each note of a table; those that differ only in numbers, names or commands share one."""
     kinds: dict[str, list[Note]] = {}
     for note in dict.fromkeys(notes):
         kinds.setdefault(note.kind, []).append(note)
-    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, unit).items()}
+    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, view).items()}
 
 
-def _texts(kind: str, notes: Sequence[Note], unit: str) -> dict[Note, str]:
-    reasons = {note: reason(note, unit) for note in notes}
+def _texts(kind: str, notes: Sequence[Note], view: View) -> dict[Note, str]:
+    reasons = {note: reason(note, view) for note in notes}
     groups: dict[str, list[str]] = {}
     for text in dict.fromkeys(reasons.values()):
         groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", text), []).append(text)
     shared = {text: _shared(kind, common, group) for common, group in groups.items() for text in group}
     if len(groups) > MOST:
-        several = f"{KIND_WORDS[kind]}, for {len(shared)} reasons: {_LONG}"
+        several = f"{KIND_NAMES[kind]}, for {len(shared)} reasons: {_LONG}"
         return dict.fromkeys(notes, several)
     return {note: shared[text] for note, text in reasons.items()}
 
 
 def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:
     """The only reason, or what several have in common."""
-    word = KIND_WORDS[kind]
+    name = KIND_NAMES[kind]
     if len(reasons) == 1:
-        return f"{word}: {reasons[0]}" if reasons[0] else word
+        return f"{name}: {reasons[0]}" if reasons[0] else name
     if kind in _FINDINGS:
-        return f"{word}: {_FINDINGS[kind]} ({len(reasons)} notes: {_LONG})"
-    return f"{word}: {common}"
+        return f"{name}: {_FINDINGS[kind]} ({len(reasons)} notes: {_LONG})"
+    return f"{name}: {common}"
 
 
 def row_texts(said: Iterable[tuple[Case, str]]) -> Mapping[tuple[Case, str], str]:
@@ -61,15 +62,15 @@ def row_texts(said: Iterable[tuple[Case, str]]) -> Mapping[tuple[Case, str], str
     Those that differ only in the names of their own host group and placement, which stand in the row, share
     one.
     """
-    general = {(case, words): _without_names(words, case) for case, words in said}
+    general = {(case, text): _without_names(text, case) for case, text in said}
     texts: dict[str, set[str]] = {}
-    for (_, words), text in general.items():
-        texts.setdefault(text, set()).add(words)
-    return {key: text if len(texts[text]) > 1 else key[1] for key, text in general.items()}
+    for (_, text), common in general.items():
+        texts.setdefault(common, set()).add(text)
+    return {key: common if len(texts[common]) > 1 else key[1] for key, common in general.items()}
 
 
-def _without_names(words: str, case: Case) -> str:
+def _without_names(text: str, case: Case) -> str:
     for name, general in ((case.host_group, "the host group"), (case.placement, "the placement")):
         # not within a longer name or a path
-        words = re.sub(rf"(?<![\w./-]){re.escape(visible(name))}(?![\w/-])", general, words)
-    return words
+        text = re.sub(rf"(?<![\w./-]){re.escape(visible(name))}(?![\w/-])", general, text)
+    return text

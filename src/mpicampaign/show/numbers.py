@@ -14,28 +14,26 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Interval
 
 
-def unit_of(dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
-    """The unit in which `number` writes metrics of this dimension."""
-    return dimension.unit(bandwidth_unit).name
-
-
-def number(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
-    """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s."""
-    return dimension.number(value, bandwidth_unit)
-
-
-def quantity(value: float, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+def quantity(
+    value: float, dimension: Dimension, bandwidth_unit: str = "MB/s", decimals: int | None = None
+) -> str:
     """The value with its unit: ``0.246 µs``; a count alone."""
     if dimension is COUNT:
-        return number(value, dimension)
-    return f"{number(value, dimension, bandwidth_unit)} {unit_of(dimension, bandwidth_unit)}"
+        return dimension.number(value)
+    return f"{dimension.number(value, bandwidth_unit, decimals)} {dimension.unit(bandwidth_unit).name}"
 
 
-def bounds(interval: Interval | None, dimension: Dimension, bandwidth_unit: str = "MB/s") -> str:
+def bounds(
+    interval: Interval | None,
+    dimension: Dimension,
+    bandwidth_unit: str = "MB/s",
+    decimals: int | None = None,
+) -> str:
     """An interval without unit: ``[0.241, 0.270]``; empty where there is none."""
     if interval is None:
         return ""
-    low, high = (number(value, dimension, bandwidth_unit) for value in (interval.low, interval.high))
+    ends = (interval.low, interval.high)
+    low, high = (dimension.number(value, bandwidth_unit, decimals) for value in ends)
     return f"[{low}, {high}]"
 
 

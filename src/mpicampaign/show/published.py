@@ -1,11 +1,11 @@
-"""Published values beside a campaign's own: as lines of tables, and means against means in sentences."""
+"""Published values beside a campaign's own: as lines of tables, and means compared with means."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.numbers import quantity
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MANY = 3  # published host groups that are named one by one
 
 
-def published_words(row: PublishedRow) -> str:
+def published_mark(row: PublishedRow) -> str:
     """How the row is marked: ``published, stfc-2017``."""
     return f"published, {row.reference}"
 
@@ -34,22 +34,22 @@ def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[
     for row in table.published:
         for metric in metrics:
             if metric in row.values:
-                figure = number(row.values[metric], metric.dimension, unit)
+                value = metric.dimension.number(row.values[metric], unit)
                 names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n), "", ""]
-                lines.append([*names, figure, "", "", visible(published_words(row))])
+                lines.append([*names, value, "", "", visible(published_mark(row))])
     return lines
 
 
 def published_grid(table: Table, unit: str) -> tuple[list[str], list[list[str]]]:
     """The heading and the lines of a table of the published values alone."""
     metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
-    heads = [f"{metric.name} ({unit_of(metric.dimension, unit)})" for metric in metrics]
+    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in metrics]
     lines = []
     for row in table.published:
-        figures = [(row.values.get(metric), metric.dimension) for metric in metrics]
-        cells = ["" if value is None else number(value, what, unit) for value, what in figures]
+        values = [(row.values.get(metric), metric.dimension) for metric in metrics]
+        cells = ["" if value is None else what.number(value, unit) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append([name, f"{published_words(row)}: {_statistic(row)}", *cells])
+        lines.append([name, f"{published_mark(row)}: {_statistic(row)}", *cells])
     return ["host group, placement", "statistic", *heads], lines
 
 
@@ -60,7 +60,7 @@ def published_sources(table: Table) -> list[str]:
 
 
 def against(comparison: Comparison, table: Table, unit: str) -> list[str]:
-    """Own means against published ones, in words: each chosen host group, else where the own one stands."""
+    """Own means against published ones: each chosen host group, or the rank among all."""
     found = []
     for metric in (metric for metric in table.metrics if metric.headline):
         for row in table.rows:
@@ -92,7 +92,7 @@ def _sentences(own: str, row: Row, metric: Metric, rivals: Sequence[PublishedRow
     below = sum(value < summary.mean for value in values)
     better = below if metric.lower_is_better else sum(value > summary.mean for value in values)
     return [
-        f"{mean}; {better} of {len(rivals)} published host groups are better ({published_words(rivals[0])}: "
+        f"{mean}; {better} of {len(rivals)} published host groups are better ({published_mark(rivals[0])}: "
         f"{low} to {high})"
     ]
 
@@ -101,6 +101,6 @@ def _ratio(mean: float, metric: Metric, rival: PublishedRow, unit: str) -> str:
     theirs = rival.values[metric]
     return (
         f"{mean / theirs:#.3g} × {visible(rival.host_group)}'s published {rival.statistic} "
-        f"{quantity(theirs, metric.dimension, unit)} ({published_words(rival)}, n = {rival.n}; "
+        f"{quantity(theirs, metric.dimension, unit)} ({published_mark(rival)}, n = {rival.n}; "
         "no single repeats published, so no test)"
     )

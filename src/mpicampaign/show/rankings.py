@@ -1,4 +1,4 @@
-"""Rankings as sentences: which is best, by how much, and whether the repeats can tell."""
+"""Rankings as sentences: which is best, by how much, and whether the repeats show it."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller
 # Two against each other
 
 
-def pair_words(pair: Pair, unit: str) -> str:
+def pair_sentence(pair: Pair, unit: str) -> str:
     """The comparison in a sentence; ``unit``: of bandwidths."""
     better, worse = _value(pair.better, unit), _value(pair.worse, unit)
     if pair.difference.significant is None:
-        words = f"{better} and {worse}: too few repeats to tell ({pair.difference.reason})"
+        text = f"{better} and {worse}: too few repeats to tell ({pair.difference.reason})"
     elif not pair.difference.significant:
-        words = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
+        text = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
     else:
-        words = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}"
+        text = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}"
     doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
-    return f"{words}; several modes: {', '.join(doubtful)}" if doubtful else words
+    return f"{text}; several modes: {', '.join(doubtful)}" if doubtful else text
 
 
 def how_much(pair: Pair) -> str:
     """``12.9 × lower``; in per cent below a factor of 2."""
-    word = "lower" if pair.better.cell.metric.lower_is_better else "higher"
+    side = "lower" if pair.better.cell.metric.lower_is_better else "higher"
     factor = pair.factor
     if factor is None:
-        return word
+        return side
     if factor >= 1.995:
-        return f"{quantity(factor, RATIO)} {word}"
-    share = 1 - 1 / factor if word == "lower" else factor - 1
-    return f"{100 * share:.2g} % {word}"
+        return f"{quantity(factor, RATIO)} {side}"
+    share = 1 - 1 / factor if side == "lower" else factor - 1
+    return f"{100 * share:.2g} % {side}"
 
 
 def _value(contestant: Contestant, unit: str) -> str:
@@ -76,25 +76,25 @@ def _certainty(pair: Pair) -> str:
 # One ranking
 
 
-def best_word(metric: Metric) -> str:
+def superlative(metric: Metric) -> str:
     """``lowest`` or ``highest``."""
     return "lowest" if metric.lower_is_better else "highest"
 
 
 def verdict(ranking: Ranking) -> str:
-    """Who wins: one, several that cannot be told apart, or nobody to compare with."""
-    word = best_word(ranking.metric)
+    """Which is best: one, several without a difference shown, or the only one."""
+    best_is = superlative(ranking.metric)
     if len(ranking.contestants) == 1:
-        return f"only {ranking.contestants[0].name} has figures: nothing to compare"
+        return f"only {ranking.contestants[0].name} has values: nothing to compare"
     if len(ranking.leaders) == 1:
-        return f"{word}: {ranking.leaders[0]}"
+        return f"{best_is}: {ranking.leaders[0]}"
     best, *others = ranking.leaders
-    return f"{word}: {best}; {', '.join(others)} cannot be told from it"
+    return f"{best_is}: {best}; {', '.join(others)} not distinguishable from it"
 
 
 def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
     """The best against each of the others, one sentence each."""
-    return tuple(f"{ranking.metric.name}: {pair_words(pair, unit)}" for pair in ranking.pairs_of_best)
+    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best)
 
 
 def evidence(contestant: Contestant) -> str:
@@ -105,7 +105,7 @@ def evidence(contestant: Contestant) -> str:
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
 
 
-def absent_words(one: Absent) -> str:
+def absent_text(one: Absent) -> str:
     """``TCP: n/a: no network``."""
     return f"{one.name}: {absence(one.reasons)}"
 
@@ -123,30 +123,30 @@ def statement(stated: StatedRanking) -> str:
     return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}"
 
 
-def stated_words(stated: StatedRanking) -> tuple[str, ...]:
+def stated_lines(stated: StatedRanking) -> tuple[str, ...]:
     """The statement, and a line for each step that does not hold everywhere."""
     partial = [step for step in stated.steps if step.reversed or step.leaning or step.unclear or step.absent]
-    lines = [step_words(step, stated.metric) for step in (*partial, *stated.against)]
+    lines = [step_text(step, stated.metric) for step in (*partial, *stated.against)]
     lines += [f"{', '.join(stated.alone)}: nothing to compare with"] if stated.alone else []
-    return (statement(stated), *lines, *map(mixed_words, stated.mixed))
+    return (statement(stated), *lines, *map(mixed_text, stated.mixed))
 
 
-def step_words(step: Step, metric: Metric) -> str:
+def step_text(step: Step, metric: Metric) -> str:
     """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
     others = {
         "reversed in": step.reversed,
         "reversed by the medians, which the repeats do not support, in": step.leaning,
-        "cannot be told in": step.unclear,
+        "unclear in": step.unclear,
     }
     compared = len(step.supported) + sum(map(len, others.values()))
     parts = [f"supported in {len(step.supported)} of {_host_groups(compared)}"]
-    parts += [f"{word} {', '.join(scopes)}" for word, scopes in others.items() if scopes]
+    parts += [f"{how} {', '.join(scopes)}" for how, scopes in others.items() if scopes]
     absent = ", ".join(step.absent) if len(step.absent) <= _NAMED else f"{len(step.absent)} others"
     parts += [f"not compared in {absent}"] if absent else []
     return f"{step.better} {_sign(metric)} {step.worse}: {'; '.join(parts)}"
 
 
-def mixed_words(mixed: Mixed) -> str:
+def mixed_text(mixed: Mixed) -> str:
     """Why a placement is left out."""
     where = f"{mixed.several} of {_host_groups(mixed.host_groups)}"
     return f"{mixed.placement} is left out: {_MIXED} in {where}; {_FEWER}"
@@ -170,14 +170,14 @@ def change_ratio(change: Change) -> str:
 
 
 def change_verdict(change: Change) -> str:
-    """Whether the change is more than chance, or why that can't be told."""
+    """Whether the change is more than chance, or why no test was possible."""
     found = change.difference
     if found.p is None:
         return found.reason
     return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
 
 
-def look_words(found: InterimLook) -> str:
+def look_text(found: InterimLook) -> str:
     """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
     if found.coverage is None or found.reach is None:
         known = "nothing is known of the median's precision"

@@ -1,10 +1,9 @@
-"""What the report says of runs: their states, their cases, and the facts that they recorded."""
+"""Runs in the report: their states, the facts that they recorded, and addresses of their cases."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
@@ -12,32 +11,21 @@ from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case, Record
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRuns:
-    """All runs of one case, with the series whose figures are shown for each."""
-
-    anchor: str
-    case: Case
-    records: tuple[Record, ...]
-    rows: tuple[tuple[Table, Row], ...]
-
-
 def run_counts(records: Iterable[Record]) -> dict[str, int]:
-    """How many runs ended in each state: a verdict for complete ones, the status for others."""
-    return dict(Counter(_state(record) for record in records).most_common())
+    """How many runs ended in each state."""
+    return dict(Counter(state_of(record) for record in records).most_common())
 
 
-def _state(record: Record) -> str:
+def state_of(record: Record) -> str:
+    """The verdict of a complete run, the status of any other."""
     return (record.verdict or UNVERIFIED) if record.status == OK else record.status
 
 
 def how_many(records: Sequence[Record]) -> str:
-    """``60 runs planned, 544 runs imported``: an imported run was no part of any plan."""
+    """``60 runs planned, 544 runs imported``; imported runs are not planned."""
     imported = sum(IMPORTED_FROM in record.metadata for record in records)
     planned = len(records) - imported
     parts = [f"{planned} runs planned"] if planned or not imported else []
@@ -56,33 +44,17 @@ def facts(records: Iterable[Record]) -> dict[str, str]:
     for record in records:
         for key, value in record.metadata.items():
             found.setdefault(key, Counter())[value] += 1
-    return {key: _values_words(values) for key, values in sorted(found.items())}
+    return {key: _values_text(values) for key, values in sorted(found.items())}
 
 
-def _values_words(values: Counter[str]) -> str:
+def _values_text(values: Counter[str]) -> str:
     common = values.most_common(4)
-    words = "; ".join(f"{value} ({count} runs)" for value, count in common)
-    return words + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
-
-
-def case_runs(comparison: Comparison, records: Sequence[Record]) -> list[CaseRuns]:
-    """The runs of each case with the rows that were made from them."""
-    named = anchors(records)
-    rows: dict[Case, list[tuple[Table, Row]]] = {}
-    by_case: dict[Case, list[Record]] = {}
-    for record in records:
-        by_case.setdefault(record.case, []).append(record)
-    for table in comparison.tables:
-        for row in table.rows:
-            rows.setdefault(row.case, []).append((table, row))
-    return [
-        CaseRuns(anchor, case, tuple(by_case[case]), tuple(rows.get(case, [])))
-        for case, anchor in named.items()
-    ]
+    text = "; ".join(f"{value} ({count} runs)" for value, count in common)
+    return text + (f"; and {len(values) - 4} other values" if len(values) > 4 else "")
 
 
 def anchors(records: Iterable[Record]) -> dict[Case, str]:
-    """An identifier for each case that is fit for an address, unlike those of all other cases."""
+    """A unique identifier for each case, fit for an address."""
     named: dict[Case, str] = {}
     for case in dict.fromkeys(record.case for record in records):
         base = "case-" + re.sub(r"[^A-Za-z0-9]+", "-", str(case)).strip("-")

@@ -1,4 +1,4 @@
-"""Which rows and columns of a comparison are shown, as a person names them."""
+"""Which rows and metrics of a comparison are shown, by their names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.show.sentences import words
+from mpicampaign.show.sentences import brief
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Names of what is to be shown; everything where there is none."""
+    """Names of what to show; everything where there is none."""
 
     benchmarks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -46,18 +46,18 @@ def select(
     found = names(comparison)
     problems = [
         _with_failures(problem, comparison, wanted)
-        for option, words in _by_option(wanted).items()
-        for problem in unknown(f"--{option}", words, found[option])
+        for option, asked in _by_option(wanted).items()
+        for problem in unknown(f"--{option}", asked, found[option])
     ]
     kept = _kept(comparison, wanted) if not problems else ()
     if kept:
         return replace(comparison, tables=kept)
     uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
     if not problems and not uncounted:
-        hint = "mpicampaign tables --list shows what there is" + _no_figures(comparison, wanted)
+        hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
         problems = [Problem("no case has all of what was chosen", hint=hint)]
-    told = {(problem.key, problem.value) for problem in uncounted}
-    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in told)])
+    explained = {(problem.key, problem.value) for problem in uncounted}
+    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
 
 
 def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
@@ -66,7 +66,7 @@ def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
 
 
 def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Table]) -> list[Problem]:
-    """One problem for each metric that has figures, but of runs alone that do not count."""
+    """One problem for each metric whose values are all of runs that do not count."""
     every = replace(wanted, metrics=())
     counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
     parts = [_part(comparison, table, every) for table in with_all]
@@ -75,50 +75,50 @@ def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Tab
         Problem(
             "no run of it counts",
             key="--metric",
-            value=visible(word),
-            hint=_why_none(comparison, having[name]),
+            value=visible(name),
+            hint=_why_none(comparison, having[name.casefold()]),
         )
-        for word in wanted.metrics
-        if (name := word.casefold()) in having.keys() - counted
+        for name in wanted.metrics
+        if name.casefold() in having.keys() - counted
     ]
 
 
 def _why_none(comparison: Comparison, like: Table) -> str:
-    """The reasons of the rows as they really are."""
+    """Why the rows have no values, with counts."""
     cases = {row.case for row in like.rows}
     rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
     runs: Counter[str] = Counter()
     for note in (note for row in rows for note in row.notes):
-        runs[words(note, "")] += len(note.repeats)
+        runs[brief(note)] += len(note.repeats)
     return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
 
 
 def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) -> Problem:
-    """An unknown metric may be one of a benchmark whose runs all failed."""
+    """A hint that an unknown metric may be of a benchmark whose runs all failed."""
     if problem.key != "--metric":
         return problem
-    return replace(problem, hint=problem.hint + _no_figures(comparison, wanted))
+    return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
 
 
-def _no_figures(comparison: Comparison, wanted: Selection) -> str:
-    """Which benchmarks gave no figure at all: the names of their metrics are not known then."""
+def _no_values(comparison: Comparison, wanted: Selection) -> str:
+    """Which benchmarks gave no values: the names of their metrics are unknown."""
     parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
     titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
     return f"; no run counts of {', '.join(titles)}" if titles else ""
 
 
-def unknown(option: str, words: Iterable[str], known: Sequence[str]) -> list[Problem]:
-    """One problem for each word that is not known; letter case does not matter."""
+def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Problem]:
+    """One problem for each unknown name; letter case does not matter."""
     folded = {name.casefold() for name in known}
     return [
-        Problem("unknown name", key=option, value=visible(word), hint=_hint(word, known))
-        for word in words
-        if word.casefold() not in folded
+        Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known))
+        for name in asked
+        if name.casefold() not in folded
     ]
 
 
-def _hint(word: str, known: Sequence[str]) -> str:
-    near = did_you_mean(word, known)
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = did_you_mean(name, known)
     listed = "known: " + ", ".join(known)
     return near if near.startswith("known") or not near else f"{near} {listed}"
 
@@ -147,7 +147,7 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
 
 
 def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
-    """What can be chosen, for people: a line for each name; columns of print and of data differ."""
+    """All names that can be chosen, a line for each; columns of text and data formats differ."""
     parts = {f"--{option}": listed for option, listed in names(comparison).items()}
     parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
     parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
@@ -161,12 +161,12 @@ def _table_names(table: Table) -> tuple[str, ...]:
 
 
 def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
-    """Alone, and with the system where there are several."""
+    """The name alone, and with the system where there are several."""
     return (visible(row.case.host_group), comparison.place(row))
 
 
 def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
-    """The table with the wanted rows and metrics; without rows where it is not wanted itself."""
+    """The table with the wanted rows and metrics; without rows where the table is not wanted."""
     if not _chosen(_table_names(table), wanted.benchmarks):
         return replace(table, rows=())
     rows = [
@@ -181,5 +181,5 @@ def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
 
 
 def _chosen(own: Iterable[str], wanted: Iterable[str]) -> bool:
-    words = {word.casefold() for word in wanted}
-    return not words or any(name.casefold() in words for name in own)
+    folded = {name.casefold() for name in wanted}
+    return not folded or any(name.casefold() in folded for name in own)

@@ -1,4 +1,4 @@
-"""Findings as sentences: every number in the unit of the table that they stand in."""
+"""Findings as sentences; values have the unit and digits of the table around them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.show.form import View
 from mpicampaign.show.numbers import quantity, size_range
-from mpicampaign.text import repeats_words, visible
+from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
 
-KIND_WORDS = {
+_VIEW = View()
+KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
     CONTRADICTED: "contradicted",
@@ -67,29 +69,34 @@ KIND_WORDS = {
 }
 
 
-def said(found: Note, unit: str) -> str:
+def kind_name(kind: str) -> str:
+    """A kind of finding or state of a run as people read it."""
+    return KIND_NAMES.get(kind, kind)
+
+
+def said(found: Note, view: View = _VIEW) -> str:
     """A finding in full, with the repeats that it concerns."""
-    text = words(found, unit)
-    return f"{text} ({repeats_words(found.repeats)})" if found.repeats else text
+    text = brief(found, view)
+    return f"{text} ({repeats_text(found.repeats)})" if found.repeats else text
 
 
-def words(found: Note, unit: str) -> str:
+def brief(found: Note, view: View = _VIEW) -> str:
     """A finding without its repeats."""
-    why = reason(found, unit)
-    return KIND_WORDS[found.kind] + (f": {why}" if why else "")
+    why = reason(found, view)
+    return KIND_NAMES[found.kind] + (f": {why}" if why else "")
 
 
-def reason(found: Note, unit: str) -> str:
-    """What a finding says beyond its kind; ``unit``: of bandwidths."""
-    return visible(_reason(found, unit))
+def reason(found: Note, view: View = _VIEW) -> str:
+    """What a finding says beyond its kind."""
+    return visible(_reason(found, view))
 
 
 def absence(reasons: Absence) -> str:
-    """Why there is no value; empty where there is one. No reason of these has a unit."""
-    return "; ".join(words(found, "") if len(reasons) == 1 else said(found, "") for found in reasons)
+    """Why there is no value; empty where there is one. These reasons hold no values."""
+    return "; ".join(brief(found) if len(reasons) == 1 else said(found) for found in reasons)
 
 
-def _reason(found: Note, unit: str) -> str:
+def _reason(found: Note, view: View) -> str:
     match found:
         case Recorded():
             return found.reason
@@ -102,23 +109,23 @@ def _reason(found: Note, unit: str) -> str:
         case Elsewhere():
             return f"{found.requested} was asked for"
         case Modes():
-            return _modes(found, unit)
+            return _modes(found, view)
         case FarOff():
             return _far_off(found)
-    return _of_values(found, unit)
+    return _of_values(found, view)
 
 
-def _of_values(found: Note, unit: str) -> str:
+def _of_values(found: Note, view: View) -> str:
     match found:
         case Between():
-            low, high = (quantity(value, found.metric.dimension, unit) for value in (found.low, found.high))
+            low, high = (view.quantity(value, found.metric.dimension) for value in (found.low, found.high))
             return f"{found.metric.name}: no repeat is between {low} and {high}"
         case AboveBound():
-            allowed = f"the fabric's rate allows {quantity(found.bound, BANDWIDTH, unit)}"
+            allowed = f"the fabric's rate allows {view.quantity(found.bound, BANDWIDTH)}"
             measured = f"{found.times:.2f} times that was measured"
             return f"{allowed}, {measured}: is the rate of the campaign file right?"
         case NotMonotonic():
-            return _not_monotonic(found, unit)
+            return _not_monotonic(found, view)
     return "at some sizes the samples had not settled in their time" if found.kind == NOT_CONVERGED else ""
 
 
@@ -133,12 +140,12 @@ def _shorter(found: Shorter) -> str:
 def _side(side: Side) -> str:
     """``repeats 1-3 IMB 2019.6``."""
     more = f" and {side.more} more" if side.more else ""
-    return f"{repeats_words(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
+    return f"{repeats_text(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
 
 
-def _modes(found: Modes, unit: str) -> str:
+def _modes(found: Modes, view: View) -> str:
     bands = " and ".join(
-        f"{quantity(band.median, found.dimension, unit)} ({repeats_words(band.repeats)})"
+        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.repeats)})"
         for band in (found.low, found.high)
     )
     parts = [
@@ -157,7 +164,7 @@ def _way(way: Way) -> str:
         f"in the {'faster' if stage.faster else 'slower'}{' band' if index == 0 else ''} {_range(stage)}"
         for index, stage in enumerate(way.stages)
     )
-    return f"{repeats_words(way.repeats)} {', '.join(stages)}"
+    return f"{repeats_text(way.repeats)} {', '.join(stages)}"
 
 
 def _range(stage: Stage) -> str:
@@ -191,7 +198,7 @@ def _distance(distance: Distance) -> str:
     return f"{where}is {furthest}{quantity(distance.ratio, RATIO)}"
 
 
-def _not_monotonic(found: NotMonotonic, unit: str) -> str:
-    more, fewer = (quantity(value, BANDWIDTH, unit) for value in (found.b_eff, found.b_eff_of_fewer))
+def _not_monotonic(found: NotMonotonic, view: View) -> str:
+    more, fewer = (view.quantity(value, BANDWIDTH) for value in (found.b_eff, found.b_eff_of_fewer))
     compared = f"{found.ranks} ranks have {more}, {found.fewer} ranks ({found.placement}) {fewer}"
     return f"{compared}: less by more than the ring patterns' share of one rank"

@@ -1,4 +1,4 @@
-"""A format of tables, and all that there are: one module of `mpicampaign.show.writers` each."""
+"""The formats of tables: each is a module of `mpicampaign.show.writers`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class TextWriter:
     """A format for people; ``write``: makes the text of a document.
 
-    ``ending``: how names of files end that hold it.
+    ``ending``: of file names.
     """
 
     ending: str

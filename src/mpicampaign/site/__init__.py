@@ -1,1 +1,1 @@
-"""What a site's own commands say, as facts, and a campaign file made from them. No I/O."""
+"""Facts from the commands of a site, and a campaign file made from them. No I/O."""

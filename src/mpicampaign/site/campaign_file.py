@@ -1,6 +1,6 @@
 """A campaign file for a site, from what the doctor found. No I/O.
 
-Every text that a site gave goes through the YAML dumper, or is a comment of one printable line.
+Every text from a site goes through the YAML dumper, or is a comment of one printable line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WHEEL = "wheel"
 MAX_HOSTS = 64
-# What no reader of YAML takes for anything but text, apart from words such as "no", which the dumper knows.
+# Every YAML reader takes these for text, except constants such as "no", which the dumper knows.
 _PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
 _PING_PONG = "-iter 1000 -time 1 -msglog 0:22 PingPong"
 
@@ -32,7 +32,7 @@ class _FlowMapping(dict[str, Any]):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes whatever another reader of YAML could take for a number; lists of texts are one line."""
+    """Quotes texts that another YAML reader could take for a number; lists of texts are one line."""
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
@@ -60,9 +60,9 @@ def dumped(data: Any, indent: int = 0) -> str:
     return textwrap.indent(text, " " * indent)
 
 
-def comment(words: str, indent: int = 0) -> str:
-    """Words as a comment of one line, whatever they hold."""
-    return f"{' ' * indent}# {shortened(printable(words), 300)}\n"
+def comment(text: str, indent: int = 0) -> str:
+    """Any text as a comment of one line."""
+    return f"{' ' * indent}# {shortened(printable(text), 300)}\n"
 
 
 def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
@@ -78,7 +78,7 @@ def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
 
 
 def named_groups(classes: list[NodeClass]) -> list[Group]:
-    """Host groups with names made from what tells the nodes apart."""
+    """Host groups, named after what distinguishes the nodes."""
     groups: list[Group] = []
     for nodes in classes:
         taken = {group.name for group in groups}
@@ -87,9 +87,9 @@ def named_groups(classes: list[NodeClass]) -> list[Group]:
 
 
 def campaign_text(site: Site) -> str:
-    """The campaign file: it loads, and its plan holds every group whose nodes can be used.
+    """The campaign file. It loads, and its plan holds every group with usable nodes.
 
-    What is not known is left out, with a comment that says how to fill it in.
+    Unknown values are left out, with a comment on how to fill them in.
     """
     parts = [_heading(site), _system(site), _host_groups(site), _placements(site)]
     parts += [_benchmarks(site), _matrix(site)]
@@ -101,8 +101,8 @@ def _heading(site: Site) -> str:
     text = comment(
         f"Written by mpicampaign doctor on {site.host or 'this machine'}. Edit it as you like, then:"
     )
-    text += comment("    mpicampaign check --campaign FILE    # every mistake at once")
-    text += comment("    mpicampaign plan --campaign FILE     # the matrix, and the node-hours it may take")
+    text += comment("    mpicampaign check --campaign FILE    # all errors at once")
+    text += comment("    mpicampaign plan --campaign FILE     # matrix and node-hours")
     limit = "1 min" if site.scheduler.local else "2 min"
     title = {"campaign": name, "title": f"Placements of {name}", "repeats": 6, "time_limit": limit}
     return text + dumped(title)
@@ -115,7 +115,7 @@ def _system(site: Site) -> str:
     text = dumped({"systems": {name: entry}})
     others = site.libraries[1:]
     if others:
-        text += comment("Other MPI libraries that were found; these lines take the place of mpi: above.", 4)
+        text += comment("Other MPI libraries found here; such a line replaces mpi: above.", 4)
     for library in others:
         text += _other_library(library)
     for note in site.notes:
@@ -134,11 +134,11 @@ def _library_keys(library: Library) -> dict[str, Any]:
 
 def _other_library(library: Library) -> str:
     if not library.mpi:
-        name = library.module or library.words
+        name = library.module or library.about
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
-    words = f"  ({library.words})" if library.words else ""
+    about = f"  ({library.about})" if library.about else ""
     flow = dumped(_FlowMapping(_library_keys(library))).strip().removeprefix("{").removesuffix("}")
-    return comment(f"{flow}{words}", 4)
+    return comment(f"{flow}{about}", 4)
 
 
 def _host_groups(site: Site) -> str:
@@ -170,12 +170,12 @@ def _group_notes(site: Site, group: Group) -> list[str]:
     if nodes.features:
         notes.append(f"features: {', '.join(nodes.features)}")
     if len(site.scheduler.host_group(nodes).get("hosts", ())) > MAX_HOSTS:
-        notes.append(f"the first {MAX_HOSTS} of these hosts are named; a host group of the site is shorter")
+        notes.append(f"the first {MAX_HOSTS} of these hosts are listed; a host group of the site is shorter")
     notes += [note for queue in site.queues if queue.name == nodes.queue for note in queue.notes]
     if group.sockets and group.cores:
         notes.append(f"sockets of a node: {group.sockets}, cores: {group.cores}")
     if not group.probe:
-        notes.append(f"not looked at by a probe job: {group.unknown}")
+        notes.append(f"not examined by a probe job: {group.unknown}")
     return notes
 
 
@@ -212,7 +212,7 @@ def _fabric_notes(group: Group) -> list[str]:
     for interface in group.probe.fabrics:
         if interface.megabits and not interface.hardware:
             notes.append(
-                f"{interface.name} says {interface.megabits} Mbit/s, but is virtual: no rate is given"
+                f"{interface.name} reports {interface.megabits} Mbit/s, but is virtual: no rate is given"
             )
     for interface in group.probe.interfaces:
         if not interface.usable:
@@ -237,13 +237,13 @@ def _several_networks(site: Site) -> bool:
 
 
 def _placements(site: Site) -> str:
-    """A placement for each network, where nodes have several: a label TCP would not tell which."""
+    """A placement for each network where nodes have several: the label TCP would be ambiguous."""
     if not _several_networks(site):
         return ""
     names = dict.fromkeys(name for group in _usable(site) for name in _tcp_names(site, group))
     base = {"nodes": 2, "ranks_per_node": 1, "transport": "tcp"}
-    words = "one rank on each of two nodes over"
-    entries = {f"TCP-{name}": {"description": f"{words} {name}", **base, "fabric": name} for name in names}
+    over = "one rank on each of two nodes over"
+    entries = {f"TCP-{name}": {"description": f"{over} {name}", **base, "fabric": name} for name in names}
     return dumped({"placements": entries})
 
 
@@ -252,7 +252,7 @@ def _usable(site: Site) -> list[Group]:
 
 
 def placements_of(site: Site, group: Group) -> list[str]:
-    """What can be measured on these nodes, as far as is known."""
+    """Placements for these nodes, as far as known."""
     cores, sockets = group.cores or 1, group.sockets or 1
     found = ["SHM-1"] if cores // sockets >= 2 else []
     found += ["SHM-2"] if sockets >= 2 else []
@@ -274,7 +274,7 @@ def _benchmarks(site: Site) -> str:
         paths = {group.probe.programs.get("IMB-MPI1", "") for group in site.groups if group.probe} - {""}
         entry["provider"] = {"kind": "path", "location": min(paths)} if paths else "module"
         if not paths:
-            text = comment("No IMB-MPI1 was found: name the module that brings it, or its path.", 2)
+            text = comment("No IMB-MPI1 was found: give the module that provides it, or its path.", 2)
     return "benchmarks:\n" + text + dumped({"PingPong": entry}, 2)
 
 

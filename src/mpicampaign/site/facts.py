@@ -1,4 +1,4 @@
-"""What a site offers, as found by the doctor: plain data. No I/O."""
+"""What the doctor found on a site: plain data. No I/O."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mpicampaign.schedulers.scheduler import NodeClass, Queue
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """A network interface of a node. ``megabits`` is its speed in Mbit/s, ``None`` where it tells none."""
+    """A network interface of a node. ``megabits``: its speed in Mbit/s, ``None`` if unknown."""
 
     name: str
     up: bool
     megabits: int | None
-    hardware: bool  # whether the speed is that of a card, not one that a virtual interface makes up
+    hardware: bool  # whether the speed is that of a card, not of a virtual interface
     routed: bool  # whether it has a route, and so an address
 
     @property
@@ -25,7 +25,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of an InfiniBand (or RoCE) device; ``gigabits`` is its rate in Gbit/s."""
+    """A port of an InfiniBand or RoCE device; ``gigabits``: its rate in Gbit/s."""
 
     device: str
     number: str
@@ -36,12 +36,12 @@ class Port:
 
 @dataclass(frozen=True, slots=True)
 class NodeProbe:
-    """What a probe found on one node. ``programs`` maps the names of those that are there to their paths."""
+    """What a probe found on one node. ``programs``: paths of the programs found, by name."""
 
     host: str
     sockets: int
     cores: int
-    cpus: int  # hyper-threads are several CPUs of one core
+    cpus: int  # hyper-threads of a core count as CPUs
     interfaces: tuple[Interface, ...] = ()
     ports: tuple[Port, ...] = ()
     programs: dict[str, str] = field(default_factory=dict)
@@ -58,17 +58,17 @@ class NodeProbe:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """An MPI library: the name by which campaign files know its kind, and how it is had."""
+    """An MPI library: its name in campaign files, and how to get it."""
 
     mpi: str
     module: str = ""
     prefix: str = ""
-    words: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A host group to be: like nodes, with what the probe found there, or why it found nothing."""
+    """A proposed host group: like nodes, with what the probe found there, or why it found nothing."""
 
     name: str
     nodes: NodeClass
@@ -86,12 +86,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """All that is known of a site. The first library is the one to begin with."""
+    """All that is known of a site. The first library is used in the campaign file."""
 
     scheduler: Scheduler
     groups: tuple[Group, ...]
     queues: tuple[Queue, ...] = ()
     libraries: tuple[Library, ...] = ()
-    modules: str = ""  # in words: how many were found, or why none
+    modules: str = ""  # message: how many were found, or why none
     notes: tuple[str, ...] = ()
     host: str = ""

@@ -15,7 +15,7 @@ _MARK = re.compile(r"\((default|D|L|S|[A-Z],)+.*\)$|<.*>$")
 
 
 def module_names(output: str) -> list[str]:
-    """The names that ``module -t avail`` lists; headings, folders and messages are not among them."""
+    """The names that ``module -t avail`` lists, without headings, folders and messages."""
     names = [_MARK.sub("", line.strip()) for line in output.splitlines()]
     fitting = [name for name in names if name and name[-1] not in ":/" and usable("modules", name)]
     return list(dict.fromkeys(fitting))
@@ -28,5 +28,5 @@ def mpi_modules(names: list[str]) -> list[Library]:
 
 
 def program_library(path: str, version: str) -> Library | None:
-    """The library of an mpirun on the PATH by the first line of ``mpirun --version``."""
-    return Library(library_of_mpirun(version), words=f"{path}: {version}") if path else None
+    """The library of an mpirun on the PATH, by the first line of ``mpirun --version``."""
+    return Library(library_of_mpirun(version), about=f"{path}: {version}") if path else None

@@ -10,29 +10,29 @@ from mpicampaign.yaml_lines import printable
 
 FIRST_LINE = "#mpicampaign-probe 1"
 LAST_LINE = "end of probe"
-ENVIRONMENT = "environment"  # the program that stands for the MPI of the Python environment
-# How many fields follow the word that says what a line is about.
+ENVIRONMENT = "environment"  # program name of the MPI library of the Python environment
+# Number of fields after the keyword of a line.
 _FIELDS = {"host": 1, "topology": 3, "interface": 5, "port": 5, "program": 2, "version": 2}
 
 
 def read_probe(text: str) -> NodeProbe:
-    """What a node offers.
+    """The facts of a node.
 
     Raises
     ------
     UnreadableError
-        when the text is not a whole output of the probe.
+        when the text is not a complete output of the probe.
     """
     lines = text.split("\n")
     if lines[0] != FIRST_LINE or lines[-2:] != [LAST_LINE, ""]:
-        raise UnreadableError(f"this is no whole output of the probe: it begins {printable(lines[0])[:80]!r}")
+        raise UnreadableError(f"not a complete output of the probe: it begins {printable(lines[0])[:80]!r}")
     rows: dict[str, list[list[str]]] = {kind: [] for kind in _FIELDS}
     for line in lines[1:-2]:
         kind, *fields = line.split("\t")
         if kind in rows and len(fields) == _FIELDS[kind]:
             rows[kind].append(fields)
         else:
-            raise UnreadableError(f"the probe's output has a line of another kind: {printable(line)[:120]!r}")
+            raise UnreadableError(f"the probe's output has an unknown line: {printable(line)[:120]!r}")
     sockets, cores, cpus = _topology(rows["topology"])
     return NodeProbe(
         host=rows["host"][0][0] if rows["host"] else "",
@@ -52,7 +52,7 @@ def _pair(name: str, value: str) -> tuple[str, str]:
 
 def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
     if len(rows) != 1 or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in rows[0]):
-        raise UnreadableError("the probe's output does not tell sockets and cores")
+        raise UnreadableError("the probe's output does not give sockets and cores")
     sockets, cores, cpus = map(int, rows[0])
     if not 0 < sockets <= cores <= cpus:
         raise UnreadableError(f"the probe counted {sockets} sockets, {cores} cores and {cpus} CPUs")
@@ -60,7 +60,7 @@ def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
 
 
 def _interface(name: str, state: str, speed: str, hardware: str, route: str) -> Interface:
-    # Drivers that know no speed say -1, or 4294967295, which is the same read as unsigned.
+    # Drivers without a known speed report -1, or the same as an unsigned number: 4294967295.
     known = re.fullmatch(r"[1-9][0-9]{0,7}", speed)
     return Interface(name, state == "up", int(speed) if known else None, hardware == "yes", route == "yes")
 

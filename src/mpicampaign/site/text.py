@@ -1,4 +1,4 @@
-"""What the doctor found, in words: found, not found, could not look. No I/O."""
+"""The doctor's findings as text: found, not found, could not look. No I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_QUEUES = 10
 
 
 def site_lines(site: Site) -> list[str]:
-    """One printable line for each thing that was looked for."""
+    """One printable line for each item examined."""
     lines = [f"scheduler: {site.scheduler.title}", *_queues(site), *_libraries(site)]
     for group in site.groups:
         lines += _group(site, group)
@@ -27,20 +27,20 @@ def site_lines(site: Site) -> list[str]:
 def _queues(site: Site) -> Iterator[str]:
     if not isinstance(site.scheduler, BatchScheduler):
         return
-    word = site.scheduler.queue_word
+    queue_name = site.scheduler.queue_term
     for queue in site.queues[:_MAX_QUEUES]:
         marks = [mark for mark, is_so in (("default", queue.default), ("not open", not queue.open)) if is_so]
         limit = [f"at most {queue.time_limit}"] if queue.time_limit else []
-        words = ", ".join([*marks, *limit, *queue.notes])
-        yield f"{word} {queue.name}" + (f": {words}" if words else "")
+        facts = ", ".join([*marks, *limit, *queue.notes])
+        yield f"{queue_name} {queue.name}" + (f": {facts}" if facts else "")
     if len(site.queues) > _MAX_QUEUES:
-        yield f"and {len(site.queues) - _MAX_QUEUES} {word}s more"
+        yield f"and {len(site.queues) - _MAX_QUEUES} {queue_name}s more"
 
 
 def _libraries(site: Site) -> Iterator[str]:
     yield f"modules: {site.modules}"
     for number, library in enumerate(site.libraries):
-        name = library.module or library.words or library.mpi
+        name = library.module or library.about or library.mpi
         yield f"MPI library: {name}" + (" (used in the campaign file)" if number == 0 else "")
     if not site.libraries:
         yield "MPI library: not found"
@@ -59,7 +59,7 @@ def _group(site: Site, group: Group) -> Iterator[str]:
             yield f"  {line}"
     else:
         if group.sockets and group.cores:
-            yield f"  sockets of a node: {group.sockets}, cores: {group.cores} (as the scheduler says)"
+            yield f"  sockets of a node: {group.sockets}, cores: {group.cores} (from the scheduler)"
         yield f"  networks, InfiniBand, programs: could not look: {group.unknown}"
 
 
@@ -71,10 +71,10 @@ def _probe(probe: NodeProbe) -> Iterator[str]:
     yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
     for name in ("mpirun", "mpicc", "numactl", "IMB-MPI1", "osu_latency"):
         version = probe.versions.get(name, "")
-        words = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
-        yield f"{name} on the PATH: {words}"
+        found = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
+        yield f"{name} on the PATH: {found}"
     if "numactl" not in probe.programs:
-        yield "without numactl, placements that bind ranks (SHM-1, SHM-2, TCP, IBV) fail: ask for it"
+        yield "without numactl, placements that bind ranks (SHM-1, SHM-2, TCP, IBV) fail: ask for numactl"
 
 
 def _interface(interface: Interface) -> str:

@@ -1,1 +1,1 @@
-"""Statistics of plain numbers: nothing here knows records or units."""
+"""Statistics of plain numbers, without records or units."""

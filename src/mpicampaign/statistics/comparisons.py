@@ -1,35 +1,37 @@
-"""Many comparisons at once: what a probability is worth among all pairs of one ranking.
+"""Multiple comparisons: probabilities corrected for all pairs of one ranking.
 
 The family is one ranking: all pairs of the placements of one host group (or of the host groups in one
-placement) in one figure. The chance of any false difference in it stays below the level. Which one is best
-is seen in the same data, so the pairs with the best alone would be no honest smaller family. Other
-rankings are other questions; what is said of several host groups together counts them
-(`mpicampaign.compare.consensus`).
+placement) in one metric. The probability of any false difference in it stays below the level. The best group
+is chosen from the same data, so its pairs alone would not be a valid smaller family. Other rankings are other
+questions; statements about several host groups together count them (`mpicampaign.compare.consensus`).
 
 Up to `CLOSED` groups the procedure is that of Ryan, Einot, Gabriel and Welsch with rank tests: two groups
-differ when every set of groups that holds both is shown not to be all alike (Kruskal and Wallis; two groups:
-the exact Mann-Whitney test). A set of m of the k groups is tested at 1 - (1 - level)^(m/k), sets of k and
-k - 1 groups at the level itself: sets without a group in common may be alike each for itself, and their
-errors add up to the level. Holm's steps are simpler, but with 5 repeats each, where no pair has less than
-p = 0.0079, they could not tell 5 groups apart (10 pairs, 0.079), nor the 7 host groups of the STFC report
-(21 pairs, 0.17); this gives 0.020 and 0.028. Beyond `CLOSED` there are too many sets: Holm's steps.
+differ if every set of groups with both of them differs (Kruskal and Wallis; for two groups the exact
+Mann-Whitney test). A set of m of the k groups is tested at 1 - (1 - level)^(m/k), sets of k and k - 1 groups
+at the level itself: disjoint sets may each be homogeneous, and their errors add up to the level. Holm's steps
+are simpler. But with 5 repeats each, where no pair has less than p = 0.0079, they could not distinguish 5
+groups (10 pairs, 0.079) nor the 7 host groups of the STFC report (21 pairs, 0.17); this procedure gives 0.020
+and 0.028. Beyond `CLOSED` groups there are too many sets, and Holm's steps apply.
 
-The chance of any false difference was measured: ``tests/test_comparisons.py`` (marked full).
+``tests/test_comparisons.py`` (marked full) measures the probability of any false difference.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
+
+from mpicampaign.statistics.medians import doubled_midranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.statistics.medians import Difference
 
-CLOSED = 8  # groups up to which all sets of them are tested (256 sets)
+CLOSED = 8  # most groups of which all sets are tested (256 sets)
 
 
 def corrected_differences(
@@ -37,13 +39,13 @@ def corrected_differences(
     differences: Mapping[tuple[int, int], Difference],
     level: float = 0.05,
 ) -> dict[tuple[int, int], Difference]:
-    """The differences with their probabilities corrected for being so many.
+    """The differences with their probabilities corrected for the number of comparisons.
 
     Parameters
     ----------
     groups : the values of every group of the family
     differences : by the positions of the two groups: of all pairs, or of those that are shown
-    level : the chance of any false difference in the family that is allowed
+    level : the allowed probability of any false difference in the family
     """
     alone = {pair: found.p for pair, found in differences.items() if found.p is not None}
     corrected = _by_sets(groups, alone) if len(groups) <= CLOSED else _by_steps(len(groups), alone)
@@ -56,7 +58,7 @@ def corrected_differences(
 def _by_sets(
     groups: Sequence[Sequence[float]], alone: Mapping[tuple[int, int], float]
 ) -> dict[tuple[int, int], float]:
-    """The largest probability of any set that holds the pair, each scaled to the level of its set."""
+    """The largest probability of any set with the pair, each scaled by the level of its set."""
     k = len(groups)
     corrected = {pair: scaled(p, 2, k) for pair, p in alone.items()}
     for m in range(3, k + 1):
@@ -69,7 +71,7 @@ def _by_sets(
 
 
 def _by_steps(k: int, alone: Mapping[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-    """Holm's steps; where only some pairs are given, the others may come before, and no step is saved."""
+    """Holm's steps; if only some pairs are given, the others may come first, and no step is saved."""
     everything = math.comb(k, 2)
     corrected, largest = {}, 0.0
     for step, pair in enumerate(sorted(alone, key=alone.__getitem__)):
@@ -80,24 +82,23 @@ def _by_steps(k: int, alone: Mapping[tuple[int, int], float]) -> dict[tuple[int,
 
 
 def scaled(p: float, m: int, k: int) -> float:
-    """The level of the family at which a set of m of k groups with this probability is not all alike."""
+    """The level of the family at which a set of m of k groups with this probability is not homogeneous."""
     return p if m >= k - 1 else 1 - (1 - p) ** (k / m)
 
 
 def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
-    """Probability that values of equal distributions are as far apart by ranks (chi-squared)."""
-    pooled = sorted(value for group in groups for value in group)
-    n = len(pooled)
-    ranks, ties = _midranks(pooled)
-    spread = 1 - ties / (n**3 - n)
+    """Probability that groups of one distribution differ as much in their ranks (chi-squared)."""
+    ranks = doubled_midranks([value for group in groups for value in group])
+    n, following = len(ranks), iter(ranks)
+    spread = 1 - sum(count**3 - count for count in Counter(ranks).values()) / (n**3 - n)
     if spread <= 0:
         return 1.0
-    squares = math.fsum(math.fsum(ranks[value] for value in group) ** 2 / len(group) for group in groups)
+    squares = math.fsum((sum(islice(following, len(group))) / 2) ** 2 / len(group) for group in groups)
     return chi_squared_tail((12 * squares / (n * (n + 1)) - 3 * (n + 1)) / spread, len(groups) - 1)
 
 
 def chi_squared_tail(x: float, freedom: int) -> float:
-    """Probability of more than ``x``; by the finite sums for whole degrees of freedom."""
+    """Probability of more than ``x``, by the finite sums for whole degrees of freedom."""
     if x <= 0:
         return 1.0
     half = x / 2
@@ -115,15 +116,6 @@ def chi_squared_tail(x: float, freedom: int) -> float:
     return min(total, 1.0)
 
 
-def _midranks(ordered: Sequence[float]) -> tuple[dict[float, float], int]:
-    """The mean rank of each value, and the sum of t³ - t over the t equal ones."""
-    places: dict[float, list[int]] = {}
-    for rank, value in enumerate(ordered, start=1):
-        places.setdefault(value, []).append(rank)
-    ranks = {value: (found[0] + found[-1]) / 2 for value, found in places.items()}
-    return ranks, sum(len(found) ** 3 - len(found) for found in places.values())
-
-
 def _judged(
     found: Difference,
     corrected: float,
@@ -131,7 +123,7 @@ def _judged(
     pair: tuple[int, int],
     level: float,
 ) -> Difference:
-    """The difference with its answer; none where as many repeats could not give one among so many pairs."""
+    """The difference with its significance; None where so few repeats cannot show one among so many pairs."""
     pairs = math.comb(len(groups), 2)
     judged = replace(found, corrected=corrected, comparisons=pairs, significant=corrected <= level)
     sizes = [len(groups[index]) for index in pair]
@@ -144,6 +136,6 @@ def _judged(
 
 
 def _attainable(sizes: Sequence[int], k: int) -> float:
-    """The smallest corrected probability that a complete separation of two groups could have."""
+    """The smallest corrected probability that complete separation of two groups can have."""
     least = 2 / math.comb(sum(sizes), sizes[0])
     return scaled(least, 2, k) if k <= CLOSED else least * math.comb(k, 2)

@@ -1,8 +1,7 @@
 """Statistics over repeats: medians with order-statistic intervals, and differences.
 
-The unit of replication is one launch, so every function takes one value per repeat. Nothing here
-assumes a distribution; where too few repeats say nothing, the answer is ``None`` or a reason, never
-a number that looks like knowledge.
+The unit of replication is one launch, so every function takes one value per repeat. No distribution is
+assumed. Where the repeats are too few, the answer is ``None`` or a reason, never a misleading number.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EXACT_LIMIT = 40  # values in both groups up to which the exact distribution is computed
+_EXACT_LIMIT = 40  # most values in both groups for which the exact distribution is computed
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval of the median and the confidence that it really has, such as 0.969."""
+    """An interval of the median and its true confidence, such as 0.969."""
 
     low: float
     high: float
@@ -30,7 +29,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One value per repeat, summarised. ``interval`` is ``None`` for a single repeat."""
+    """The values of the repeats, summarised. ``interval`` is ``None`` for a single repeat."""
 
     n: int
     median: float
@@ -44,11 +43,11 @@ class Summary:
 class Difference:
     """How values ``b`` differ from values ``a``.
 
-    ``ratio``: median of b / median of a (``None`` where that of a is 0). ``effect``: Cliff's delta,
-    P(b > a) - P(b < a), from -1 to 1. ``p``: two-sided Mann-Whitney probability of this pair alone;
-    ``corrected``: the same among ``comparisons`` pairs (see `corrected_differences`), on which
-    ``significant`` rests. Both are ``None`` where the repeats are too few for any answer. ``significant``
-    is ``None`` where the repeats are too few to tell, alone or among so many; ``reason`` then says so.
+    ``ratio``: median of b / median of a (``None`` if that of a is 0). ``effect``: Cliff's delta, P(b > a) -
+    P(b < a), from -1 to 1. ``p``: two-sided Mann-Whitney probability of this pair alone. ``corrected``: the
+    same among ``comparisons`` pairs (see `corrected_differences`); ``significant`` depends on it. Both
+    probabilities are ``None`` if the repeats are too few for a test. ``significant`` is ``None`` if the
+    repeats are too few alone or for so many comparisons; ``reason`` then says so.
     """
 
     ratio: float | None
@@ -83,19 +82,19 @@ def middle_gap(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def order_statistic_interval(values: Sequence[float], coverage: float = 0.95) -> Interval | None:
-    """The narrowest symmetric interval of order statistics that holds the median with ``coverage``.
+    """The narrowest symmetric interval of order statistics that contains the median with ``coverage``.
 
-    The interval from the k-th smallest to the k-th largest of n values holds the median of their
-    distribution with probability 1 - 2 P(Binomial(n, 1/2) < k), whatever the distribution. Where even
-    minimum to maximum falls short (n of 5 or less at 95 %), that is returned with the coverage that
-    it has: 93.75 % for 5, 50 % for 2. One value has no interval: ``None``.
+    The interval from the k-th smallest to the k-th largest of n values contains the median of their
+    distribution with probability 1 - 2 P(Binomial(n, 1/2) < k), for any distribution. If even minimum to
+    maximum has less (n of 5 or less at 95 %), that interval is returned with its true coverage: 93.75 % for
+    5, 50 % for 2. One value has no interval: ``None``.
     """
     ordered = _checked(values)
     n = len(ordered)
     if n == 1:
         return None
     coverages = _coverages(n)
-    rank = sum(each >= coverage for each in coverages) or 1  # they fall from rank to rank
+    rank = sum(each >= coverage for each in coverages) or 1  # they decrease with rank
     return Interval(ordered[rank - 1], ordered[n - rank], coverages[rank - 1])
 
 
@@ -119,15 +118,15 @@ def summarise(values: Sequence[float], coverage: float = 0.95) -> Summary:
 
 
 def difference(a: Sequence[float], b: Sequence[float], level: float = 0.05) -> Difference:
-    """Compare two groups of repeats by ranks; exact, ties included, up to 40 values in all.
+    """Compare two groups of repeats by ranks; exact, ties included, for up to 40 values in total.
 
-    Where not even a complete separation of the two groups could reach ``level`` (3 against 3 repeats:
-    p is 0.1 at best), no probability is given but the reason.
+    If even complete separation of the groups cannot reach ``level`` (3 and 3 repeats: p is 0.1 at best), the
+    result has a reason in place of a probability.
     """
     base = median(a)
     ratio = median(b) / base if base else None
-    ranks = _doubled_midranks([*a, *b])
-    # how many pairs have the larger value in b, less those that have it in a: by the rank sum, exactly
+    ranks = doubled_midranks([*a, *b])
+    # pairs with the larger value in b minus pairs with the larger value in a, from the rank sum
     wins = len(a) * (len(ranks) + 1) - sum(ranks[: len(a)])
     effect = wins / (len(a) * len(b))
     attainable = 2 / math.comb(len(a) + len(b), len(a))
@@ -148,15 +147,15 @@ def _checked(values: Sequence[float]) -> list[float]:
 
 
 def _coverages(n: int) -> list[float]:
-    """Of the intervals from the k-th smallest to the k-th largest of n values, for k from 1 to n // 2."""
+    """Coverages of the intervals from the k-th smallest to the k-th largest of n values, k = 1 to n // 2."""
     outside = accumulate(math.comb(n, k) for k in range(n // 2))
     return [1 - 2 * count / 2**n for count in outside]
 
 
 def _rank_probability(ranks: list[int], chosen: int) -> float:
-    """Two-sided probability of a rank sum as far from its mean, under exchange of the labels.
+    """Two-sided probability of a rank sum as far from its mean, under permutation of the labels.
 
-    ``ranks``: doubled, those of the one group first, which are so many.
+    ``ranks``: doubled ranks, first those of one group, which has ``chosen`` values.
     """
     centre = 2 * chosen * (len(ranks) + 1)
     observed = abs(2 * sum(ranks[:chosen]) - centre)
@@ -167,8 +166,8 @@ def _rank_probability(ranks: list[int], chosen: int) -> float:
     return extreme / math.comb(len(ranks), chosen)
 
 
-def _doubled_midranks(values: list[float]) -> list[int]:
-    """Twice the rank of each value, equal values sharing their mean rank: whole numbers throughout."""
+def doubled_midranks(values: list[float]) -> list[int]:
+    """Twice the rank of each value; equal values share their mean rank, so all results are integers."""
     first: dict[float, int] = {}
     last: dict[float, int] = {}
     for rank, value in enumerate(sorted(values), start=1):
@@ -179,7 +178,7 @@ def _doubled_midranks(values: list[float]) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _rank_sum_counts(ranks: tuple[int, ...], chosen: int) -> dict[int, int]:
-    """How many ways there are to choose so many of the ranks, by their sum."""
+    """The number of ways to choose so many of the ranks, by their sum."""
     ways: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(chosen)]
     for rank in ranks:
         for size in range(chosen, 0, -1):

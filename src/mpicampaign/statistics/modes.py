@@ -1,17 +1,17 @@
-"""Modes: repeats that fall into two bands, looked for over a whole sweep of message sizes.
+"""Modes: repeats that fall into two bands, detected over a whole sweep of message sizes.
 
-Two steps. At each size `split` asks whether the values fall into two bands, by the gap between them. Over
-the sizes `stretches` asks whether this lasts: three neighbouring sizes or more, since a run that takes
-another path (ranks on one socket or on two) does so for many sizes, and what happens at one size is an
-outlier. Which repeats are in which band may change from size to size: a run may switch in mid-sweep.
+There are two steps. At each size, `split` tests by the gap between the values whether they fall into two
+bands. Over the sizes, `stretches` tests whether this persists for at least three neighbouring sizes: a run
+that takes another path (ranks on one socket or on two) does so for many sizes, and an effect at one size is
+an outlier. Repeats may change bands from size to size: a run may switch in mid-sweep.
 
-That it lasts guards against chance at single sizes, and against nothing else: a repeat that is slow for
-all sizes alike is one observation, not 26. So a lone repeat on one side must be further away than a pair,
-and the rate of false alarms of a sweep is that of `split` for repeats that differ by a factor of their own.
+Persistence guards only against chance at single sizes: a repeat that is equally slow for all sizes is one
+observation, not 26. So a lone repeat on one side must be further away than a pair, and the rate of false
+alarms of a sweep is that of `split` for repeats that each differ by one factor.
 
-False alarms per sweep of 26 sizes with one mode, worst case (``minimum_gap`` 0), 5 repeats, whose factors are
-normal, uniform, exponential: 1.7, 3.2, 3.5 % where a repeat's factor holds for the whole sweep, 2.8, 11, 15 %
-where it changes after 7 sizes each, 1 % at most where each size has its own. With the gap of 5 % and
+False alarms per sweep of 26 sizes with one mode, in the worst case (``minimum_gap`` 0), with 5 repeats whose
+factors are normal, uniform or exponential: 1.7, 3.2, 3.5 % if a repeat's factor holds for the whole sweep,
+2.8, 11, 15 % if it changes every 7 sizes, at most 1 % if each size has its own. With the gap of 5 % and
 factors that scatter by 3 %: 0.5 %. Measured by ``tests/test_modes.py::test_false_alarms_of_sweeps`` and
 ``test_false_alarms_with_the_gap`` (marked full).
 """
@@ -32,10 +32,10 @@ LOW, HIGH = "low", "high"
 
 MINIMUM_GAP = 0.05  # of the value below the gap
 LASTING = 3  # neighbouring sizes that must show bands
-FEWEST = 4  # repeats, below which nothing can be said of bands
+FEWEST = 4  # repeats that a split needs
 
-# A gap counts when it exceeds this many pooled standard deviations of the two sides, by the number of
-# values; a lone value on one side must be further away, since single stragglers are common.
+# A gap counts if it exceeds this many pooled standard deviations of the two sides, by the number of values. A
+# lone value on one side must be further away, since single stragglers are common.
 _THRESHOLDS = {4: 14.0, 5: 9.5, 6: 8.0, 7: 7.0, 8: 6.5}
 _THRESHOLD_FROM_9 = 6.0
 _LONE_THRESHOLDS = {4: 50.0, 5: 20.0, 6: 17.0, 7: 15.0, 8: 14.0}
@@ -53,12 +53,12 @@ class Split:
 
     @property
     def ratio(self) -> float:
-        """The upper band's median divided by that of the lower."""
+        """The upper band's median divided by the lower band's."""
         return self.high_median / self.low_median if self.low_median else math.inf
 
     @property
     def lone(self) -> int | None:
-        """The position of a value that is alone on its side."""
+        """The position of a value that is alone on its side, if there is one."""
         return next((side[0] for side in (self.low, self.high) if len(side) == 1), None)
 
     def band(self, position: int) -> str:
@@ -79,10 +79,10 @@ class Stay:
 class Stretch:
     """Neighbouring message sizes (B) at which the repeats fall into two bands.
 
-    ``before``, ``after``: the nearest size outside at which all repeats are together, and the band that
-    they continue, since the values of the other band jump there by more than message size explains; the
-    band is ``None`` where this cannot be told. ``opens``, ``closes``: the stretch begins with the first
-    size of the sweep, ends with the last.
+    ``before``, ``after``: the nearest size outside at which all repeats are together, and the band that they
+    continue (the values of the other band jump there by more than message size explains); ``None`` where the
+    band is unknown. ``opens``, ``closes``: the stretch begins with the first size of the sweep, ends with the
+    last.
     """
 
     splits: dict[int, Split]
@@ -102,7 +102,7 @@ class Stretch:
         return max(self.splits, key=lambda size: self.splits[size].ratio)
 
     def stays(self, position: int) -> tuple[Stay, ...]:
-        """In which band a repeat is from which size to which; several stays: it switched in mid-sweep."""
+        """The bands of a repeat with their sizes; several stays if it switched in mid-sweep."""
         bands = [(size, split.band(position)) for size, split in self.splits.items()]
         bands = [*([self.before] if self.before else []), *bands, *([self.after] if self.after else [])]
         runs = [(band, [size for size, _ in run]) for band, run in groupby(bands, key=lambda each: each[1])]
@@ -123,12 +123,12 @@ def split(
     resolution: float = 0.0,
     lone: bool = True,
 ) -> Split | None:
-    """The two bands into which the values fall; ``None`` where nothing speaks for more than one.
+    """The two bands into which the values fall; ``None`` without evidence for more than one.
 
-    The sorted values are split at the gap that is largest in pooled standard deviations of the two sides
-    (at least that of rounding to ``resolution``), if it passes a threshold for that many values, exceeds
+    The sorted values are split at the largest gap in pooled standard deviations of the two sides (at least
+    that of rounding to ``resolution``). The gap must pass a threshold for the number of values and exceed
     ``minimum_gap`` of the value below it and twice the ``resolution`` (two neighbouring printed values are
-    no bands). ``lone``: one value on a side may be a band, with a higher threshold. Fewer than four values
+    not bands). ``lone``: one value on a side may be a band, with a higher threshold. Fewer than four values
     show no bands.
     """
     n = len(values)
@@ -160,8 +160,8 @@ def stretches(
     rows : the repeats' values at each size, in the order of the repeats
     minimum_gap, resolution : as in `split`
 
-    A stretch has `LASTING` neighbouring sizes with bands; single sizes without may lie in it. A sweep of
-    fewer sizes must show bands at all of them, of two repeats or more each.
+    A stretch has `LASTING` neighbouring sizes with bands; it may include single sizes without. A sweep of
+    fewer sizes must show bands at all of them, with two or more repeats in each.
     """
     long_enough = len(sizes) >= LASTING
     found = {
@@ -201,7 +201,7 @@ def _squared_deviations(values: list[float]) -> float:
 
 
 def _neighbours(indices: Sequence[int]) -> list[list[int]]:
-    """Groups of indices with no more than one missing in between."""
+    """Groups of indices with at most one missing in between."""
     groups: list[list[int]] = []
     for index in indices:
         if groups and index - groups[-1][-1] <= 2:
@@ -235,8 +235,8 @@ def _continued(
 ) -> tuple[int, str] | None:
     """The nearest size at which the repeats are together, and the band that they continue there.
 
-    A message of twice the size takes once to twice the time. The band that would have to jump out of these
-    limits by a third of the distance of the bands or more is not the one that continues.
+    A message of twice the size takes between the same and twice the time. A band that would have to leave
+    these limits by a third of the distance between the bands or more does not continue.
     """
     if edge.low_median <= 0:
         return None
@@ -255,6 +255,6 @@ def _continued(
 
 
 def _beyond(step: float, room: float) -> float:
-    """By how much a step of the logarithm lies outside of 0 to ``room`` (of either sign)."""
+    """How far a step of the logarithm lies outside the range from 0 to ``room`` (of either sign)."""
     low, high = min(0.0, room), max(0.0, room)
     return max(low - step, step - high, 0.0)

@@ -1,11 +1,12 @@
-"""Outliers: single figures of a repeat far from those of all others. They are named, never dropped.
+"""Outliers: single values of a repeat far from those of all others. They are named, never dropped.
 
-Five repeats at one size cannot say how far is far; the sizes beside it help: a value is an outlier when its
-logarithm is further from the median of the repeats than ten times what 70 % of all values keep to, at this
-size and three on each side, further than 20 %, and nearer to no other repeat than half of that distance.
+Five repeats at one size do not show the scatter, so neighbouring sizes help. The distance of a value is that
+of its logarithm from the median of the repeats. A value is an outlier if its distance exceeds 20 % and ten
+times the 70 % quantile of all distances at this size and three on each side, and if no other repeat is nearer
+to it than half of its distance.
 
-False alarms per sweep of 26 sizes and 5 repeats whose values are independent: 0.1 % for a normal scatter of
-10 %, 5 % where the scatter is exponential (stragglers are then the rule); measured by
+False alarms per sweep of 26 sizes and 5 repeats with independent values: 0.1 % for a normal scatter of 10 %,
+5 % for an exponential scatter (where stragglers are common); measured by
 ``tests/test_outliers.py::test_false_alarms_of_sweeps`` (marked full).
 """
 
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
 FEWEST = 4  # repeats
 FEWEST_WITHOUT_SIZES = 5
 _SCATTERS = 10.0
-_KEEP = 0.7  # above a half: the median is a repeat's own value; below 0.8: 1 of 5 may be far off
+_KEEP = 0.7  # above 0.5, since the median is the value of a repeat; below 0.8, since 1 of 5 may be far off
 _FURTHER = math.log(1.2)
-_NEIGHBOURS = 3  # sizes on each side from which the scatter is taken
+_NEIGHBOURS = 3  # sizes on each side that count for the scatter
 
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
     """A repeat (by its position) at neighbouring sizes (B; none for benchmarks without sizes).
 
-    ``ratio``: its value divided by the median of all repeats, where it is furthest.
+    ``ratio``: its value divided by the median of all repeats, at the size where it is furthest.
     """
 
     position: int
@@ -53,7 +54,7 @@ def outliers(
     ----------
     sizes : message sizes (B), ascending
     rows : the repeats' values at each size, in the order of the repeats
-    without : sizes not to judge, such as those at which the repeats fall into two modes
+    without : sizes to skip, such as those at which the repeats fall into two modes
     resolution : of the printed values
     """
     if not rows or len(rows[0]) < FEWEST:
@@ -71,7 +72,7 @@ def outliers(
 
 
 def lone_value(values: Sequence[float]) -> Outlier | None:
-    """The repeat whose figure is far from all others by the gap: `mpicampaign.statistics.modes.split`."""
+    """The repeat whose value is far from all others, by the gap of `mpicampaign.statistics.modes.split`."""
     bands = split(values) if len(values) >= FEWEST_WITHOUT_SIZES else None
     if bands is None or bands.lone is None or median(values) <= 0:
         return None
@@ -79,7 +80,7 @@ def lone_value(values: Sequence[float]) -> Outlier | None:
 
 
 def _distances(values: Sequence[float]) -> list[float]:
-    """Logarithms of the values divided by their median; nothing where one is not positive."""
+    """Logarithms of the values divided by their median; empty if one is not positive."""
     if min(values) <= 0:
         return []
     middle = math.log(median(values))
@@ -87,7 +88,7 @@ def _distances(values: Sequence[float]) -> list[float]:
 
 
 def _far(distances: Sequence[Sequence[float]], index: int, resolution: float) -> list[int]:
-    """The positions of the values at a size that are far from all others; usually none."""
+    """The positions of the values at a size that are far from all others."""
     here = distances[index]
     candidates = [position for position, distance in enumerate(here) if abs(distance) > _FURTHER]
     if not candidates:
@@ -105,7 +106,7 @@ def _nearest(distances: Sequence[float], position: int) -> float:
 
 
 def _groups(found: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:
-    """Neighbouring sizes at which a repeat is off to the same side."""
+    """Neighbouring sizes at which a repeat is off on the same side."""
     groups: list[list[tuple[int, float]]] = []
     for index, distance in found:
         last = groups[-1][-1] if groups else None

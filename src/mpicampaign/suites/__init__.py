@@ -16,7 +16,7 @@ from mpicampaign.suites.detection import (
     suite_of,
 )
 from mpicampaign.suites.reading import OutputError, ParsedOutput
-from mpicampaign.suites.room import SUITES, benchmarks, printed_resolution, sends, single_metrics
+from mpicampaign.suites.room import SUITES, benchmarks, is_baseline, printed_resolution, sends
 
 __all__ = [
     "SUITES",
@@ -25,13 +25,13 @@ __all__ = [
     "above_banner",
     "benchmarks",
     "detect_suite",
+    "is_baseline",
     "parse",
     "prefix_of",
     "printed_resolution",
     "program_names",
     "program_of",
     "sends",
-    "single_metrics",
     "suite_of",
 ]
 
@@ -39,9 +39,8 @@ __all__ = [
 def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
     """Read the output of one program of a suite.
 
-    ``expected_max`` is the largest message size (B) that was asked for. OSU prints no end mark, so that
-    an output cut exactly between two lines shows only against it; the other suites prove by themselves
-    that they are complete, and for them it is one more check.
+    ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
+    line, only this shows a cut between two lines; for others it is one more check.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which suite an output is of, by the lines with which the programs announce themselves."""
+"""The suite of an output, by the lines with which programs announce themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PREFIX = re.compile(r"[^\n]{0,60}[0-9][^\n]{0,60}")  # a rank or a time
 def detect_suite(text: str) -> str | None:
     """The name of the suite whose program printed the output; ``None`` where none did.
 
-    The answer says whose output it is, not that it is whole: that is the parser's to say.
+    Whether the output is whole is for the parser to decide.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def detect_suite(text: str) -> str | None:
 
 
 def above_banner(text: str) -> str:
-    """What stands above the first line that announces a suite; all where none does."""
+    """The text above the first line that announces a suite; all of it where none does."""
     starts = (next(_banners(text, suite.banner), len(text)) for suite in SUITES.values())
     return text[: min(starts)]
 
@@ -53,14 +53,14 @@ def prefix_of(text: str) -> str:
     return ""
 
 
-def program_of(word: str) -> str:
-    """The program of a suite that a word of a command line names, by the last part of its path; or empty."""
-    found = _programs().search(word)
+def program_of(token: str) -> str:
+    """The program of a suite that a token of a command line names, by the last part of its path; or empty."""
+    found = _programs().search(token)
     return found[1] if found else ""
 
 
 def suite_of(program: str) -> str:
-    """The suite that a program is of, by its name; empty where it is of none."""
+    """The suite of a program, by its name; empty where there is none."""
     of_name = (suite.name for suite in SUITES.values() if re.fullmatch(suite.programs, program))
     return next(of_name, "") if program else ""
 
@@ -85,7 +85,7 @@ def _first_line(text: str, suite: Suite) -> int | None:
 
 
 def _inside(text: str, position: int, holder: Suite) -> bool:
-    """Whether a suite prints there that runs others as its parts, with those programs' own banners."""
+    """Whether the position is inside the output of a suite that runs others as its parts."""
     starts = [start for start in _banners(text, holder.banner) if start < position]
     return bool(starts) and text.find(holder.end, starts[-1], position) < 0
 

@@ -22,7 +22,7 @@ _COLUMN = " "  # between the tokens of a column that is checked at once: no toke
 _INTEGERS = re.compile(rf"(?:{_INTEGER.pattern}(?: |$))*", re.ASCII)
 _DECIMALS = re.compile(rf"(?:{_DECIMAL.pattern}(?: |$))*", re.ASCII)
 _SCIENTIFIC = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-]?[0-9]{1,2})?", re.ASCII)
-# No size or count is followed by what joins the parts of a date or a clock time, or by the words of GNU time.
+# No size or count is followed by what joins the parts of a date or a clock time, or what GNU time prints.
 _ROW = re.compile(
     r"\s*(?:(?![0-9]{1,4}[-:/][0-9]|[0-9.]{1,20}user |[0-9]{1,18}inputs\+)"
     r"[+-]?\.?[0-9]|[+-]?(?:nan|inf)\b)",
@@ -40,7 +40,7 @@ _ABORTED = re.compile(
     r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error)))"
 )
 
-# A whole row of a table of sizes or counts and figures; nothing else that is printed looks like it.
+# A whole row of a table: sizes or counts, then values. Nothing else that is printed looks like it.
 _WHOLE_ROW = re.compile(
     r" {0,20}[0-9]{1,18}(?: +[0-9]{1,18}(?:\.[0-9]{1,18})?){0,20} +[0-9]{1,18}\.[0-9]{2}\s*$"
 )
@@ -52,18 +52,17 @@ _SHOWN = 40  # characters of a wrong value in a message
 
 
 class OutputError(Exception):
-    """An output cannot be used; the message says why, with the line number where there is one."""
+    """An output cannot be used; the message gives the reason, with the line number where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedOutput:
-    """What one output file says: figures in bytes, seconds and bytes per second.
+    """What one output holds, in bytes, seconds and bytes per second.
 
     ``metadata``: what the program printed about itself, and under ``not_measured`` what it printed
-    instead of figures, such as a time-out at some size.
+    instead of values, such as a time-out at some size.
     """
 
-    suite: str
     version: str
     metadata: dict[str, str]
     series: tuple[Series, ...]
@@ -100,18 +99,18 @@ def line_at(text: str, start: int) -> tuple[str, int]:
 
 
 def check_no_abort(line: str, number: int) -> None:
-    """Refuse an output in which a program is said to have been ended from outside or by an error."""
+    """Refuse an output that reports the end of a program from outside or by an error."""
     if is_aborted(line):
         raise OutputError(f"line {number}: {_aborted(line)}")
 
 
 def is_aborted(line: str) -> bool:
-    """Whether a line says that a program was ended from outside or by an error."""
+    """Whether a line reports the end of a program from outside or by an error."""
     return _ABORTED.match(line) is not None
 
 
 def abort_in(text: str) -> str:
-    """What says in a text that a program was ended, with its line; empty where nothing does."""
+    """What a text reports of an aborted program, with its line; empty where it reports none."""
     for number, line in enumerate(text.splitlines(), start=1):
         if is_aborted(line):
             return f"line {number}: {_aborted(line)}"
@@ -123,17 +122,17 @@ def _aborted(line: str) -> str:
 
 
 def looks_like_row(line: str) -> bool:
-    """Whether a line begins as a row of figures does, be it a damaged one."""
+    """Whether a line begins like a row of numbers, even a damaged one."""
     return _ROW.match(line) is not None
 
 
 def is_whole_row(line: str) -> bool:
-    """Whether a line is a complete row of figures, even where no header is known."""
+    """Whether a line is a complete row of numbers, even where no header is known."""
     return _WHOLE_ROW.match(line) is not None
 
 
 def check_no_row_above(row: int) -> None:
-    """Refuse a header with a row of figures above it; ``row`` is its line, 0 where there is none."""
+    """Refuse a header with a row of numbers above it; ``row`` is its line, 0 where there is none."""
     if row:
         raise OutputError(f"line {row}: a row above the header: the rest of another output in one file")
 
@@ -146,13 +145,13 @@ def check_row_count(rows: Sequence[object], number: int) -> None:
 
 def out_of_step(size: float, before: float, number: int) -> OutputError:
     """The refusal of a row whose size does not follow that of the row above it."""
-    words = "the row is there twice" if size == before else "the rows are not in order"
-    words = "rows are missing" if size > before else words
-    return OutputError(f"line {number}: {size} B follows {before} B: {words}")
+    reason = "the row is there twice" if size == before else "the rows are not in order"
+    reason = "rows are missing" if size > before else reason
+    return OutputError(f"line {number}: {size} B follows {before} B: {reason}")
 
 
 def row_tokens(line: str, number: int) -> list[str]:
-    """The words of a row."""
+    """The tokens of a row."""
     if len(line) > _LONGEST_ROW:
         raise OutputError(f"line {number}: row of {len(line)} characters: garbled")
     return line.split()
@@ -166,9 +165,9 @@ def integer(token: str, number: int, what: str) -> int:
 
 
 def decimal(token: str, number: int, what: str) -> float:
-    """A figure in fixed notation; nan, inf, signs and anything else are refused."""
+    """A number in fixed notation; nan, inf, signs and anything else are refused."""
     if not _DECIMAL.fullmatch(token):
-        raise OutputError(f"line {number}: {what} is {shown(token)}, not a figure")
+        raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
     return float(token)
 
 
@@ -180,16 +179,16 @@ def integers(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[int
 
 
 def decimals(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[float]:
-    """The figures of a column, one a line; see `decimal`."""
+    """The numbers of a column, one a line; see `decimal`."""
     if _DECIMALS.fullmatch(_COLUMN.join(tokens)):
         return [float(token) for token in tokens]
     return [decimal(token, number, what) for token, number in zip(tokens, lines, strict=True)]
 
 
 def scientific(token: str, number: int, what: str) -> float:
-    """A figure in fixed or scientific notation."""
+    """A number in fixed or scientific notation."""
     if not _SCIENTIFIC.fullmatch(token):
-        raise OutputError(f"line {number}: {what} is {shown(token)}, not a figure")
+        raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
     return float(token)
 
 
@@ -209,12 +208,12 @@ def check_order(low: float, middle: float, high: float, number: int, slack: floa
 def check_column_count(tokens: Sequence[str], headings: Sequence[str], number: int) -> None:
     """Refuse a row that is cut or has something mixed in."""
     if len(tokens) != len(headings):
-        words = f"row has {len(tokens)} columns, the header names {len(headings)}"
-        raise OutputError(f"line {number}: {words}: {shown(' '.join(tokens))}")
+        counts = f"row has {len(tokens)} columns, the header names {len(headings)}"
+        raise OutputError(f"line {number}: {counts}: {shown(' '.join(tokens))}")
 
 
-def word_ends(line: str) -> list[int]:
-    """The column in which each word ends."""
+def token_ends(line: str) -> list[int]:
+    """The column in which each token ends."""
     return [found.end() for found in re.finditer(r"\S+", line)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from mpicampaign.registry import Registry
@@ -11,24 +10,25 @@ from mpicampaign.suites.suite import Suite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.suites.suite import Sends, SingleMetric
+    from mpicampaign.suites.suite import Sends
 
 SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
 
 
 def sends(suite: str, benchmark: str) -> Sends | None:
-    """Who sends to whom in a benchmark, by the name of its series; None where that is not said.
+    """Who sends to whom in a benchmark, by the name of its series; None where that is unknown.
 
-    ``suite``: empty where evidence does not name it; series of different suites have different names.
+    ``suite``: empty where evidence does not name it. Series of different suites have different names.
     """
     known = [SUITES[suite]] if suite in SUITES else SUITES.values()
     return next((each.sends[benchmark] for each in known if benchmark in each.sends), None)
 
 
-@cache  # asked for at each number
-def single_metrics() -> dict[str, SingleMetric]:
-    """The metrics of benchmarks without sizes, of all suites, by column."""
-    return {column: metric for suite in SUITES.values() for column, metric in suite.metrics.items()}
+def is_baseline(suite: str, series: str) -> bool:
+    """Whether other series of the same run are compared with this one."""
+    found = SUITES.get(suite)
+    sent = found.sends.values() if found else ()
+    return any(each.useful is not None and each.useful.baseline == series for each in sent)
 
 
 def printed_resolution(suite: str, column: str) -> float:
@@ -38,9 +38,9 @@ def printed_resolution(suite: str, column: str) -> float:
 
 
 def benchmarks(named: Iterable[str] = ()) -> dict[str, dict[str, object]]:
-    """What a campaign file that names these benchmarks may use, override or add to under ``benchmarks:``.
+    """The benchmarks that a campaign file may use, override or add to, by name.
 
-    Those of other packages are among them only where it names one that is not built in.
+    Those of other packages are among them only where the file names (``named``) one that is not built in.
     """
     found = _benchmarks_of(SUITES.built_in())
     return found if found.keys() >= set(named) else _benchmarks_of(SUITES.values())

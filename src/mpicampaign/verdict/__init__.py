@@ -1,1 +1,1 @@
-"""Evidence that a run recorded, and what it proves of the run's label."""
+"""Claim and evidence of a run, and what they prove about its label."""

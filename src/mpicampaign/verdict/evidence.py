@@ -1,4 +1,4 @@
-"""What a run claims and what it recorded about itself; formats in docs/formats.md."""
+"""The claim of a run and its recorded evidence; docs/formats.md describes the formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ END = "end of evidence"
 class Evidence:
     """The lines of a claim and its evidence file by scope; values are text as recorded.
 
-    ``repeated`` names what was recorded twice with different values, such as two ranks of one number.
+    ``repeated`` names keys that were recorded with two values, such as those of two ranks of one number.
     """
 
     claim: dict[str, str] = field(default_factory=dict)
@@ -24,12 +24,12 @@ class Evidence:
     complete: bool = False
 
     def host_of(self, rank: int) -> str:
-        """The host that the rank itself named when its program started."""
+        """The host that the rank recorded when its program started."""
         return self.ranks[rank].get("start.host", "")
 
     @property
     def library(self) -> tuple[str, str]:
-        """The file of the MPI library that a rank mapped, with its build-id or else its SHA-256."""
+        """The file of the MPI library that a rank mapped, with its build-id, else its SHA-256."""
         for seen in self.ranks.values():
             if path := seen.get("start.library", ""):
                 checksum = self.job.get(f"sha256.{path.rpartition('/')[2]}", "")
@@ -44,7 +44,7 @@ class Evidence:
 
 
 def read_evidence(text: str, claim: str = "") -> Evidence:
-    """The evidence and the claim in two files' texts; lines of no known form are passed over."""
+    """The evidence and the claim from the texts of two files; lines of unknown form are ignored."""
     evidence = Evidence()
     for line in _lines(claim, CLAIM_HEADER):
         if line.startswith("claim "):
@@ -58,8 +58,8 @@ def read_evidence(text: str, claim: str = "") -> Evidence:
 
 
 def _lines(text: str, header: str) -> list[str]:
-    """The lines below the header; none where it is another one."""
-    lines = text.split("\n")  # a value may hold what else Python takes for a line's end
+    """The lines below the header; none below another header."""
+    lines = text.split("\n")  # a value may hold other characters that end a line in Python
     return lines[1:] if lines[0] == header else []
 
 

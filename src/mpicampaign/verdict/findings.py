@@ -1,4 +1,4 @@
-"""What the checks of a verdict hand back: a finding, with words that a person understands."""
+"""The findings of a verdict's checks, each with a reason for people."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ SUPPORTS, CONTRADICTS, LACKS = "supports", "contradicts", "lacks"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one kind of evidence says about the claim, in words."""
+    """What one kind of evidence says about the claim."""
 
     kind: str
     outcome: str
-    words: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}"
 
 
 def finding(kind: str, holds: bool, good: str, bad: str) -> Finding:
-    """A finding that supports or contradicts, with the words for each."""
+    """A finding that supports or contradicts, with the reason for each."""
     return Finding(kind, SUPPORTS if holds else CONTRADICTS, good if holds else bad)
 
 
 def number(text: str) -> int | None:
-    """A recorded count, or None where the text is none."""
+    """A recorded count; None where the text is not one."""
     return int(text) if text.isdecimal() else None
 
 
 def conclude(findings: Sequence[Finding]) -> tuple[str, tuple[str, ...]]:
-    """The verdict of all findings and its reasons: one that contradicts decides, then one that lacks."""
+    """The verdict of all findings and its reasons: a contradiction decides, then missing evidence."""
     for outcome, verdict in ((CONTRADICTS, CONTRADICTED), (LACKS, UNVERIFIED)):
-        words = tuple(f"{found.kind}: {found.words}" for found in findings if found.outcome == outcome)
-        if words:
-            return verdict, words
-    return VERIFIED, tuple(f"{found.kind}: {found.words}" for found in findings)
+        reasons = tuple(str(found) for found in findings if found.outcome == outcome)
+        if reasons:
+            return verdict, reasons
+    return VERIFIED, tuple(map(str, findings))

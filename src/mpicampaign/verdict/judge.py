@@ -1,8 +1,8 @@
-"""Whether a run is what its label says: judged from recorded files alone.
+"""Whether a run is what its label says, judged from recorded files alone.
 
-Each check holds one kind of evidence against the claim. A run is contradicted when one check
-contradicts, verified when all checks have what they need and agree, unverified otherwise. Where a
-folder stood for the node's /sys, the topology is a declared one, and the verdict says so.
+Each check compares one kind of evidence with the claim. A run is contradicted if one check contradicts,
+verified if all checks have what they need and agree, and unverified otherwise. If a folder replaced the
+node's /sys, the topology is a declared one, and the verdict says so.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EDITED = "it was edited (to repeat the run with the rendered script, remove its
 MOMENTS = ("start", "end")
 HOST_KEYS = ("launch.host", "start.host", "end.host")
 
-# Without any of these lines a check would have nothing to hold the evidence against. A value may be empty.
+# Each of these lines is needed to compare the evidence with. A value may be empty.
 CLAIMS = (
     *("system", "host_group", "placement", "benchmark", "repeat", "identity", "declared", "scripts"),
     *("nodes", "ranks", "ranks_per_node", "sockets", "binding", "transport", "interface", "device", "mpi"),
@@ -44,29 +44,32 @@ def judge(
     expected: Mapping[str, str] | None = None,
     checksums: Mapping[str, str] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """The verdict and its reasons in words.
+    """The verdict and its reasons.
 
     Parameters
     ----------
-    evidence : the run's evidence file
-    output : standard output and error of the benchmark, for what the MPI library reported
+    evidence : claim and evidence of the run
+    output : standard output and error of the benchmark, with the report of the MPI library
     series : the parsed output, for the payload that must have moved
-    expected : claims that the run must have made to be the one whose folder it lies in
-    checksums : SHA-256 of the raw outputs as they are now, by file name; the run recorded its own
+    expected : claims that the run must have made to be the run of its folder
+    checksums : present SHA-256 of the raw outputs by file name; the run recorded its own
     """
     findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
     if not findings:
         findings = [found for check in CHECKS for found in check(evidence)]
         findings += transport_findings(evidence, output, series)
-    verdict, words = conclude(findings)
+    verdict, reasons = conclude(findings)
     declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
     if declared and verdict == VERIFIED:
-        return DECLARED, (f"topology: declared by {', '.join(sorted(declared))}, not the node's own", *words)
-    return verdict, words
+        return DECLARED, (
+            f"topology: declared by {', '.join(sorted(declared))}, not the node's own",
+            *reasons,
+        )
+    return verdict, reasons
 
 
 def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
-    """The claim must be whole, and that of the run in whose folder it lies."""
+    """The claim must be complete, and that of the run in this folder."""
     claim = evidence.claim
     others = [
         f"{key} {claim[key]}, not {value}"
@@ -74,18 +77,18 @@ def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
         if claim.get(key, value) != value
     ]
     if others:
-        return [Finding("result", CONTRADICTS, f"it is that of another run: {'; '.join(others)}")]
+        return [Finding("result", CONTRADICTS, f"it belongs to another run: {'; '.join(others)}")]
     missing = [key for key in CLAIMS if key not in claim]
     if missing:
         return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
     if "run" not in evidence.job:
-        return [Finding("evidence", LACKS, "it does not say which run it is of")]
+        return [Finding("evidence", LACKS, "it does not name its run")]
     if (ran := evidence.job["run"]) != (wanted := _run_path(claim)):
-        return [Finding("result", CONTRADICTS, f"it is that of another run: {ran}, not {wanted}")]
+        return [Finding("result", CONTRADICTS, f"it belongs to another run: {ran}, not {wanted}")]
     if _identity(claim["declared"]) != claim["identity"]:
-        return [Finding("claim", CONTRADICTS, "what it declares is not what its identity was made from")]
+        return [Finding("claim", CONTRADICTS, "its identity was not made from its declaration")]
     if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
-        return [Finding("claim", LACKS, f"it does not hold its {claim['settings']} settings")]
+        return [Finding("claim", LACKS, f"it lacks some of its {claim['settings']} settings")]
     return []
 
 
@@ -103,7 +106,7 @@ def _identity(declared: str) -> str:
 
 
 def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
-    """The raw outputs must be those that the run wrote."""
+    """The raw outputs must be unchanged since the run."""
     recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
     if changed := [name for name, found in checksums.items() if recorded[name] not in (None, found)]:
         return [
@@ -122,7 +125,7 @@ def _end(evidence: Evidence) -> list[Finding]:
 
 
 def _script(evidence: Evidence) -> list[Finding]:
-    """What was launched must be what was rendered: its command line, and the script itself."""
+    """The command line and the script itself must be as rendered."""
     claim, job = evidence.claim, evidence.job
     for key in ("launch", "arguments"):
         if key not in job:
@@ -131,8 +134,8 @@ def _script(evidence: Evidence) -> list[Finding]:
             return [Finding("job script", CONTRADICTS, f"{key} {job[key]!r}, not {claim[key]!r}; {_EDITED}")]
     found = job.get("script_sha256", "")
     if not found:
-        return [Finding("job script", LACKS, "the script could not read itself for its checksum")]
-    bad = f"checksum {found[:12]} is of no script that was rendered for this run; {_EDITED}"
+        return [Finding("job script", LACKS, "the script could not compute its own checksum")]
+    bad = f"checksum {found[:12]} is not of a script rendered for this run; {_EDITED}"
     return [finding("job script", found in claim["scripts"].split(), f"checksum {found[:12]}", bad)]
 
 
@@ -158,17 +161,16 @@ def _settings(evidence: Evidence) -> list[Finding]:
 
 
 def _plain(value: str | None) -> str:
-    """The value as both sides can be compared: what would break a line was recorded as spaces."""
+    """The value for a comparison: characters that would break a line were recorded as spaces."""
     return re.sub(r"[\x00-\x20\x7f\x85\u2028\u2029]+", " ", value or "")
 
 
 def _ranks(evidence: Evidence) -> list[Finding]:
     claimed = number(evidence.claim.get("ranks", ""))
     if evidence.repeated:
-        words = (
-            f"recorded more than once: {', '.join(evidence.repeated[:3])}; several programs ran as one rank"
-        )
-        return [Finding("ranks", CONTRADICTS, words)]
+        twice = ", ".join(evidence.repeated[:3])
+        reason = f"recorded more than once: {twice}; several programs ran as one rank"
+        return [Finding("ranks", CONTRADICTS, reason)]
     if evidence.claim["evidence"] == "off":
         return [Finding("ranks", LACKS, "evidence is off in the campaign file: no rank recorded anything")]
     reported = [rank for rank, seen in evidence.ranks.items() if all(f"{m}.cpu" in seen for m in MOMENTS)]
@@ -176,7 +178,7 @@ def _ranks(evidence: Evidence) -> list[Finding]:
         return [Finding("ranks", LACKS, "no rank left evidence: the evidence library was not loaded")]
     missing = sorted(set(range(claimed or 0)) - set(reported))
     if missing and set(evidence.ranks) <= set(range(claimed or 0)):
-        return [Finding("ranks", LACKS, f"rank {missing[0]} left no evidence at start and end")]
+        return [Finding("ranks", LACKS, f"rank {missing[0]} recorded no evidence at start and end")]
     bad = f"{len(evidence.ranks)} ranks, not {claimed}"
     return [finding("ranks", len(evidence.ranks) == claimed, f"{claimed} ranks", bad)]
 
@@ -187,8 +189,8 @@ def _hosts(evidence: Evidence) -> list[Finding]:
     for rank, seen in evidence.ranks.items():
         names = {seen.get(key) for key in HOST_KEYS} - {None}
         if len(names) > 1:
-            words = f"rank {rank} names different hosts at launch, start and end"
-            return [Finding("hosts", CONTRADICTS, words)]
+            reason = f"rank {rank} names different hosts at launch, start and end"
+            return [Finding("hosts", CONTRADICTS, reason)]
     unnamed = [rank for rank, seen in evidence.ranks.items() if not set(HOST_KEYS) <= seen.keys()]
     if unnamed:
         return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
@@ -206,7 +208,7 @@ def _members(evidence: Evidence) -> list[Finding]:
     if not patterns:
         return []
     group = evidence.claim.get("host_group", "")
-    bad = f"{', '.join(strangers)} is no member of {group} ({' '.join(patterns)})"
+    bad = f"{', '.join(strangers)} is not a member of {group} ({' '.join(patterns)})"
     return [finding("host group", not strangers, f"members of {group}", bad)]
 
 
@@ -221,24 +223,24 @@ def _binding(evidence: Evidence) -> list[Finding]:
                 return [wrong]
     if binding == "core" and (shared := _shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, shared)]
-    return [Finding("binding", SUPPORTS, "one core a rank" if binding == "core" else "no rank is bound")]
+    return [Finding("binding", SUPPORTS, "one core per rank" if binding == "core" else "no rank is bound")]
 
 
 def _rank_binding(
     evidence: Evidence, rank: int, seen: dict[str, str], moment: str, binding: str
 ) -> Finding | None:
-    """What is wrong with one rank at one moment; None where nothing is."""
+    """The finding about a wrong binding of one rank at one moment; None where it is right."""
     try:
         allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
     except (KeyError, ValueError):
         return Finding("binding", LACKS, f"rank {rank} recorded no CPU or allowed set at {moment}")
     if cpu not in allowed:
-        words = f"rank {rank} was on CPU {cpu} at {moment}, outside its allowed set"
-        return Finding("binding", CONTRADICTS, words)
+        reason = f"rank {rank} was on CPU {cpu} at {moment}, outside its allowed set"
+        return Finding("binding", CONTRADICTS, reason)
     cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
     if binding == "core" and len(allowed) != 1:
-        words = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not one"
-        return Finding("binding", CONTRADICTS, words)
+        reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not one"
+        return Finding("binding", CONTRADICTS, reason)
     if binding == "none" and len(allowed) == 1 and cores != 1:
         return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
     return None
@@ -272,17 +274,16 @@ def _sockets(evidence: Evidence) -> list[Finding]:
         for host, sockets in used.items():
             if len(sockets) != claimed:
                 names = ", ".join(sorted(sockets))
-                words = f"ranks of {host} sat on socket(s) {names} at {moment}, claimed: {claimed} socket(s)"
-                return [Finding("sockets", CONTRADICTS, words)]
+                reason = f"ranks of {host} ran on socket(s) {names} at {moment}, claimed: {claimed} socket(s)"
+                return [Finding("sockets", CONTRADICTS, reason)]
     return [Finding("sockets", SUPPORTS, f"{claimed} socket(s)")]
 
 
 def _memory(evidence: Evidence) -> list[Finding]:
-    """Bound ranks must have most of their memory on their own NUMA node, where the kernel tells."""
+    """Bound ranks must have most of their memory on their own NUMA node, if the kernel reports it."""
     if evidence.claim.get("binding") != "core" or not evidence.ranks:
         return []
-    told = {node.get("numa_maps") for node in evidence.nodes.values()}
-    if told == {"no"}:
+    if {node.get("numa_maps") for node in evidence.nodes.values()} == {"no"}:
         return []
     shares = {
         rank: _local_share(seen.get("end.memory", ""), seen.get("end.numa", ""))
@@ -292,8 +293,8 @@ def _memory(evidence: Evidence) -> list[Finding]:
         if share is None:
             return [Finding("memory", LACKS, f"rank {rank} did not record where its memory is")]
         if share < 0.5:
-            words = f"rank {rank} has {share:.0%} of its memory on its own NUMA node"
-            return [Finding("memory", CONTRADICTS, words)]
+            reason = f"rank {rank} has {share:.0%} of its memory on its own NUMA node"
+            return [Finding("memory", CONTRADICTS, reason)]
     lowest = min(share for share in shares.values() if share is not None)
     return [Finding("memory", SUPPORTS, f"at least {lowest:.0%} local")]
 

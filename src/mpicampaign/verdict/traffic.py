@@ -1,4 +1,4 @@
-"""The transport that a run really used: what the MPI library reports, and what the counters counted."""
+"""The transport that a run used, by the report of the MPI library and by the counters of the network."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from mpicampaign.suites.suite import Sends
     from mpicampaign.verdict.evidence import Evidence
 
-# Traffic that a quiet node has anyway, and the payload from which counters can tell (measured: at
-# most 12 kB during a shared-memory run on the test cluster; NFS and monitoring need more room).
+# Traffic of a quiet node, and the payload from which counters are conclusive (measured: at most 12 kB during
+# a shared-memory run on the test cluster; NFS and monitoring need more room).
 NOISE_BYTES = 1_000_000
 TELLING_BYTES = 4_000_000
-# IMB moves up to 2.1 times what it prints, with warm-up and headers; more than this is not its traffic alone.
+# IMB moves up to 2.1 times what it prints, with warm-up and headers; more than this includes other traffic.
 MOST_PER_PAYLOAD = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """Bytes of one direction. ``moved``: as the output's sizes and repetitions add up, over all hosts.
+    """Bytes in one direction. ``moved``: the sum of sizes times repetitions in the output, over all hosts.
 
-    ``least``: what at least left or reached each host by the claimed transport; 0 where the benchmark
-    does not tell. ``close``: whether ``moved`` is near what was moved. ``most``: what it cannot exceed.
+    ``least``: lower bound of what left or reached each host by the claimed transport; 0 where unknown.
+    ``close``: whether ``moved`` is near the true amount. ``most``: the upper bound.
     """
 
     moved: float
@@ -51,7 +51,7 @@ class Traffic:
 
 
 def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
-    """The library's report and the counters: one must support the claim, none contradict it."""
+    """The library's report and the counters: one must support the claim, and none may contradict it."""
     if evidence.claim.get("transport") in (None, "", "any"):
         return []
     seen = {host: traffic(evidence, host) for host in evidence.hosts}
@@ -62,7 +62,7 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
 
 
 def payload(evidence: Evidence, series: Iterable[Series]) -> Payload:
-    """What the benchmark's own output says about the bytes that must have been moved."""
+    """The bytes that must have moved, according to the output of the benchmark."""
     moved, least, close = 0.0, dict.fromkeys(evidence.hosts, 0.0), True
     tables = tuple(series)
     for table in tables:
@@ -86,12 +86,12 @@ def _amount(table: Series) -> float:
 
 
 def _counts(table: Series) -> list[float | None]:
-    """How often each size was sent: IMB's repetitions, or the samples of a kernel, of a call or more each."""
+    """How often each size was sent: IMB's repetitions, or a kernel's samples of one or more calls."""
     return table.columns.get("repetitions") or table.columns.get("samples") or []
 
 
 def _crossing_hosts(evidence: Evidence, table: Series, sent: Sends) -> set[str]:
-    """The hosts of the active ranks, where their messages must have left the host (or used loopback)."""
+    """The hosts of the active ranks whose messages must have left the host (or used loopback)."""
     return {host for ranks in _partners(table, sent) for host in _crossed(evidence, ranks)}
 
 
@@ -100,7 +100,7 @@ def _partners(table: Series, sent: Sends) -> list[Sequence[int]]:
     count = table.ranks or 0
     if sent.active is Active.FIRST_TWO:
         return [(0, 1)]
-    if sent.active is Active.HALVES:  # of an odd number one rank has no partner, and nobody says which
+    if sent.active is Active.HALVES:  # of an odd number one rank has no partner, an unknown one
         return [(rank, rank + count // 2) for rank in range(count // 2)] if count % 2 == 0 else []
     return [range(count)]
 
@@ -144,10 +144,14 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
 
 
 def _missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
-    """Every kernel has these counters, so that a missing one was lost or removed."""
+    """Every Linux kernel has these counters, so a missing one was lost or removed."""
     for host, found in seen.items():
         if found.halves:
-            return [Finding("counters", LACKS, f"{found.halves[0]} of {host} was not read at both ends")]
+            return [
+                Finding(
+                    "counters", LACKS, f"{found.halves[0]} of {host} was not read before and after the run"
+                )
+            ]
     if seen and not any(found.interfaces for found in seen.values()):
         return [Finding("counters", LACKS, "no interface counters of the hosts of the ranks")]
     return []
@@ -155,43 +159,42 @@ def _missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
 
 def _counters(evidence: Evidence, seen: Mapping[str, Traffic], moved: Payload) -> list[Finding]:
     if moved.moved < TELLING_BYTES:
-        words = f"only {moved.moved:.0f} B of payload, too little for counters to tell"
-        return [Finding("counters", LACKS, words)]
+        reason = f"only {moved.moved:.0f} B of payload, too little for counters"
+        return [Finding("counters", LACKS, reason)]
     judge = _judge_shared_memory if evidence.claim["transport"] == "shm" else _judge_network
     return [judge(evidence, found, host, moved) for host, found in seen.items() if found.interfaces]
 
 
 def _judge_shared_memory(evidence: Evidence, seen: Traffic, host: str, moved: Payload) -> Finding:
-    """No interface may have carried the payload; less than it can be other people's traffic."""
+    """No interface may have carried the payload; less than that may be other traffic."""
     for name, count in [*seen.interfaces.items(), *seen.ports.items()]:
         if count < max(NOISE_BYTES, 0.1 * moved.moved):
             continue
-        words = f"interface {name} of {host} counted {_mb(count)}, though shm was claimed"
+        reason = f"interface {name} of {host} counted {_mb(count)}, though shm was claimed"
         if moved.close and 0.9 * moved.moved <= count <= moved.most:
-            return Finding("counters", CONTRADICTS, words)
-        return Finding("counters", LACKS, words + "; that may be other traffic")
+            return Finding("counters", CONTRADICTS, reason)
+        return Finding("counters", LACKS, reason + "; that may be other traffic")
     return Finding("counters", SUPPORTS, f"{_mb(moved.moved)} of payload, no interface carried it")
 
 
 def _judge_network(evidence: Evidence, seen: Traffic, host: str, moved: Payload) -> Finding:
-    """The claimed interface or device must have carried the payload, and no other one a share of it."""
+    """The claimed interface or device must have carried the payload, and no other a share of it."""
     claimed, named = evidence.claim["transport"], evidence.claim.get("interface", "")
     carried = _carried(evidence, seen)
     place = "InfiniBand ports" if claimed == "ibv" else f"interface {named or '(none named)'}"
     least = moved.least.get(host, 0.0)
     other = _other_interface(evidence, seen, max(carried, least, moved.moved))
     if carried < 0.9 * least:
-        words = f"{place} of {host} counted {_mb(carried)}, but {_mb(least)} of payload moved"
-        words += f"; interface {other} counted {_mb(seen.interfaces[other])}" if other else ""
-        return Finding("counters", CONTRADICTS, words)
+        reason = f"{place} of {host} counted {_mb(carried)}, but {_mb(least)} of payload moved"
+        reason += f"; interface {other} counted {_mb(seen.interfaces[other])}" if other else ""
+        return Finding("counters", CONTRADICTS, reason)
     if other:
-        words = (
-            f"interface {other} of {host} counted {_mb(seen.interfaces[other])}, though {claimed} was claimed"
-        )
-        return Finding("counters", CONTRADICTS, words + (f" over {named}" if named else ""))
+        counted = f"interface {other} of {host} counted {_mb(seen.interfaces[other])}"
+        reason = f"{counted}, though {claimed} was claimed" + (f" over {named}" if named else "")
+        return Finding("counters", CONTRADICTS, reason)
     if carried < max(NOISE_BYTES, 0.9 * moved.moved if not least else 0):
-        words = f"{place} of {host} counted {_mb(carried)}; this benchmark does not tell how much must move"
-        return Finding("counters", LACKS, words)
+        reason = f"{place} of {host} counted {_mb(carried)}; the traffic of this benchmark is not known"
+        return Finding("counters", LACKS, reason)
     return Finding("counters", SUPPORTS, f"{_mb(moved.moved)} of payload, {_mb(carried)} over {place}")
 
 
@@ -203,12 +206,12 @@ def _carried(evidence: Evidence, seen: Traffic) -> int:
 
 
 def _other_interface(evidence: Evidence, seen: Traffic, carried: float) -> str:
-    """An interface that took a telling part of the traffic though the claim names another one."""
+    """An interface that carried much of the traffic though the claim names another one; empty if none."""
     named = evidence.claim.get("interface", "")
     stacked = {pair for upper, lower in seen.below for pair in ((upper, lower), (lower, upper))}
     allowed = {named, *(lower for upper, lower in stacked if upper == named)}
     if evidence.claim["transport"] == "tcp" and (number(evidence.claim.get("ranks_per_node", "")) or 0) > 1:
-        allowed.add("lo")  # ranks of one node reach each other's address over it
+        allowed.add("lo")  # ranks of one node reach each other over it
     limit = max(NOISE_BYTES, 0.3 * carried)
     return next((n for n, count in seen.interfaces.items() if n not in allowed and count >= limit), "")
 

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# ---- Hosts named by the campaign (hosts=(...)) are reached by ssh, which must neither ask for anything nor wait long
+# ---- Hosts that the campaign lists (hosts=(...)) are reached by ssh, without prompts and with short time limits
 
-on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "$1" bash -s 2>&1; } # commands: its input
-# One look at another host: lines of evidence, and "lacks KIND: why".
+on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "$1" bash -s 2>&1; } # commands on stdin
+# Examines another host: prints lines of evidence, and "lacks KIND: why".
 look_at() { # HOST before|after
     on_host "$1" <<END
 $(declare -p ranks_per_node sockets binding device interface "${exported[@]}" 2>/dev/null)
@@ -41,7 +41,7 @@ look_at_hosts() { # before|after
         [ -n "$missing" ] || missing=$(printf '%s\n' "$said" | sed -n 's/^lacks //p' | head -n 1)
     done
 }
-end_on_hosts() { # all at once; prints the processes that had to be killed
+end_on_hosts() { # on all hosts at once; prints the processes that it killed
     local host
     for host in "${hosts[@]}"; do
         [ "${host%%.*}" = "${HOSTNAME%%.*}" ] ||

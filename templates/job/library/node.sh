@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# ---- What is recorded of a node, and of the settings
+# ---- Evidence of a node and of the settings
 
 record_node() { # before|after
     local counter value name load
@@ -27,11 +27,11 @@ record_system() {
         esac
     done </proc/cpuinfo
     { read -r value </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor && record "node $HOSTNAME governor=$value"; } 2>/dev/null
-    # Some kernels do not tell where a process has its memory.
+    # Some kernels do not show on which NUMA nodes a process has its memory.
     value=no
     [ -e /proc/self/numa_maps ] && value=yes
     record "node $HOSTNAME numa_maps=$value"
-    # A bond or VLAN counts the bytes of the interfaces below it once more.
+    # A bond or VLAN counts the bytes of the interfaces below it again.
     for value in /sys/class/net/*/lower_*; do
         key=${value#/sys/class/net/}
         [ -e "$value" ] && record "node $HOSTNAME below.${key%%/*}/${key##*/lower_}=yes"
@@ -41,8 +41,8 @@ record_system() {
     record "node $HOSTNAME cores=${#cores[@]}"
     record "node $HOSTNAME cpus=${cpus[*]}"
 }
-# What steers MPI and the job's own variables; a name that hints at a secret is left out. Then the settings that
-# the label claims under other names.
+# The variables of MPI and of the job, except names that hint at a secret; then further settings that the label
+# claims.
 record_environment() {
     local name
     for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!MPIR@}" "${!MPIC@}" \

@@ -3,8 +3,8 @@
 # ---- Ranks on a node. The job script sets ranks_per_node, sockets (0: the placement claims none), binding, device,
 # interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
 
-# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads
-# of a core are one core, named by its first CPU; CPUs that the job is not allowed are not there.
+# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". A core stands for its
+# hyper-threads, and has the number of its first CPU; CPUs outside the job's allocation are left out.
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
     local key value range cpu path socket siblings
@@ -28,7 +28,7 @@ read_topology() {
         done
     done
 }
-# cpus=(...): one CPU for each local rank, in their order; empty where the node can't offer them.
+# cpus=(...): one CPU for each local rank, in order; empty where the node has too few.
 choose_cpus() {
     local each socket list taken=0
     cpus=()
@@ -46,7 +46,7 @@ choose_cpus() {
     done
     [ "$taken" -eq "$sockets" ] || cpus=()
 }
-# What this node lacks for the placement, as "cores: why" or "network: why".
+# Prints what this node lacks for the placement, as "cores: why" or "network: why".
 lacks() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} offers="${#found[@]} socket(s) and ${#cores[@]} core(s)" port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
@@ -64,7 +64,7 @@ lacks() {
         echo "network: no network interface $interface on $HOSTNAME"
     fi
 }
-# Writes the program by which each rank starts: the functions above, with this job's placement.
+# Writes the program that starts each rank: the functions above, with this job's placement.
 write_rank() {
     {
         echo '#!/bin/bash'
@@ -95,7 +95,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_EVIDENCE_FILE=$mine
     library=$evidence_library
-    # LD_PRELOAD is a list that spaces and colons part: a library in such a folder goes by a file descriptor.
+    # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor.
     case $library in
         *[[:space:]:]*) exec 8<"$library" && library=/proc/self/fd/8 ;;
     esac

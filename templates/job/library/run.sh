@@ -1,16 +1,16 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The library of job scripts: what is the same for all runs of a campaign. No Python on the nodes: bash, coreutils,
-# util-linux and numactl. Whatever a run writes lies below its folder: result/ appears by one rename after success,
-# a failed attempt stays in attempts/.
+# The library of job scripts: what all runs of a campaign share. It needs bash, coreutils, util-linux and numactl,
+# but no Python. A run writes to its own folder only: result/ appears by one rename after success, a failed attempt
+# stays in attempts/.
 #
-# A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty where a
-# scheduler keeps others away); then it sources this file, which begins an attempt. Its last command is `measure`.
+# A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
+# scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
 hosts=() exported=() further_settings='' refused=''
-export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with nearly no environment
-read -r HOSTNAME </proc/sys/kernel/hostname # an exported one may be the login node's
+export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
+read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
 
-# Asked to export nothing, Slurm 22.05 still loads the login environment: what would steer MPI is none of this job's.
+# With --export=NIL, Slurm 22.05 still loads the login environment: MPI variables in it are not meant for this job.
 case ${SLURM_EXPORT_ENV-} in
     NIL | NONE)
         unset BASH_ENV LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" \
@@ -19,7 +19,7 @@ case ${SLURM_EXPORT_ENV-} in
         ;;
 esac
 
-# Two measurements at once on one machine would disturb each other: wait for the other to end.
+# Two measurements on one machine would disturb each other: wait for the other one.
 if [ -n "$lock" ]; then
     exec 9>>"$lock" || exit 73
     if ! flock -n 9; then
@@ -37,13 +37,13 @@ TZ=UTC0 printf -v attempt '%(%Y%m%dT%H%M%SZ)T' -1
 attempt=$run/attempts/$attempt-$job
 mkdir -p "$attempt/ranks" || exit 73
 evidence=$attempt/evidence.txt
-rank=$attempt/rank # what starts each rank: binds it, then becomes the program
+rank=$attempt/rank # starts each rank: binds it, then becomes the program
 launched=
-succeeded= # a status of 0 may be that of a shell which was killed: this is set at the end of `measure`
+succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
 exec 3>"$evidence" || exit 73
-printf '%8192s' '' >"$attempt/reserve" # on a full disk, room for how the run ended
+printf '%8192s' '' >"$attempt/reserve" # space for the exit status, should the disk be full
 
-# A value is one line, whatever it holds.
+# Control characters become spaces: a value is one line.
 record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3; }
 record_time() { # KEY
     local now
@@ -52,8 +52,8 @@ record_time() { # KEY
 }
 
 # Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
-# their own. They are known by a variable that only they have, or by how they were started.
-end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
+# their own. Their environment or their command line identifies them.
+end_here() { # ATTEMPT: on this host; prints the processes that it killed
     local process
     {
         grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ
@@ -65,14 +65,14 @@ end_here() { # ATTEMPT: on this host; prints the processes that had to be killed
 end_ranks() {
     local process scan
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
-    for scan in 1 2; do # what one of them had just started is met by the second scan
+    for scan in 1 2; do # the second scan finds processes that the first ones had just started
         while read -r process; do
             record "job killed=$process: did not end with its launcher"
         done < <(end_here "$attempt"; [ "$scan" = 2 ] || end_on_hosts)
     done
 }
 
-# Whatever happens, the exit status is left in the evidence, and a result appears whole or not at all.
+# Whatever happens, the exit status is recorded, and a result appears complete or not at all.
 finish() { # STATUS
     local status=$1 sum file
     trap - EXIT
@@ -88,13 +88,13 @@ finish() { # STATUS
     record "job exit_status=$status"
     record "end of evidence" || status=74
     if [ "$status" -eq 0 ] && [ ! -e "$run/result/output.txt" ]; then
-        # a result that lost its output is none
+        # a result without its output does not count
         [ ! -e "$run/result" ] || mv -T "$run/result" "$attempt-found-damaged"
         mv -T "$attempt" "$run/result" || status=74
     fi
     exit "$status"
 }
-# library: the file of the MPI library that a rank mapped, where it has no build-id by which to know it.
+# library: the file of the MPI library that a rank mapped, if it has no build-id.
 library_of_ranks() {
     local line file
     library=
@@ -124,8 +124,8 @@ fail() { # STATUS REASON
     exit "$1"
 }
 trap 'finish $?' EXIT
-# A shell that dies of a signal runs the trap of EXIT with status 0: each one that a scheduler may send
-# is taken by its own trap. LSF sends USR2 at the run limit, before it kills.
+# A shell that dies of a signal runs the EXIT trap with status 0: each signal that a scheduler may send has a trap
+# of its own. LSF sends USR2 at the run limit, before it kills.
 trap 'interrupt 1' HUP
 trap 'interrupt 2' INT
 trap 'interrupt 3' QUIT
@@ -141,12 +141,12 @@ record "job host=$HOSTNAME"
 record "job id=$job"
 record "job run=${run#"${run%/*/*/*/*}"/}"
 
-# A step of the software's set-up, such as `module load`.
+# A command that sets up software, such as `module load`; the run fails if it fails.
 need() { # COMMAND...
     [ "$1" != module ] || command -v module >/dev/null || find_module
     "$@" || fail 69 "$* failed"
 }
-# Without the login environment, `module` is not there before its own initialisation was sourced.
+# Without the login environment, `module` must be initialised first.
 find_module() {
     local file
     for file in /etc/profile.d/{modules,lmod,z00_lmod}.sh /usr/share/{lmod/lmod,modules,Modules}/init/bash; do
@@ -155,7 +155,7 @@ find_module() {
     done
 }
 
-# The run itself. The words before "$rank" launch the ranks; after it come the program and its arguments.
+# The run itself. Arguments before "$rank" launch the ranks; after it come the program and its arguments.
 measure() {
     local launch=() began status pattern refusal said missing
     while [ "$1" != "$rank" ]; do
@@ -186,7 +186,7 @@ measure() {
     [ "$status" -eq 0 ] || end_ranks
     launched=
 
-    # Success is an exit status of 0 and an output that is whole. A launcher that had to be killed leaves 137.
+    # Success is an exit status of 0 and a complete output. A launcher that timeout had to kill leaves 137.
     [ "$status" -ne 137 ] || [ "$((SECONDS - began))" -lt "$time_limit" ] || status=124
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
@@ -195,12 +195,12 @@ measure() {
         grep -Eq -e "$pattern" "$attempt/output.txt" || fail 65 "$said"
     done
     if [ -n "$refused" ] && refusal=$(grep -Em 1 -e "$refused" "$attempt/output.txt"); then
-        fail 65 "the benchmark did something else than it was asked for: $refusal"
+        fail 65 "the benchmark did not do what was requested: $refusal"
     fi
     succeeded=yes
     exit 0
 }
-# What this machine can't offer is neither a failure nor a number.
+# A run that this machine cannot do is neither a failure nor a result with values.
 give_up() { # KIND: WHY
     record "job not_available_kind=${1%%: *}" # cores, network or program
     record "job not_available=${1#*: }"
@@ -209,7 +209,7 @@ give_up() { # KIND: WHY
     succeeded=yes
     exit 0
 }
-# What is about to be launched, to be compared with the claim; a script that was edited shows.
+# What is about to be launched, for comparison with the claim; it shows edited scripts.
 record_command() { # ARGUMENTS...
     local name sum
     record "job launch=${launch[*]}"

@@ -32,13 +32,13 @@ _BYTES = Unit("", 1.0)
 
 
 def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> Curve:
-    """A column of a row: the repeats that count, and the median of all that printed a value at a size."""
+    """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
     return Curve(name, label, look, medians_of(row, column), repeats, thin)
 
 
 def medians_of(row: Row, column: str) -> dict[int, float]:
-    """The median over repeats at each size (B) that any repeat printed, as tables have it at theirs."""
+    """The median over repeats at each size (B) that any repeat printed, as in tables."""
     found: dict[int, list[float]] = {}
     for _, series in row.curves:
         for size, value in curve(series, column).items():
@@ -72,9 +72,9 @@ def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
 
 
 def by_placement(scene: Scene, table: Table) -> CurveChart | None:
-    """Every repeat over message size, a panel for each placement, host groups told apart by their look.
+    """Every repeat over message size, a panel for each placement, host groups by their look.
 
-    Where there is but one host group whose repeats agree, the panels by host group say the same.
+    Not for a single host group whose repeats agree: the panels by host group show the same.
     """
     column = column_of(table)
     rows = [row for row in table.rows if row.counted and any(_points(row, column))]
@@ -130,14 +130,16 @@ def column_of(table: Table) -> str:
 # Axes
 
 
-def log_axes(scene: Scene, curves: Sequence[Curve], column: str) -> tuple[Axis, Axis] | None:
+def log_axes(
+    scene: Scene, curves: Sequence[Curve], column: str, across_name: str = SIZE
+) -> tuple[Axis, Axis] | None:
     """Logarithmic axes that hold all the curves; ``None`` where they can show no value."""
-    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
+    across, up = size_axis(curves, across_name), value_axis(scene, curves, column, logarithmic=True)
     return (across, up) if across is not None and up is not None else None
 
 
 def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
-    """Message sizes, of which a logarithmic axis can show all but 0 B."""
+    """Message sizes; a logarithmic axis shows all but 0 B."""
     sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
     if not sizes:
         return None
@@ -147,7 +149,7 @@ def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
 def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
     """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
 
-    It holds the medians, too: that of zero and another value is smaller than all that is not zero.
+    It includes the medians: one of zero and another value is smaller than all other values.
     """
     name, dimension = COLUMNS[column]
     unit = scene.unit_of(dimension)
@@ -157,7 +159,7 @@ def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: 
     return Axis(name, dimension, unit, scale) if scale else None
 
 
-# In words
+# As text
 
 
 def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
@@ -179,11 +181,11 @@ def _alt(scene: Scene, table: Table, title: str, rows: Iterable[Row]) -> str:
 
 
 def largest(scene: Scene, row: Row, name: str, column: str) -> str:
-    """The row's largest median in words, or why it has none."""
+    """The row's largest median as text, or why it has none."""
     _, dimension = COLUMNS[column]
     medians = medians_of(row, column).items()
     points = [(value, size) for size, value in medians if size > 0]
     if not points:
-        return f"{name} {absence(row.absence) or 'has no figures'}"
+        return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))
     return f"{name} at most {quantity(value, dimension, scene.unit)} at {format_size(size)}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import printed_sizes
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.dimension import TIME
 from mpicampaign.records import VERIFIED
+from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotRow
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
@@ -26,7 +27,7 @@ NOT_PRINTED = "not printed"
 
 
 def latency(scene: Scene, table: Table) -> DotChart | None:
-    """The first time that the table shows, on a logarithmic axis, with its value in words."""
+    """The first time that the table shows, on a logarithmic axis, with its value as text."""
     metric = next((metric for metric in table.metrics if metric.dimension == TIME), None)
     if metric is None or not _has_sizes(table):
         return None
@@ -45,9 +46,8 @@ def single_metrics(scene: Scene, table: Table) -> Iterator[DotChart]:
 
 def at_sizes(scene: Scene, table: Table) -> DotChart | None:
     """Bandwidth at the table sizes and its maximum side by side, or time where no bandwidth is printed."""
-    has_bandwidth = any(metric.dimension == BANDWIDTH for metric in table.metrics)
-    shown, name = (BANDWIDTH, "bandwidth") if has_bandwidth else (TIME, "time")
-    metrics = [m for m in table.metrics if m.dimension == shown and not (m.bound or m.baseline)]
+    name = column_of(table)
+    metrics = [m for m in table.metrics if m.column == name and not (m.bound or m.baseline)]
     if not _has_sizes(table) or len(metrics) < 2:
         return None
     metrics = [*metrics[: _COLUMNS - 1], metrics[-1]]  # the maximum comes last
@@ -70,7 +70,7 @@ def _one(scene: Scene, table: Table, metric: Metric, logarithmic: bool | None) -
         return None
     column = _column(scene, table, metric, axis, "")
     kind = "Logarithmic axis" if axis.scale.logarithmic else "The axis begins at 0"
-    caption = f"n: repeats with a figure of those planned. {kind}."
+    caption = f"n: repeats with a value of those planned. {kind}."
     said = (f"{table.title}: {metric.name} by placement", caption, f"{metric.name}: ")
     return _chart(scene, table, [metric], (column,), said)
 
@@ -82,7 +82,7 @@ def _chart(
     columns: tuple[DotColumn, ...],
     said: tuple[str, str, str],
 ) -> DotChart:
-    """``said``: title, begin of the caption, begin of the alternative text."""
+    """``said``: the title, and the starts of the caption and of the alternative text."""
     title, caption, alt = said
     rows = tuple(
         DotRow(scene.place(row), scene.label(table, row), scene.look(table, row) if row.counted else None)
@@ -100,7 +100,7 @@ def _has_sizes(table: Table) -> bool:
 def _axis(
     scene: Scene, table: Table, metrics: Sequence[Metric], name: str, logarithmic: bool | None
 ) -> Axis | None:
-    """One axis for all metrics, which have one dimension; without a name, the unit alone is its label."""
+    """One axis for all metrics, of one dimension; without a name, its label is the unit."""
     dimension = metrics[0].dimension
     unit = scene.unit_of(dimension)
     cells = [row.cell(metric) for metric in metrics for row in table.rows]
@@ -129,15 +129,15 @@ def _beside(row: Row, metric: Metric, axis: Axis) -> str:
     if cell.summary is None:
         return absence(row.absence) or NOT_PRINTED
     modes = ", several modes" if row.has_modes_in(metric) else ""
-    return f"{axis.words(cell.summary.median)}  (n {cell.n}/{row.planned}{modes})"
+    return f"{axis.text(cell.summary.median)}  (n {cell.n}/{row.planned}{modes})"
 
 
 def _instead(row: Row, metric: Metric, axis: Axis) -> str:
-    """Where nothing can be drawn: the kind of absence, or the median that has no place."""
+    """The text where nothing can be drawn: the kind of absence, or the median off the axis."""
     summary = row.cell(metric).summary
     if summary is None:
         return kind_of(row.absence)
-    return "" if axis.shows(summary.median) else axis.words(summary.median)
+    return "" if axis.shows(summary.median) else axis.text(summary.median)
 
 
 def _without_place(scene: Scene, table: Table, columns: Sequence[DotColumn]) -> str:
@@ -154,9 +154,9 @@ def _row_text(scene: Scene, table: Table, row: Row, metrics: Sequence[Metric]) -
     name = scene.name(table, row)
     cells = [row.cell(metric) for metric in metrics]
     if not any(cell.summary for cell in cells):
-        return f"{name} has no figure"
+        return f"{name} has no value"
     said = (
-        quantity(cell.summary.median, cell.metric.dimension, scene.unit) if cell.summary else "no figure"
+        quantity(cell.summary.median, cell.metric.dimension, scene.unit) if cell.summary else "no value"
         for cell in cells
     )
     return f"{name} {', '.join(said)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import KERNEL
 from mpicampaign.show.charts.curves import by_host_group, by_placement
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.heat_maps import heat_maps
@@ -21,7 +20,7 @@ def every_chart(scene: Scene) -> Iterator[Chart]:
     """All charts that become figures, one table after the other, kernels last."""
     for table in scene.comparison.tables:
         yield from single_metrics(scene, table)
-        if table.suite != KERNEL:
+        if not table.useful:
             found = (chart(scene, table) for chart in (latency, at_sizes, by_host_group, by_placement))
             yield from (chart for chart in found if chart is not None)
         yield from heat_maps(scene, table)

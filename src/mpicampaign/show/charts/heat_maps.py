@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show.charts.model import Field, HeatMap
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
-from mpicampaign.show.numbers import number, quantity, unit_of
+from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def _heat_map(scene: Scene, found: Matrix) -> HeatMap:
         title,
         _caption(found, drawn) + left_out(scene, drawn),
         f"{title}. {_text(scene, found)}",
-        unit_of(found.metric.dimension, scene.unit),
+        found.metric.dimension.unit(scene.unit).name,
         found.placements,
         rows,
         tuple(reasons),
-        "; ".join(["medians, the lighter the better", *_marks_said(drawn, found.metric)]),
+        "; ".join(["medians, the lighter the better", *_mark_meanings(drawn, found.metric)]),
     )
 
 
@@ -65,12 +65,12 @@ def _field(scene: Scene, entry: Entry, marked: dict[str, str], fraction: Callabl
     if entry.cell is None or entry.cell.summary is None:
         return Field(marked[absence(entry.absence)])
     value = entry.cell.summary.median
-    text = number(value, entry.cell.metric.dimension, scene.unit)
+    text = entry.cell.metric.dimension.number(value, scene.unit)
     return Field(f"{text} {marks_of(entry.row, entry.cell.metric)}".rstrip(), value, fraction(value))
 
 
 def marks_of(row: Row | None, metric: Metric) -> str:
-    """What is to be known of a median: unverified runs, contradicted ones left out, several modes."""
+    """The marks of a median: unverified runs, contradicted ones left out, several modes."""
     if row is None:
         return ""
     verdicts = row.verdicts
@@ -88,7 +88,7 @@ def _reasons(found: Matrix) -> dict[str, str]:
 
 
 def _fractions(found: Matrix) -> Callable[[float], float]:
-    """How good a median is, the best 1; by the logarithm where the medians differ much."""
+    """How good a median is, up to 1 for the best; logarithmic where medians differ much."""
     medians = _medians(found)
     low, high = min(medians), max(medians)
     logarithmic = _is_logarithmic(medians)
@@ -114,11 +114,11 @@ def _is_logarithmic(medians: Sequence[float]) -> bool:
 def _caption(found: Matrix, rows: list[Row]) -> str:
     text = f"Medians over {repeats_of(rows)}. Lighter is better"
     text += ", by the logarithm" if _is_logarithmic(_medians(found)) else ""
-    return f"{'; '.join([text, *_marks_said(rows, found.metric)])}."
+    return f"{'; '.join([text, *_mark_meanings(rows, found.metric)])}."
 
 
-def _marks_said(rows: list[Row], metric: Metric) -> list[str]:
-    """What the marks mean that stand in the fields."""
+def _mark_meanings(rows: list[Row], metric: Metric) -> list[str]:
+    """The meanings of the marks in the fields."""
     marks = "".join(marks_of(row, metric) for row in rows if row.counted)
     return [f"{mark}: {meaning}" for mark, meaning in _MEANINGS.items() if mark in marks]
 

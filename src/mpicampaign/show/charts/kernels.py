@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.curves import (
     SIZE,
@@ -13,8 +12,7 @@ from mpicampaign.show.charts.curves import (
     WIRE,
     curve_of,
     largest,
-    size_axis,
-    value_axis,
+    log_axes,
     without_place,
 )
 from mpicampaign.show.charts.looks import LINES
@@ -33,8 +31,7 @@ if TYPE_CHECKING:
 
 def kernels(scene: Scene) -> Iterator[CurveChart]:
     """One chart for each kernel and host group that has curves."""
-    tables = [table for table in scene.comparison.tables if table.suite == KERNEL]
-    pairs = [(table, row) for table in tables for row in table.rows]
+    pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
     groups = grouped(pairs, lambda pair: (pair[0].benchmark, scene.place(pair[1])))
     for (benchmark, place), members in groups.items():
         chart = _kernel(scene, benchmark, place, members)
@@ -49,12 +46,13 @@ def _kernel(
     panels = grouped(counted, lambda pair: scene.label(*pair))
     curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
     drawn = [each for of_panel in curves.values() for each in of_panel]
-    across = size_axis(drawn, SIZE if benchmark == POINT_TO_POINT else f"{SIZE} per rank")
-    up = value_axis(scene, drawn, USEFUL, logarithmic=True)
-    if across is None or up is None:
+    per_rank = any(table.useful and table.useful.per == "rank" for table, _ in members)
+    axes = log_axes(scene, drawn, USEFUL, f"{SIZE} per rank" if per_rank else SIZE)
+    if axes is None:
         return None
+    across, up = axes
     parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
-    title, caption = _text(benchmark, place)
+    title, caption = _text(benchmark, place, _baseline(members))
     caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
     said = "; ".join(
         largest(scene, row, f"{table.title}, {scene.name(table, row)}", USEFUL) for table, row in members
@@ -63,28 +61,34 @@ def _kernel(
 
 
 def _curves(scene: Scene, table: Table, row: Row) -> Iterator[Curve]:
-    """Useful bandwidth, and beside it what crossed the wire where that is another."""
+    """Useful bandwidth, and wire bandwidth where it differs."""
     label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
     look = scene.looks[SERIES][label]
     useful, wire = (replace(look, line=line) for line in LINES[:2])
-    if table.label == BASELINE:
+    if table.is_baseline:
         yield curve_of(row, USEFUL, look, name, label)
-    elif table.benchmark == POINT_TO_POINT:
+    elif not (table.useful and table.useful.wire):
         yield curve_of(row, USEFUL, useful, name, label)
     else:
         yield curve_of(row, USEFUL, useful, name, f"{label}, useful")
         yield curve_of(row, WIRE, wire, f"{name}, wire", f"{label}, wire", thin=True)
 
 
-def _text(benchmark: str, place: str) -> tuple[str, str]:
+def _baseline(members: Sequence[tuple[Table, Row]]) -> str:
+    """The series with which the others are compared; empty where there is none."""
+    named = (table.useful.baseline for table, _ in members if table.useful)
+    return next(filter(None, named), "")
+
+
+def _text(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
     """Title and caption."""
     benchmark = visible(benchmark)
-    if benchmark == POINT_TO_POINT:
+    if not baseline:
         title = f"{benchmark}: bandwidth of all active pairs together, {place}"
         caption = "Each thick line is a number of pairs that are active at once, the median over repeats."
         return title, caption + " Thin lines: each repeat."
     caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
     caption += "that it crosses (the same for two ranks); "
-    caption += f"only useful bandwidth can be compared with {BASELINE}. "
+    caption += f"only useful bandwidth can be compared with {baseline}. "
     caption += "Thick lines: the median over repeats; thin lines: each repeat."
-    return f"{benchmark}: useful and wire bandwidth beside {BASELINE}, {place}", caption
+    return f"{benchmark}: useful and wire bandwidth beside {baseline}, {place}", caption

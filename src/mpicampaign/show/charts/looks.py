@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; their yellow is too pale for lines.
+# Okabe and Ito's colours, which colour-blind readers distinguish, too; their yellow is too pale for lines.
 # Dark and light ones take turns, so that neighbours differ in grey print.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#333333", "#CC79A7")
 LINES = ("solid", "dashed", "dotted", "dashdot")
@@ -16,7 +16,7 @@ MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "plus
 INK = "#000000"
 GREY = "#555555"
 PALE = "#dddddd"
-WORDS_CONTRAST = 4.5  # of words on white, as WCAG asks for
+TEXT_CONTRAST = 4.5  # of text on white, as WCAG asks for
 
 # Colours of heat maps from dark to light: cividis at nine places. Lightness rises all the way, so that it
 # reads the same in grey and for colour-blind readers.
@@ -28,7 +28,7 @@ SEQUENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one placement, host group or tree is drawn in all figures; ``ink`` is dark enough for words."""
+    """How one placement, host group or tree is drawn in all figures; ``ink`` is dark enough for text."""
 
     colour: str
     line: str
@@ -36,12 +36,12 @@ class Look:
 
     @property
     def ink(self) -> str:
-        """The colour, darkened until words in it are read well on white."""
+        """The colour, darkened until text in it is legible on white."""
         return dark_enough(self.colour)
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """A look for each name: colour, line and marker all change, so that print in grey tells them apart."""
+    """A look for each name: colour, line and marker all change, so that they differ in grey print, too."""
     return {
         name: Look(COLOURS[i % len(COLOURS)], LINES[i % len(LINES)], MARKERS[i % len(MARKERS)])
         for i, name in enumerate(dict.fromkeys(names))
@@ -62,8 +62,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def dark_enough(colour: str) -> str:
-    """The colour, darkened until it has `WORDS_CONTRAST` on white."""
-    while contrast(colour, "#ffffff") < WORDS_CONTRAST:
+    """The colour, darkened until it has `TEXT_CONTRAST` on white."""
+    while contrast(colour, "#ffffff") < TEXT_CONTRAST:
         parts = (int(int(colour[i : i + 2], 16) * 0.95) for i in (1, 3, 5))
         colour = "#" + "".join(f"{part:02x}" for part in parts)
     return colour
@@ -79,6 +79,6 @@ def shade(fraction: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def words_on(colour: str) -> str:
-    """Black or white, whichever is read better on the colour."""
-    return max(("#000000", "#ffffff"), key=lambda words: contrast(words, colour))
+def ink_on(colour: str) -> str:
+    """Black or white, whichever is more legible on the colour."""
+    return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, colour))

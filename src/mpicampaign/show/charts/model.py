@@ -1,7 +1,7 @@
 """The chart model: what a figure or a chart of the page shows, before anything draws it.
 
-Every value is that of the records (B, s, B/s); an axis knows in which unit it is drawn. Those who draw
-take values, looks and sentences from here and add none.
+Every value is that of the records (B, s, B/s); an axis knows in which unit it is drawn. Code that draws
+takes values, looks and sentences from here and adds none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What lies along a side of a chart; the scale is in the unit."""
+    """One side of a chart; the scale is in the unit."""
 
     name: str
     dimension: Dimension
@@ -32,7 +32,7 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """The name with the unit: ``bandwidth (MB/s)``; what is there of both."""
+        """The name with the unit: ``bandwidth (MB/s)``; either alone where the other is empty."""
         if self.name and self.unit.name:
             return f"{self.name} ({self.unit.name})"
         return self.name or self.unit.name
@@ -46,10 +46,10 @@ class Axis:
         return self.scale(self.scaled(value))
 
     def shows(self, value: float) -> bool:
-        """Whether a recorded value has a place: zero has none on a logarithmic axis."""
+        """Whether a recorded value is on the axis: zero is not on a logarithmic one."""
         return self.scale.shows(value)
 
-    def words(self, value: float) -> str:
+    def text(self, value: float) -> str:
         """A recorded value with its unit, as tables write it."""
         return quantity(value, self.dimension, self.unit.name)
 
@@ -68,7 +68,7 @@ class Repeat(NamedTuple):
 class Curve:
     """One column of one row over message size (B): its repeats, and their median at each size.
 
-    ``name`` says in full what it is, ``label`` what tells it from others beside it. ``thin``: drawn beside a
+    ``name``: in full; ``label``: what distinguishes it from others beside it. ``thin``: drawn beside a
     curve of the same colour that matters more.
     """
 
@@ -119,16 +119,16 @@ class Dot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DotCell:
-    """One metric of one row, and what is written beside it or in its place."""
+    """One metric of one row, and the text beside it or in its place."""
 
     dots: tuple[Dot, ...]
     summary: Summary | None
-    words: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """What a line is of; a row without any metric has no look."""
+    """A row's names and look; one without any metric has no look."""
 
     host_group: str
     label: str

@@ -28,7 +28,7 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
     def shows(self, value: float) -> bool:
-        """Whether the value has a place: zero has none on a logarithmic scale."""
+        """Whether the value is on the scale: zero is not on a logarithmic one."""
         return value > 0 or not self.logarithmic
 
     def ticks(self) -> list[float]:
@@ -64,7 +64,7 @@ def scale_for(values: Iterable[float], logarithmic: bool | None = None) -> Scale
 
 
 def size_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
-    """Message sizes to name: powers of two, apart by the same factor."""
+    """Message sizes to label: powers of two with a common factor between them."""
     powers = [power for power in range(63) if low <= 2**power <= high]
     step = max(1, -(-len(powers) // most))
     return [(2.0**power, format_size(2**power)) for power in powers[::step]]

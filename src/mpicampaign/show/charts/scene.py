@@ -1,4 +1,4 @@
-"""What all charts of a comparison have in common: names, looks, units, and words on what is left out."""
+"""What all charts of a comparison have in common: names, looks, units, and what is left out."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
-from mpicampaign.compare.metrics import BASELINE, KERNEL
+from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
-from mpicampaign.show.charts.units import unit_for
-from mpicampaign.show.sentences import KIND_WORDS, absence
+from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
@@ -19,21 +18,21 @@ if TYPE_CHECKING:
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.dimension import Dimension, Unit
+    from mpicampaign.dimension import Dimension
 
 _LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
 
-# What tells curves apart; the first in which they differ gives the colour.
+# What distinguishes curves; the first in which they differ gives the colour.
 PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ranks", "series")
 
 
 @dataclass(slots=True)
 class Scene:
-    """A comparison as it is drawn: what has a look has it in all figures and on the whole page.
+    """Names, looks and units of a comparison, the same in all figures and on the page.
 
     Colour and marker of a placement are its own. So is its line style, unless curves of one placement lie
-    beside each other: then the line style tells those apart.
+    beside each other: then the line style distinguishes those.
     """
 
     comparison: Comparison
@@ -46,12 +45,14 @@ class Scene:
         pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
         named = [self.facets(table, row) for table, row in pairs]
         self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
-        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite != KERNEL)
-        labels = (visible(table.label) for table in kernels_first if table.label != BASELINE)
-        self.looks[SERIES] = {**looks(labels), BASELINE: _OF_BASELINE}
+        kernels = {table.suite for table in self.comparison.tables if table.useful}
+        kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite not in kernels)
+        labels = [visible(table.label) for table in kernels_first if not table.is_baseline]
+        baselines = [visible(table.label) for table in kernels_first if table.is_baseline]
+        self.looks[SERIES] = {**looks(labels), **dict.fromkeys(baselines, _OF_BASELINE)}
 
     def facets(self, table: Table, row: Row) -> dict[str, str]:
-        """What the row is of, by facet."""
+        """The row's value of each facet."""
         ranks = "unknown" if row.ranks is None else f"{row.ranks} ranks"
         values = (visible(row.case.placement), self.place(row), ranks, visible(table.label))
         return dict(zip(FACETS, values, strict=True))
@@ -64,12 +65,12 @@ class Scene:
         return self._places[where]
 
     def label(self, table: Table, row: Row) -> str:
-        """The placement; with the number of ranks where the table has it with several."""
+        """The placement; with its number of ranks where the table has several for it."""
         several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
         return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
 
     def look(self, table: Table, row: Row) -> Look:
-        """The look of the placement; with several numbers of ranks, the line style tells these."""
+        """The look of the placement; with several numbers of ranks, the line style shows these."""
         look = self.looks[PLACEMENT][visible(row.case.placement)]
         ranks = self._ranks_of(table, row)
         if row.ranks is None or len(ranks) < 2:
@@ -77,7 +78,7 @@ class Scene:
         return replace(look, line=LINES[ranks.index(row.ranks) % len(LINES)])
 
     def _ranks_of(self, table: Table, row: Row) -> tuple[int, ...]:
-        """With how many ranks the table has the row's placement."""
+        """The numbers of ranks of the row's placement in the table."""
         key = (id(table), row.case.placement)
         if key not in self._ranks:
             found = {other.ranks for other in table.rows if other.case.placement == row.case.placement}
@@ -89,12 +90,13 @@ class Scene:
         return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
 
     def unit_of(self, dimension: Dimension) -> Unit:
-        """The unit of a dimension on all axes."""
-        return unit_for(dimension, self.unit)
+        """The unit of a dimension on all axes, as tables write it; a count has no name."""
+        unit = dimension.unit(self.unit)
+        return Unit("", unit.size) if dimension == COUNT else unit
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
-    """What is not in the figure, in words; empty where everything is."""
+    """What the figure leaves out; empty where nothing is left out."""
     cases = {row.case: row for row in rows}
     absent = grouped(
         (row for row in cases.values() if row.absence),
@@ -109,12 +111,12 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     contradicted = sum(row.verdicts.get("contradicted", 0) for row in partly)
     failed = sum(record.status == "failed" for row in partly for record in row.records)
     counts = ((contradicted, "contradicted"), (failed, "failed"))
-    reasons += [f"{count} {word} run{'s' * (count > 1)}" for count, word in counts if count]
+    reasons += [f"{count} {kind} run{'s' * (count > 1)}" for count, kind in counts if count]
     return f" Left out: {', '.join(reasons)}." if reasons else ""
 
 
 def repeats_of(rows: Iterable[Row]) -> str:
-    """How many repeats the rows have that count: ``5 repeats``, ``3 to 5 repeats``."""
+    """How many repeats of the rows count: ``5 repeats``, ``3 to 5 repeats``."""
     counts = {row.counted for row in rows if row.counted}
     if not counts:
         return "no repeats"
@@ -123,7 +125,7 @@ def repeats_of(rows: Iterable[Row]) -> str:
 
 
 def kind_of(reasons: Absence) -> str:
-    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it is of no kind."""
+    """The kind of a missing value, ``n/a`` or ``failed``; a dash where it has none."""
     kind = reasons[0].kind if reasons else NOT_PRINTED
     kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
-    return KIND_WORDS[kind] if kind in KINDS else "–"
+    return KIND_NAMES[kind] if kind in KINDS else "–"

@@ -1,4 +1,4 @@
-"""Curves of the page, all of a benchmark in one chart, of which the reader chooses some.
+"""Curves of the page, all of a benchmark in one chart; the reader chooses which are shown.
 
 Each line has a value in every facet (host group, placement, ranks, series); the reader ticks values, and a
 line is drawn where all of its values are ticked.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.metrics import BASELINE, KERNEL, POINT_TO_POINT, curve
+from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.curves import (
     COLUMNS,
@@ -17,8 +17,7 @@ from mpicampaign.show.charts.curves import (
     USEFUL,
     WIRE,
     curve_of,
-    size_axis,
-    value_axis,
+    log_axes,
     without_place,
 )
 from mpicampaign.show.charts.looks import LINES
@@ -40,7 +39,7 @@ MANY_LINES = 12  # above which only the first value of each facet but the colour
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of a facet, to be ticked: its swatch on the page is drawn as its lines are."""
+    """One value of a facet, with a tick box; its swatch looks like its lines."""
 
     name: str
     ticked: bool
@@ -51,7 +50,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What tells lines apart."""
+    """What distinguishes lines."""
 
     name: str
     values: tuple[Value, ...]
@@ -94,20 +93,20 @@ def selections(scene: Scene) -> list[SelectionChart]:
 
 
 def _columns(tables: Sequence[Table]) -> list[str]:
-    """Which columns are drawn: of kernels no time, since their bandwidth is made of it."""
-    if any(table.suite == KERNEL for table in tables):
-        one_way = tables[0].benchmark == POINT_TO_POINT
-        return [USEFUL] if one_way else [USEFUL, WIRE]
+    """Which columns are drawn; no time of kernels, since their bandwidth is derived from it."""
+    useful = [table.useful for table in tables if table.useful]
+    if useful:
+        return [USEFUL, WIRE] if any(each.wire for each in useful) else [USEFUL]
     return [ELAPSED, USEFUL]
 
 
 def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
-    """The rows that have the column at two sizes or more; of the baseline no wire bandwidth."""
+    """The rows with the column at two sizes or more; the baseline has no wire bandwidth."""
     return [
         (table, row)
         for table in tables
         for row in table.rows
-        if not (column == WIRE and table.label == BASELINE)
+        if not (column == WIRE and table.is_baseline)
         and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
     ]
 
@@ -120,18 +119,19 @@ def _chart(
     pairs = zip(named, (row for _, row in rows), strict=True)
     lines = tuple(_line(scene, facets, values, row, column) for values, row in pairs)
     curves = tuple(line.curve for line in lines)
-    across, up = size_axis(curves), value_axis(scene, curves, column, logarithmic=True)
-    if across is None or up is None:
+    axes = log_axes(scene, curves, column)
+    if axes is None:
         return None
+    across, up = axes
     title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
     note = without_place(across, [CurvePanel("", up, curves)]).strip()
     return SelectionChart(anchor, title, across, up, facets, lines, note)
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
-    """The facets in which lines differ: colour and marker tell the first, the line style the second.
+    """The facets in which lines differ: colour and marker show the first, the line style the second.
 
-    Where lines differ in one alone, they have its line style, too.
+    Where lines differ in one facet alone, it has a line style, too.
     """
     differing = [name for name in FACETS if len({values[name] for values in named}) > 1]
     for place, name in enumerate(differing):
@@ -157,11 +157,11 @@ def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row
     values = [facet.values[index] for facet, index in zip(facets, chosen, strict=True)]
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
-    told = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
+    line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
     name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets)))
-    return FacetChoice(curve_of(row, column, replace(look, line=told), name), chosen)
+    return FacetChoice(curve_of(row, column, replace(look, line=line), name), chosen)
 
 
 def _others(facets: Iterable[Facet]) -> list[str]:
-    """Facets that are told beside host group and placement, where lines differ in them."""
+    """Facets beside host group and placement in which lines differ."""
     return [facet.name for facet in facets if facet.name not in (HOST_GROUP, PLACEMENT)]

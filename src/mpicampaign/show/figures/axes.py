@@ -68,17 +68,17 @@ class Panel:
         """The two axes' lines and a title above."""
         corner, p = (self.place.left, self.place.bottom), self.place
         self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
-        words = fitting(title, p.width + 0.5, 9)
-        self.page.words(p.left, p.top + 0.11, words, size=9)
+        text = fitting(title, p.width + 0.5, 9)
+        self.page.text(p.left, p.top + 0.11, text, size=9)
 
     def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
         """Grid lines from the lower side at values in the axis' unit, with their names below."""
         p = self.place
         places = [p.left + self.across.scale(value) * p.width for value, _ in ticks]
         self.page.lines([[(x, p.bottom), (x, p.top)] for x in places], PALE, 0.6)
-        for x, (_, words) in zip(places, ticks, strict=True):
+        for x, (_, text) in zip(places, ticks, strict=True):
             if named:
-                self.page.words(x, p.bottom - 0.06, words, size=_LABEL, align="center", upright="top")
+                self.page.text(x, p.bottom - 0.06, text, size=_LABEL, align="center", upright="top")
 
     def up_ticks(self, named: bool = True) -> None:
         """Grid lines from the left side, with their names beside."""
@@ -88,7 +88,7 @@ class Panel:
         self.page.lines([[(p.left, y), (p.right, y)] for y in places], PALE, 0.6)
         for y, value in zip(places, values, strict=True):
             if named:
-                self.page.words(p.left - 0.06, y, plain(value), size=_LABEL, align="right")
+                self.page.text(p.left - 0.06, y, plain(value), size=_LABEL, align="right")
 
     def name_ends(self, ends: Sequence[End], room: float) -> None:
         """Names at the right of lines, ``room`` inches at most, moved apart where they would overlap."""
@@ -97,8 +97,8 @@ class Panel:
         left = self.place.right + 0.16
         for end, height in zip(ordered, heights, strict=True):
             self.page.lines([[(end.x + 0.02, end.y), (left - 0.02, height)]], end.colour, 0.6)
-            words = fitting(end.label, room - 0.18, _LABEL, bold=True)
-            self.page.words(left, height, words, size=_LABEL, colour=end.colour, bold=True)
+            text = fitting(end.label, room - 0.18, _LABEL, bold=True)
+            self.page.text(left, height, text, size=_LABEL, colour=end.colour, bold=True)
 
 
 class PanelGrid(NamedTuple):
@@ -153,8 +153,8 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
         panel.frame(part.title)
         if grid.lowest(index):
             middle = place.left + place.width / 2
-            page.words(middle, place.bottom - 0.3, chart.across.label, size=8, align="center")
+            page.text(middle, place.bottom - 0.3, chart.across.label, size=8, align="center")
         panels.append(panel)
     middle = (grid.places[-1].bottom + grid.places[0].top) / 2
-    page.words(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)
+    page.text(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)
     return panels

@@ -102,11 +102,11 @@ def _draw_key(page: Page, key: list[Curve], height: float, width: float) -> None
         x = 0.72 + (index % 2) * column
         y = height - 0.1 - (index // 2) * _KEY_PITCH
         page.lines([[(x, y), (x + _KEY_LINE, y)]], curve.look.colour, _pen(curve, width), curve.look.line)
-        page.words(x + _KEY_LINE + 0.08, y, _key_words(curve.label, column - _KEY_LINE - 0.2), size=8)
+        page.text(x + _KEY_LINE + 0.08, y, _key_text(curve.label, column - _KEY_LINE - 0.2), size=8)
 
 
-def _key_words(words: str, room: float) -> str:
-    """The label cut in its middle, never in what tells useful from wire bandwidth."""
-    tail = words[words.rfind(",") :] if words.endswith((", useful", ", wire")) else ""
-    stem = words[: len(words) - len(tail)]
+def _key_text(text: str, room: float) -> str:
+    """The label cut in its middle, never in its end, useful or wire bandwidth."""
+    tail = text[text.rfind(",") :] if text.endswith((", useful", ", wire")) else ""
+    stem = text[: len(text) - len(tail)]
     return fitting(stem, room - width_of(tail, 8), 8) + tail

@@ -25,7 +25,7 @@ _FOOT = 0.45 + KEY
 _SIZE = 7.5
 _APART = 0.035  # inches from where on the mean is marked beside the median
 _BETWEEN = 0.2  # inches between columns
-_BESIDE = 1.75  # for the value in words, where there is one column
+_BESIDE = 1.75  # for the text of the value, where there is one column
 _KEY = "mark: one repeat, hollow if not plainly verified; bar: minimum to maximum; stroke: median; "
 _KEY += "×: mean, where it lies apart"
 
@@ -57,12 +57,12 @@ def draw_dots(chart: DotChart) -> Page:
         panel = _panel(page, place, column)
         _draw_cells(panel, sheet, column.cells)
         for line in sheet.lines:
-            _words(panel, line, column.cells[line.number], beside=len(chart.columns) == 1)
+            _cell_text(panel, line, column.cells[line.number], beside=len(chart.columns) == 1)
     return page
 
 
 def _places(chart: DotChart, sheet: Sheet) -> list[Place]:
-    """Where the columns lie; one alone leaves room for words at its right, several have titles."""
+    """Where the columns lie; one alone leaves room for text at its right, several have titles."""
     count = len(chart.columns)
     if count == 1:
         width = WIDTH - sheet.left - _BESIDE
@@ -93,10 +93,10 @@ def _names(page: Page, sheet: Sheet) -> None:
     before = ""
     for line in sheet.lines:
         look, place = line.row.look, line.row.host_group
-        words = fitting(line.row.label, 1.1, _SIZE)
-        page.words(sheet.left - 0.1, line.y, words, _SIZE, look.ink if look else GREY, align="right")
+        text = fitting(line.row.label, 1.1, _SIZE)
+        page.text(sheet.left - 0.1, line.y, text, _SIZE, look.ink if look else GREY, align="right")
         if place != before:
-            page.words(0.1, line.y, fitting(place, 1.3, 8, bold=True), 8, bold=True)
+            page.text(0.1, line.y, fitting(place, 1.3, 8, bold=True), 8, bold=True)
             edge = line.y + sheet.pitch / 2 + _GROUP_GAP / 2
             if before:
                 page.lines([[(0.1, edge), (WIDTH - 0.1, edge)]], PALE, 0.8)
@@ -112,7 +112,7 @@ def _panel(page: Page, place: Place, column: DotColumn) -> Panel:
     panel.frame(column.title)
     middle = place.left + place.width / 2
     below = fitting(column.across.label, place.width + 0.4, 8)
-    page.words(middle, place.bottom - 0.3, below, size=8, align="center")
+    page.text(middle, place.bottom - 0.3, below, size=8, align="center")
     return panel
 
 
@@ -149,15 +149,15 @@ def _marks(panel: Panel, sheet: Sheet, cells: Sequence[DotCell]) -> None:
         panel.page.marks(places, look.marker, look.colour, 2.8, hollow)
 
 
-def _words(panel: Panel, line: Line, cell: DotCell, beside: bool) -> None:
+def _cell_text(panel: Panel, line: Line, cell: DotCell, beside: bool) -> None:
     """What is written beside a bar, or in its place."""
     left = panel.place.left
-    if not cell.words:
+    if not cell.text:
         return
     if cell.summary is not None and beside:
         shown = panel.across.shows(cell.summary.maximum)
         right = panel.x(cell.summary.maximum) if shown else left
-        panel.page.words(right + 0.09, line.y, cell.words, 7)
+        panel.page.text(right + 0.09, line.y, cell.text, 7)
         return
     room = WIDTH - left - 0.2 if beside else panel.place.width - 0.1
-    panel.page.words(left + 0.08, line.y, fitting(cell.words, room, 7), 7, GREY)
+    panel.page.text(left + 0.08, line.y, fitting(cell.text, room, 7), 7, GREY)

@@ -34,7 +34,7 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn figure; ``alt`` says in words what it shows."""
+    """A drawn figure; ``alt`` describes it."""
 
     name: str
     title: str

@@ -1,6 +1,6 @@
 """A page on which figures are drawn, and how it is written as SVG, PNG and PDF.
 
-All places are inches from the lower left corner, and lines and words are put there directly: matplotlib's own
+All places are inches from the lower left corner, and lines and texts are put there directly: matplotlib's own
 axes measure and place their ticks and labels anew each time that a figure is written, which took more than
 half of the time of a figure.
 """
@@ -71,8 +71,8 @@ class Page:
         self.title = title
         self._figure = Figure(figsize=(WIDTH, height + _TITLE), facecolor="white")
         self._order = 1
-        words = fitting(title, WIDTH - 0.2, 11, bold=True)
-        self.words(0.1, height + 0.12, words, size=11, bold=True, upright="center")
+        shown = fitting(title, WIDTH - 0.2, 11, bold=True)
+        self.text(0.1, height + 0.12, shown, size=11, bold=True, upright="center")
 
     def lines(
         self,
@@ -114,11 +114,11 @@ class Page:
         drawn.set(zorder=self._next())
         self._add(drawn)
 
-    def words(
+    def text(
         self,
         x: float,
         y: float,
-        words: str,
+        text: str,
         size: float = 8,
         colour: str = INK,
         align: str = "left",
@@ -126,11 +126,11 @@ class Page:
         bold: bool = False,
         turned: bool = False,
     ) -> None:
-        """Words at a place, which is their left, centre or right end."""
+        """Text at a place, which is its left, centre or right end."""
         self._figure.text(
             x,
             y,
-            words,
+            text,
             fontsize=size,
             color=colour,
             ha=align,
@@ -142,9 +142,9 @@ class Page:
             transform=self._figure.dpi_scale_trans,
         )
 
-    def key(self, words: str) -> None:
+    def key(self, text: str) -> None:
         """What the marks mean, at the foot: the file may be shown without its caption."""
-        self.words(0.1, 0.09, fitting(words, WIDTH - 0.2, 7), 7, GREY)
+        self.text(0.1, 0.09, fitting(text, WIDTH - 0.2, 7), 7, GREY)
 
     def box(self, place: Place, colour: str) -> None:
         """A filled box with a white edge."""
@@ -191,41 +191,41 @@ def _shortened(path: re.Match[bytes]) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def width_of(words: str, size: float, bold: bool = False) -> float:
-    """How wide the words are (inches)."""
+def width_of(text: str, size: float, bold: bool = False) -> float:
+    """How wide the text is (inches)."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
     from matplotlib.ft2font import LoadFlags
 
     weight = "bold" if bold else "normal"
     font = get_font(findfont(FontProperties(family=STYLE["font.family"], weight=weight)))
     font.set_size(size, 72)
-    font.set_text(words, 0.0, flags=LoadFlags.NO_HINTING)
+    font.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
     return float(font.get_width_height()[0]) / 64 / 72
 
 
-def fitting(words: str, width: float, size: float, bold: bool = False) -> str:
-    """The words; where they are wider than ``width`` inches, the middle gives way to an ellipsis.
+def fitting(text: str, width: float, size: float, bold: bool = False) -> str:
+    """The text; where it is wider than ``width`` inches, an ellipsis replaces its middle.
 
     Long names of one campaign often differ at their ends only.
     """
-    if width_of(words, size, bold) <= width:
-        return words
-    fits, too_long = 0, len(words)
+    if width_of(text, size, bold) <= width:
+        return text
+    fits, too_long = 0, len(text)
     while too_long - fits > 1:
         kept = (fits + too_long) // 2
-        narrow = width_of(_without_middle(words, kept), size, bold) <= width
+        narrow = width_of(_without_middle(text, kept), size, bold) <= width
         fits, too_long = (kept, too_long) if narrow else (fits, kept)
-    return _without_middle(words, fits)
+    return _without_middle(text, fits)
 
 
-def _without_middle(words: str, kept: int) -> str:
+def _without_middle(text: str, kept: int) -> str:
     head = -(-kept // 2)
-    return words[:head] + "…" + words[len(words) - (kept - head) :]
+    return text[:head] + "…" + text[len(text) - (kept - head) :]
 
 
-def widest(words: Sequence[str], limit: float, size: float, bold: bool = False) -> float:
+def widest(texts: Sequence[str], limit: float, size: float, bold: bool = False) -> float:
     """The width of the widest, ``limit`` at most (inches)."""
-    return min(limit, max((width_of(each, size, bold) for each in words), default=0.0))
+    return min(limit, max((width_of(each, size, bold) for each in texts), default=0.0))
 
 
 def spread(positions: Sequence[float], gap: float, top: float = 1.0) -> list[float]:

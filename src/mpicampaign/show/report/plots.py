@@ -1,29 +1,25 @@
 """The report's curves as data for Bokeh's program for browsers, and that program, both inline in the page.
 
 Bokeh is imported only when there is something to draw. Foreign text goes into tooltips alone, which Bokeh
-fills as text; labels of axes are our own words.
+fills as text; labels of axes are this program's own.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.charts.scales import size_ticks
-from mpicampaign.show.numbers import number
-from mpicampaign.show.sentences import KIND_WORDS
+from mpicampaign.show.sentences import kind_name
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.records import Record
     from mpicampaign.show.charts.selection import SelectionChart
 
 _MOST_SIZES = 9  # that are named on the axis of sizes
@@ -63,20 +59,20 @@ def plot(chart: SelectionChart) -> dict[str, Any]:
 
 
 def _size_ticks(sizes: Sequence[int]) -> dict[Any, Any]:
-    """Powers of 2 by name, a few bits apart, within the range of sizes; else the sizes themselves."""
+    """Labelled powers of 2 within the range of sizes; else the sizes themselves."""
     positive = [size for size in sizes if size > 0]
     powers = size_ticks(positive[0], positive[-1], _MOST_SIZES)
     return dict(powers) or {float(size): format_size(size) for size in positive}
 
 
 def _drawn(chart: SelectionChart, values: Mapping[int, float]) -> dict[int, float]:
-    """What the axes can show, in their unit, to five digits: a screen tells no more apart."""
+    """What the axes can show, in their unit, to five digits: a screen resolves no more."""
     shown = {s: v for s, v in values.items() if chart.across.shows(s) and chart.up.shows(v)}
     return {size: float(f"{chart.up.scaled(value):.5g}") for size, value in shown.items()}
 
 
 def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
-    """A line through each row's medians, and a point at each, which says what it is."""
+    """A line through each row's medians, with a labelled point at each."""
     from bokeh.models import ColumnDataSource, HoverTool
 
     curves = [line.curve for line in chart.lines]
@@ -97,7 +93,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
         "x": [size for *_, size, _ in flat],
         "y": [value for *_, value in flat],
         "size": [format_size(size) for *_, size, _ in flat],
-        "median": [number(curve.median[size], chart.up.dimension, unit) for _, curve, size, _ in flat],
+        "median": [chart.up.dimension.number(curve.median[size], unit) for _, curve, size, _ in flat],
         "colour": [curve.look.colour for _, curve, *_ in flat],
         "marker": [curve.look.marker for _, curve, *_ in flat],
         "what": [curve.name for _, curve, *_ in flat],
@@ -110,7 +106,7 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
 
 
 def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
-    """Thin lines, each of which knows its run."""
+    """Thin lines, each with its run."""
     from bokeh.models import ColumnDataSource, HoverTool
 
     flat = [
@@ -128,7 +124,7 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
         "repeat": [run.repeat for *_, run, _ in flat],
         "hosts": [visible(", ".join(run.hosts)) for *_, run, _ in flat],
         "job": [visible(run.job_id) for *_, run, _ in flat],
-        "state": [_state_words(run) for *_, run, _ in flat],
+        "state": [kind_name(run.verdict or UNVERIFIED) for *_, run, _ in flat],
     }
     source = ColumnDataSource(data, name="repeats")
     style = {"line_color": "colour", "line_dash": "dash", "line_alpha": 0.55, "visible": False}
@@ -142,16 +138,11 @@ def _draw_repeats(canvas: Any, chart: SelectionChart) -> None:
     canvas.add_tools(hover)
 
 
-def _state_words(run: Record) -> str:
-    verdict = run.verdict or UNVERIFIED
-    return KIND_WORDS.get(verdict, verdict)
-
-
 # What goes into the page
 
 
 def inline_json(data: Any) -> Markup:
-    """JSON that may stand in a script element: no character of it is markup or ends a line of a script."""
+    """JSON for a script element: no character is markup or ends a line of a script."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -160,8 +151,8 @@ def inline_json(data: Any) -> Markup:
 
 def curves_data(found: Sequence[SelectionChart]) -> Markup:
     """All charts as one inline JSON: by anchor, Bokeh's item and the facet values of each line."""
-    lines = {chart.anchor: [line.values for line in chart.lines] for chart in found}
-    return inline_json({chart.anchor: {"item": plot(chart), "lines": lines[chart.anchor]} for chart in found})
+    pairs = ((chart, [line.values for line in chart.lines]) for chart in found)
+    return inline_json({chart.anchor: {"item": plot(chart), "lines": lines} for chart, lines in pairs})
 
 
 def bokeh_script() -> Markup:
@@ -170,8 +161,3 @@ def bokeh_script() -> Markup:
 
     (text,) = Resources(mode="inline", components=["bokeh"]).js_raw[:1]
     return Markup(text.strip())
-
-
-def script_hash(text: str) -> str:
-    """What a Content-Security-Policy calls an inline script, so that no other one runs."""
-    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

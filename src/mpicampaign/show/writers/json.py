@@ -15,7 +15,7 @@ JSON_VERSION = 1
 
 
 def data_to_json(data: Data, campaign: str) -> str:
-    """One object for each line, ``null`` where there is no figure; format in docs/formats.md."""
+    """One object for each line, ``null`` where there is no value; format in docs/formats.md."""
     rows = [dict(zip(data.names, line, strict=True)) for line in data.lines]
     header = {"format": JSON_FORMAT, "version": JSON_VERSION, "campaign": campaign, "columns": data.names}
     return json.dumps({**header, "rows": rows}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

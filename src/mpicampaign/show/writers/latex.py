@@ -1,7 +1,7 @@
 """Tables as LaTeX with booktabs; every text is escaped for any engine and input encoding.
 
-Grids are floats where each fits on a page with its footnotes, else longtables: LaTeX cuts off what a float
-has too much. The size of letters is chosen by the length of the texts.
+Grids are floats where each fits on a page with its footnotes, else longtables: LaTeX cuts off
+floats that are too long. The size of letters depends on the length of the texts.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import Grid
+from mpicampaign.show.document import Grid, plain
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.show.document import Box, Node
+    from mpicampaign.show.document import Box, Node, Text
 
 _LINES = 45  # of table and footnotes that a page of LaTeX's own classes holds beside the caption
 _NOTE_LINE = 80  # letters of a footnote in a line
@@ -75,12 +75,12 @@ _PRINTED = re.compile(
 )
 
 
-def latex_text(text: str) -> str:
+def latex_text(text: Text) -> str:
     r"""The text so that LaTeX prints it as it is: ``50\,%`` becomes ``50\textbackslash{},\%``.
 
     Letters that not every engine has are written as their code points, such as ``U+5BBD``.
     """
-    composed = unicodedata.normalize("NFC", visible(text))
+    composed = unicodedata.normalize("NFC", visible(plain(text)))
     escaped = "".join(_ESCAPES.get(character) or _plain(character) for character in composed)
     return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)  # two hyphens are no dash, two quotes no other quote
 
@@ -93,7 +93,7 @@ def _plain(character: str) -> str:
 
 
 def to_latex(document: Iterable[Node]) -> str:
-    """One table for each grid, after a line that says what has to be loaded; the text is the author's own."""
+    """One table for each grid, after a line with the packages to load; other nodes are left out."""
     found = [node for node in document if isinstance(node, Grid)]
     if any(_lines(grid) > _LINES for grid in found):  # floats would drift between the parts of the others
         return "\n".join([r"% needs \usepackage{booktabs,longtable}", *map(_longtable, found)])
@@ -104,7 +104,7 @@ def to_latex(document: Iterable[Node]) -> str:
 
 def _lines(grid: Grid) -> int:
     """How many lines the grid takes with its footnotes."""
-    return len(grid.lines) + sum(1 + len(words) // _NOTE_LINE for _, words in grid.footnotes)
+    return len(grid.lines) + sum(1 + len(text) // _NOTE_LINE for _, text in grid.footnotes)
 
 
 def _float(grid: Grid) -> str:
@@ -152,7 +152,7 @@ def _widths(grid: Grid) -> list[int]:
 
 
 def _size(grid: Grid) -> list[str]:
-    """What makes letters and gaps small enough for the width of a page, as far as that can be."""
+    """Commands that make letters and gaps small enough for the page, as far as possible."""
     letters, gaps = sum(_widths(grid)), len(grid.header)
     if letters * _SIZES[0][1] + gaps * 2 * _GAP <= _WIDTH:
         return []
@@ -160,13 +160,13 @@ def _size(grid: Grid) -> list[str]:
     return [rf"  {next(sizes, _SIZES[-1][0])}\setlength{{\tabcolsep}}{{{_GAP / 2:g}pt}}"]
 
 
-def _letters(text: str) -> int:
+def _letters(text: Text) -> int:
     """How many letters are printed for the text."""
-    return sum(1 if c in _ESCAPES else len(_plain(c)) for c in visible(text))
+    return sum(1 if c in _ESCAPES else len(_plain(c)) for c in visible(plain(text)))
 
 
 def _columns(grid: Grid) -> str:
-    """Left for names, in lines where they are long; right for figures."""
+    """Left for names, in lines where they are long; right for numbers."""
     names = "".join(f"p{{{_NAME * 0.45:g}em}}" if broken else "l" for broken in _broken(grid))
     return names + "r" * (len(grid.header) - grid.names)
 
@@ -198,14 +198,14 @@ def _cells(line: Sequence[Box], broken: Sequence[bool]) -> Iterable[str]:
 
 
 def _marks(box: Box, beside: bool = False) -> str:
-    """The marks of footnotes; short ones ``beside`` the column, so that figures stay below each other."""
+    """The marks of footnotes; short ones ``beside`` the column, so that numbers stay aligned."""
     text = ",".join(box.marks)
     marks = rf"\textsuperscript{{{text}}}" if text else ""
     return rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks
 
 
-def _breakable(text: str, unbroken: int) -> str:
-    """Escaped, with places where a long path, address or foreign word may be broken.
+def _breakable(text: Text, unbroken: int) -> str:
+    """Escaped, with places where a long path, address or foreign name may be broken.
 
     What is longer than ``unbroken`` letters even so may be broken anywhere.
     """
@@ -216,7 +216,7 @@ def _breakable(text: str, unbroken: int) -> str:
 
 
 def _cut(part: str) -> str:
-    """With a break between any two letters, so dear that better places are taken first."""
+    """With a break between any two letters, at a penalty that prefers better places."""
     return r"\penalty500{}".join(_PRINTED.findall(part))
 
 
@@ -224,8 +224,8 @@ def _footnotes(grid: Grid) -> list[str]:
     if not grid.footnotes:
         return []
     notes = [
-        rf"  \noindent\textsuperscript{{{mark}}}~{_breakable(words, _UNBROKEN_NOTE)}"
-        for mark, words in grid.footnotes
+        rf"  \noindent\textsuperscript{{{mark}}}~{_breakable(text, _UNBROKEN_NOTE)}"
+        for mark, text in grid.footnotes
     ]
     return [r"  \par\smallskip\raggedright", r"  \footnotesize", *(f"{note}\\par" for note in notes)]
 

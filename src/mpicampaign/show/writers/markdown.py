@@ -6,20 +6,20 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.show.document import Box, Node
+    from mpicampaign.show.document import Box, Node, Text
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: Text) -> str:
     """The text so that no renderer takes a part of it for markup, HTML or a cell's end."""
-    text = html.escape(visible(text), quote=False)
-    return re.sub(r"([\\`*_|~#$\[\]])", r"\\\1", text)
+    escaped = html.escape(visible(plain(text)), quote=False)
+    return re.sub(r"([\\`*_|~#$\[\]])", r"\\\1", escaped)
 
 
 def markdown(document: Iterable[Node]) -> str:
@@ -29,16 +29,16 @@ def markdown(document: Iterable[Node]) -> str:
 
 def _part(node: Node) -> str:
     match node:
-        case Heading(words):
-            return f"## {markdown_text(words)}"
-        case Caption(words):
-            return words
-        case Paragraph(words):
-            return markdown_text(words)
+        case Heading(text):
+            return f"## {markdown_text(text)}"
+        case Caption(text):
+            return text
+        case Paragraph(text):
+            return markdown_text(text)
         case Items(items):
             return "\n".join(f"- {markdown_text(item)}" for item in items)
-        case Statement(words, details):
-            return "- " + "\n  - ".join(map(markdown_text, (words, *details)))
+        case Statement(text, details):
+            return "- " + "\n  - ".join(map(markdown_text, (text, *details)))
         case Grid():
             return _grid(node)
 
@@ -46,10 +46,10 @@ def _part(node: Node) -> str:
 def _grid(grid: Grid) -> str:
     """Under its title where it has one, its footnotes below."""
     title = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
-    figures = len(grid.header) - grid.names - grid.remarks
-    rule = "|" + "---|" * grid.names + "---:|" * figures + "---|" * grid.remarks
+    numbers = len(grid.header) - grid.names - grid.remarks
+    rule = "|" + "---|" * grid.names + "---:|" * numbers + "---|" * grid.remarks
     lines = [_line([*map(_box, line), *[""] * (len(grid.header) - len(line))]) for line in grid.lines]
-    notes = [f"<sup>{mark}</sup> {markdown_text(words)}  " for mark, words in grid.footnotes]
+    notes = [f"<sup>{mark}</sup> {markdown_text(text)}  " for mark, text in grid.footnotes]
     table = [*title, _line(map(markdown_text, grid.header)), rule, *lines]
     return "\n".join([*table, "", *notes] if notes else table)
 

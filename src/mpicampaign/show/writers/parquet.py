@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def data_to_parquet(data: Data, campaign: str) -> bytes:
-    """One column for each column, ``null`` where there is no figure; the campaign's name in the metadata.
+    """One column for each column, ``null`` where there is no value; the campaign's name in the metadata.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""Documents as aligned text for a terminal: names to the left, figures to the right, marks behind them."""
+"""Documents as aligned text for a terminal: names to the left, numbers to the right, marks after them."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement
+from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import clip, display_width, pad
 
@@ -30,25 +30,25 @@ def terminal_text(document: Sequence[Node], width: int = WIDTH) -> str:
 
 def _lines(node: Node, width: int) -> list[str]:
     match node:
-        case Heading(words):
-            return [clip(words, width), "─" * display_width(clip(words, width))]
-        case Caption(words):
-            return [clip(_GAP + words, width)]
-        case Paragraph(words):
-            return _wrap(words, width)
+        case Heading(text):
+            return [clip(text, width), "─" * display_width(clip(text, width))]
+        case Caption(text):
+            return [clip(_GAP + text, width)]
+        case Paragraph(text):
+            return _wrap(plain(text), width)
         case Items(items):
-            return [line for words in items for line in _wrap(words, width, _GAP)]
-        case Statement(words, details):
+            return [line for item in items for line in _wrap(plain(item), width, _GAP)]
+        case Statement(text, details):
             below = [line for detail in details for line in _wrap(detail, width, 2 * _GAP)]
-            return [*_wrap(words, width, _GAP), *below]
+            return [*_wrap(text, width, _GAP), *below]
         case Grid():
             return _titled(node, width) if node.title else _aligned(node, width)
 
 
 def _aligned(grid: Grid, width: int) -> list[str]:
     """A grid without title, indented: columns without any text are left out, long lines are cut."""
-    header = [grid.header] if any(grid.header) else []
-    lines = [*header, *([box.text for box in line] for line in grid.lines)]
+    header = [list(map(plain, grid.header))] if any(grid.header) else []
+    lines = [*header, *([plain(box.text) for box in line] for line in grid.lines)]
     count = len(grid.header)
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
@@ -64,7 +64,7 @@ def _aligned(grid: Grid, width: int) -> list[str]:
 
 
 def _narrow(widths: list[int], names: int, width: int) -> None:
-    """Where a line is too long, host groups are cut first, then placements; figures never."""
+    """Where a line is too long, host groups are cut first, then placements; numbers never."""
     for column in range(min(2, names)):
         excess = sum(wide + len(_GAP) for wide in widths if wide) - width
         if excess > 0:
@@ -72,28 +72,28 @@ def _narrow(widths: list[int], names: int, width: int) -> None:
 
 
 def _titled(grid: Grid, width: int) -> list[str]:
-    """At most ``width`` columns wide; a wide one in parts, names repeated."""
+    """A grid with title; a wide one in parts with the names repeated."""
     columns = [_column(grid, index, width) for index in range(len(grid.header))]
-    if sum(map(_width, columns)) - len(_GAP) > width:  # then figures have two thirds of the line
+    if sum(map(_width, columns)) - len(_GAP) > width:  # then numbers have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
         columns[: grid.names] = [_column(grid, index, most) for index in range(grid.names)]
-    names, figures = columns[: grid.names], columns[grid.names :]
-    lines = _lines(Heading(grid.title), width)
-    for part in _parts(names, figures, width):
+    names, numbers = columns[: grid.names], columns[grid.names :]
+    lines = _lines(Heading(plain(grid.title)), width)
+    for part in _parts(names, numbers, width):
         lines += [clip(_GAP.join(texts).rstrip(), width) for texts in zip(*part, strict=True)]
         lines.append("")
-    notes = [line for mark, words in grid.footnotes for line in _wrap(f"{mark}  {words}", width)]
+    notes = [line for mark, text in grid.footnotes for line in _wrap(f"{mark}  {text}", width)]
     return [*lines[:-1], *([""] if notes else []), *notes]
 
 
 def _column(grid: Grid, index: int, most: int) -> list[str]:
-    """Heading and cells of a column, all of one width and at most so wide; texts are cut, marks never."""
+    """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never."""
     boxes = [Box(grid.header[index]), *(line[index] for line in grid.lines)]
     marks = max(len(_marks(box)) for box in boxes)
     if index < grid.names:
-        texts = [clip(box.text, max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
+        texts = [clip(plain(box.text), max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
     else:
-        texts = [clip(box.text, max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
+        texts = [clip(plain(box.text), max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
     wide = max(map(display_width, texts))
     return [pad(text, wide, right=index >= grid.names) for text in texts]
 
@@ -106,11 +106,11 @@ def _marks(box: Box) -> str:
     return f" {','.join(box.marks)}" if box.marks else ""
 
 
-def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int) -> Iterable[list[list[str]]]:
-    """The columns of each part: as many as the width holds, at least one of figures."""
+def _parts(names: Sequence[list[str]], numbers: Sequence[list[str]], width: int) -> Iterable[list[list[str]]]:
+    """The columns of each part: as many as the width holds, at least one of numbers."""
     used = sum(map(_width, names)) - len(_GAP)
     part: list[list[str]] = []
-    for column in figures:
+    for column in numbers:
         if part and used + sum(map(_width, (*part, column))) > width:
             yield [*names, *part]
             part = []
@@ -119,14 +119,14 @@ def _parts(names: Sequence[list[str]], figures: Sequence[list[str]], width: int)
 
 
 def _wrap(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most ``width`` columns; words longer than a line are cut."""
+    """Lines of at most ``width`` columns; terms longer than a line are cut."""
     lines, line = [], indent
-    for word in text.split():
-        word = clip(word, width - len(indent) - 2)
-        if line.strip() and display_width(line) + 1 + display_width(word) > width:
+    for term in text.split():
+        term = clip(term, width - len(indent) - 2)
+        if line.strip() and display_width(line) + 1 + display_width(term) > width:
             lines.append(line)
             line = indent + "  "
-        line += word if not line.strip() else " " + word
+        line += term if not line.strip() else " " + term
     return [*lines, line]
 
 

@@ -1,8 +1,8 @@
-"""Outputs of the HPC Challenge suite (``hpccoutf.txt``), 1.0 to 1.5: the figures of its summary section.
+"""Outputs of the HPC Challenge suite (``hpccoutf.txt``), 1.0 to 1.5: the values of its summary section.
 
-The parts before the summary are what the programs of the suite say for themselves; of them only failures
-are read. Units in the summary: GB = 10^9 B (the parts' own words: "1 MB/s = 10**6 byte/sec"; STREAM and
-PTRANS divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
+Of the parts before the summary, which the programs of the suite print themselves, only failures are read.
+Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s = 10**6 byte/sec"; STREAM and PTRANS divide
+bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
+from mpicampaign.suites.hpcc import PARAMETERS
 from mpicampaign.suites.hpl.rows import GIGA, operations
 from mpicampaign.suites.reading import (
     MICROSECOND,
@@ -30,7 +31,6 @@ from mpicampaign.suites.reading import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SUITE = "hpcc"
 
 _TERA = 1e12
 _Values = dict[str, tuple[int, str]]  # key -> line and value
@@ -64,11 +64,6 @@ _COLUMNS: dict[str, tuple[str, float]] = {
     "AvgPingPongBandwidth_GBytes": ("ping_pong_bandwidth_average", GIGA),
     "MaxPingPongBandwidth_GBytes": ("ping_pong_bandwidth_best", GIGA),
 }
-# What was run, kept as it is printed.
-_KEPT = (
-    *("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N"),
-    *("MPIFFT_N", "DGEMM_N", "STREAM_VectorSize", "STREAM_Threads"),
-)
 
 _BANNER = "This is the DARPA/DOE HPC Challenge Benchmark"
 _BEGIN, _CLOSE = "Begin of Summary section.", "End of Summary section."
@@ -129,25 +124,25 @@ class _HpccReader:
 
 
 def parse_hpcc(text: str) -> ParsedOutput:
-    """Read ``hpccoutf.txt``, or an output into which it was printed: one series of single figures.
+    """Read ``hpccoutf.txt``, or an output into which it was printed: one series of single values.
 
     Raises
     ------
     OutputError
-        when the output is incomplete, when HPCC reports no success, or when figures contradict each other.
+        when the output is incomplete, when HPCC reports no success, or when values contradict each other.
     """
     reader = _HpccReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
     _check_complete(reader)
     values = reader.values
-    columns = {column: [_figure(values, key, factor)] for key, (column, factor) in _COLUMNS.items()}
+    columns = {column: [_value(values, key, factor)] for key, (column, factor) in _COLUMNS.items()}
     if all(value is None for (value,) in columns.values()):
-        raise OutputError("no figures: none of the benchmarks was run")
-    _check_figures(values)
+        raise OutputError("no values: none of the benchmarks was run")
+    _check_values(values)
     ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
-    metadata = {key.lower(): values[key][1] for key in _KEPT if key in values}
-    return ParsedOutput(SUITE, _version(values), metadata, (Series("HPCC", ranks, columns),))
+    metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
+    return ParsedOutput(_version(values), metadata, (Series("HPCC", ranks, columns),))
 
 
 def is_summary(text: str) -> bool:
@@ -177,7 +172,7 @@ def _version(values: _Values) -> str:
     return ".".join(values[key][1] for key in keys if key in values) + release
 
 
-def _figure(values: _Values, key: str, factor: float) -> float | None:
+def _value(values: _Values, key: str, factor: float) -> float | None:
     number, token = values[key]
     if token.startswith("-"):
         scientific(token[1:], number, key)
@@ -185,13 +180,13 @@ def _figure(values: _Values, key: str, factor: float) -> float | None:
     return scientific(token, number, key) * factor or None
 
 
-def _check_figures(values: _Values) -> None:
+def _check_values(values: _Values) -> None:
     _check_rate(values, "HPL_N", "HPL_time", "HPL_Tflops", lambda order: operations(order) / _TERA)
     updates, time = "MPIRandomAccess_ExeUpdates", "MPIRandomAccess_time"
     _check_rate(values, updates, time, "MPIRandomAccess_GUPs", lambda updates: updates / GIGA)
     for what in ("Latency_usec", "Bandwidth_GBytes"):
         keys = [f"{which}PingPong{what}" for which in ("Min", "Avg", "Max")]
-        low, middle, high = (_figure(values, key, 1) for key in keys)
+        low, middle, high = (_value(values, key, 1) for key in keys)
         if low is not None and middle is not None and high is not None:
             check_order(low, middle, high, values[keys[1]][0], 2 * _half_digit(high))
 
@@ -200,7 +195,7 @@ def _check_rate(values: _Values, work: str, time: str, rate: str, amount: Callab
     """Refuse a rate that its own work and time contradict; an older summary does not print them all."""
     if not {work, time, rate} <= values.keys():
         return
-    took, reached = _figure(values, time, 1), _figure(values, rate, 1)
+    took, reached = _value(values, time, 1), _value(values, rate, 1)
     if took is None or reached is None:
         return
     number, token = values[work]

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
+from mpicampaign.suites.hpl import OPTIONS
 from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
@@ -21,11 +22,9 @@ from mpicampaign.suites.reading import (
     numbered_lines,
 )
 
-SUITE = "hpl"
-
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"
-_KEY = re.compile(r"(PMAP|PFACT|NBMIN|NDIV|RFACT|BCAST|DEPTH|SWAP|L1|U|EQUIL|ALIGN)\s*:\s*(.{1,200}?)\s*$")
+_KEY = re.compile(rf"({'|'.join(OPTIONS).upper()})\s*:\s*(.{{1,200}}?)\s*$")
 _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _LISTED = ("N", "NB", "P", "Q")
@@ -89,9 +88,9 @@ class _HplReader:
             self.in_parameters = False
         elif found := _LIST.match(line):
             self.last_list = found[1]
-            self.listed[found[1]] = [int(word) for word in found[2].split()]
+            self.listed[found[1]] = [int(token) for token in found[2].split()]
         elif self.last_list and _MORE.match(line):
-            self.listed[self.last_list] += [int(word) for word in line.split()]
+            self.listed[self.last_list] += [int(token) for token in line.split()]
         elif found := _KEY.match(line):
             self.last_list = ""
             self.metadata[found[1].lower()] = found[2]
@@ -141,8 +140,7 @@ def parse_hpl(text: str) -> ParsedOutput:
     Raises
     ------
     OutputError
-        when it is incomplete, when a solution was wrong or was not checked, or when figures contradict each
-        other.
+        when it is incomplete, when a solution was wrong or not checked, or when values contradict each other.
     """
     reader = _HplReader()
     for number, line in numbered_lines(text):
@@ -150,7 +148,7 @@ def parse_hpl(text: str) -> ParsedOutput:
     _check_complete(reader)
     for row in reader.rows:
         _check_listed(row, reader.listed)
-    return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(_series(reader.rows)))
+    return ParsedOutput(reader.version, _metadata(reader), tuple(_series(reader.rows)))
 
 
 def _check_complete(reader: _HplReader) -> None:
@@ -206,7 +204,7 @@ def _series(rows: list[HplRow]) -> list[Series]:
 
 
 def _one(row: HplRow, qualifiers: dict[str, str], seen: Counter[str]) -> Series:
-    """A combination that HPL.dat names twice is run twice: the second one says so."""
+    """A combination that HPL.dat names twice is run twice; the second row is marked."""
     seen[str(qualifiers)] += 1
     again = seen[str(qualifiers)]
     named = qualifiers | ({"table": str(again)} if again > 1 else {})

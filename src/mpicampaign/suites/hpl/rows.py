@@ -1,4 +1,4 @@
-"""One row of HPL's results, and what must hold between its figures."""
+"""One row of HPL's results, and what must hold between its values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mpicampaign.suites.reading import (
     row_tokens,
     scientific,
     shown,
-    word_ends,
+    token_ends,
 )
 
 GIGA = 1e9
@@ -28,7 +28,7 @@ _PER_GPU = re.compile(r"(?<! ) +\( *(per GPU|[0-9][0-9.e+]{0,20})\)\s*$", re.ASC
 
 
 class _Build(NamedTuple):
-    """What tells one build's table apart: a row's first words and how wide they usually are."""
+    """How the table of one build differs: a row's first tokens and how wide they usually are."""
 
     first: re.Pattern[str]
     width: int  # characters; a variant of more digits moves the columns
@@ -58,7 +58,7 @@ class HplRow:
 
     @property
     def qualifiers(self) -> dict[str, str]:
-        """What tells the row apart from others of the same call."""
+        """What distinguishes the row from others of the same call."""
         grid = f"{self.grid[0]} x {self.grid[1]}"
         return {"N": str(self.order), "NB": str(self.block), "grid": grid}
 
@@ -90,12 +90,12 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
     if not build.first.fullmatch(variant):
         raise OutputError(f"line {number}: {shown(variant)} is no variant of HPL: garbled")
     _check_layout(number, line, heading, max(0, len(variant) - build.width))
-    figures = dict(zip(_COLUMNS, tokens[-len(_COLUMNS) :], strict=True))
-    order, block, rows, columns = (integer(figures[name], number, name) for name in _COLUMNS[:4])
-    _check_rate(number, order, figures)
+    printed = dict(zip(_COLUMNS, tokens[-len(_COLUMNS) :], strict=True))
+    order, block, rows, columns = (integer(printed[name], number, name) for name in _COLUMNS[:4])
+    _check_rate(number, order, printed)
     if per_gpu:
-        _check_per_gpu(number, per_gpu.strip(" ()"), figures["Gflops"], rows * columns)
-    time, gflops = float(figures["Time"]), float(figures["Gflops"])
+        _check_per_gpu(number, per_gpu.strip(" ()"), printed["Gflops"], rows * columns)
+    time, gflops = float(printed["Time"]), float(printed["Gflops"])
     return HplRow(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
 
 
@@ -114,15 +114,15 @@ def _take_per_gpu(number: int, line: str) -> str:
 
 
 def _check_layout(number: int, line: str, heading: str, shift: int) -> None:
-    """Each figure ends below the last letter of its heading."""
-    ends, expected = (word_ends(text)[-len(_COLUMNS) :] for text in (line, heading))
+    """Each value ends below the last letter of its heading."""
+    ends, expected = (token_ends(text)[-len(_COLUMNS) :] for text in (line, heading))
     if [end - shift for end in ends] != expected:
         raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
 
 
-def _check_rate(number: int, order: int, figures: dict[str, str]) -> None:
+def _check_rate(number: int, order: int, printed: dict[str, str]) -> None:
     """Refuse a row whose time and rate contradict its matrix order."""
-    took, rate = figures["Time"], figures["Gflops"]
+    took, rate = printed["Time"], printed["Gflops"]
     time, gflops = decimal(took, number, "Time"), scientific(rate, number, "Gflops")
     if not agree(operations(order) / GIGA, time, half_digit(took), gflops, half_digit(rate)):
         raise OutputError(f"line {number}: order {order} in {took} s is not {rate} Gflop/s")
@@ -130,6 +130,6 @@ def _check_rate(number: int, order: int, figures: dict[str, str]) -> None:
 
 def _check_per_gpu(number: int, share: str, rate: str, ranks: int) -> None:
     """Each process has one GPU; the rate of each is printed in brackets behind the whole one."""
-    figure = scientific(share, number, "Gflops per GPU")
-    if abs(figure - float(rate) / ranks) > half_digit(share) + half_digit(rate) / ranks:
+    value = scientific(share, number, "Gflops per GPU")
+    if abs(value - float(rate) / ranks) > half_digit(share) + half_digit(rate) / ranks:
         raise OutputError(f"line {number}: {rate} Gflop/s of {ranks} GPUs are not {share} of each")

@@ -2,7 +2,7 @@
 
 An output is a header (version, calling sequence, message lengths, list of benchmarks), one table for each
 benchmark and number of processes, and a closing line. Launchers, schedulers and MPI libraries print above,
-below and in between; what cannot be told from a damaged row is refused.
+below and in between. A line that may be a damaged row is refused.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from mpicampaign.suites.imb.tables import ImbTable, Lengths, check_sizes, series
 from mpicampaign.suites.imb.units import choose_unit
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 
-SUITE = "imb"
-
 _ELEMENTS = {"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_DOUBLE": 8}
 _EXT = ("2", "EXT")  # IMB-EXT calls itself the MPI-2 part
-_EXT_ELEMENT = 4  # its windows hold MPI_FLOAT, whatever the header says
+_EXT_ELEMENT = 4  # its windows hold MPI_FLOAT, whatever the header names
 
 
 def parse_imb(text: str) -> ParsedOutput:
@@ -27,7 +25,7 @@ def parse_imb(text: str) -> ParsedOutput:
     Raises
     ------
     OutputError
-        when it is incomplete (rows or the closing line missing), contradicts itself, or is none of IMB.
+        when it is incomplete (rows or the closing line missing), contradicts itself, or is not of IMB.
     """
     reader = read_lines(text)
     _check_complete(reader)
@@ -38,7 +36,7 @@ def parse_imb(text: str) -> ParsedOutput:
     _check_equal_sizes(reader)
     unit = choose_unit(reader.version, reader.tables)
     series = [series for table in reader.tables for series in series_of(table, unit)]
-    return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(series))
+    return ParsedOutput(reader.version, _metadata(reader), tuple(series))
 
 
 def _check_complete(reader: Reader) -> None:
@@ -57,7 +55,7 @@ def _check_complete(reader: Reader) -> None:
     for table in reader.tables:
         _check_table_present(table)
     if not any(table.rows for table in reader.tables):
-        raise OutputError(f"no figures: {_metadata(reader)['not_measured']}")
+        raise OutputError(f"no values: {_metadata(reader)['not_measured']}")
     _check_listed(reader)
 
 
@@ -74,7 +72,7 @@ def _check_table_present(table: ImbTable) -> None:
 
 
 def _check_listed(reader: Reader) -> None:
-    """Every listed benchmark has a table, unless one process is too few for it (IMB then says nothing)."""
+    """Every listed benchmark has a table, unless one process is too few for it (IMB then prints nothing)."""
     present = {table.base_name for table in reader.tables}
     if max(table.ranks or 0 for table in reader.tables) == 1:
         return
@@ -99,8 +97,7 @@ def _qualify_repeated_tables(reader: Reader) -> None:
 
 def _lengths(reader: Reader) -> Lengths:
     """The message sizes to expect, from the header and the calling sequence that it repeats."""
-    words = " ".join(reader.calling).split()
-    options = dict(pairwise(words))
+    options = dict(pairwise(" ".join(reader.calling).split()))
     low = options.get("-msglog", "").rpartition(":")[0]
     first = 1 << int(low) if low.isascii() and low.isdigit() and len(low) < 3 else 1
     requested = options.get("-msgsize", "").split(",") if "-msgsize" in options else None

@@ -1,7 +1,7 @@
 """Takes an IMB output apart, line by line: header, tables, closing line.
 
-Rows laid out as IMB does it are taken all at once, and lines that say nothing are known again: reading
-many outputs takes a fraction of the time. Whatever is otherwise goes through the checks of single lines.
+For speed, rows in IMB's own layout are taken all at once, and lines without a meaning are remembered.
+All others are checked one by one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from mpicampaign.suites.imb import GIVEN_UP
 from mpicampaign.suites.imb.tables import ImbTable
 from mpicampaign.suites.reading import (
     OutputError,
@@ -39,7 +40,6 @@ _WINDOW = re.compile(r"# window_size = ([0-9]{1,9})\s*$")
 _INVALID = re.compile(r"# !! Benchmark (\S+) (?:is )?invalid for ([0-9]+) processes !!")
 _LENGTH = re.compile(r"# (Minimum|Maximum) (?:message length|io portion) in bytes:\s+([0-9]{1,18})\s*$")
 _KEY = re.compile(r"# ([A-Z][A-Za-z_ ]{2,30}?)\s*: (.*)$")
-_NO_FIGURES = ("time-out", "out-of-mem", "int-overflow")
 _FAILURES = ("CHECK FAILURES", "Invalid benchmark name")
 NO_HEADER = "the header of the Intel MPI Benchmarks is missing: empty, cut or another program's"
 _HEADINGS = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
@@ -54,7 +54,7 @@ _KEPT_KEYS = (
 )
 _COLUMN_WIDTH = 13  # characters; right-aligned
 _MOST_AT_ONCE = 10_000  # rows
-_LONGEST_KNOWN = 200  # characters of a line that is known again
+_LONGEST_KNOWN = 200  # characters of a line that is remembered
 
 _CALLING, _LIST, _OWN_LENGTHS = (
     "Calling sequence was",
@@ -85,7 +85,7 @@ class Reader:
     def read(self, number: int, line: str) -> None:
         if not line or line.isspace():
             self._blank()
-        elif self.table is None and not self.section and _says_nothing(line):
+        elif self.table is None and not self.section and _is_meaningless(line):
             return
         elif _HEADINGS.match(line):
             self._heading(number, line)
@@ -142,7 +142,7 @@ class Reader:
         table.closed = False
         check_row_count(table.rows, number)
         for position, token in enumerate(tokens[1:3], start=1):
-            if token.startswith(_NO_FIGURES):
+            if token.startswith(GIVEN_UP):
                 table.stopped[number] = (tokens[:position], " ".join(tokens[position:])[:100])
                 return
         check_column_count(tokens, table.headings, number)
@@ -251,14 +251,14 @@ def _laid_out(tokens: list[str], columns: int) -> str:
 
 @lru_cache(maxsize=32)
 def _rows(columns: int) -> re.Pattern[str]:
-    """Rows of a first count and other figures; whether each column is in its place is seen by `_laid_out`."""
-    figure = rf" {{1,{_COLUMN_WIDTH - 1}}}[0-9.]{{1,{_COLUMN_WIDTH - 1}}}"
-    first = figure.replace("[0-9.]", "[0-9]")
-    return re.compile(rf"(?:{first}(?:{figure}){{{columns - 1}}}\n){{1,{_MOST_AT_ONCE}}}")
+    """Rows of a count and other numbers; `_laid_out` shows whether each column is in its place."""
+    number = rf" {{1,{_COLUMN_WIDTH - 1}}}[0-9.]{{1,{_COLUMN_WIDTH - 1}}}"
+    count = number.replace("[0-9.]", "[0-9]")
+    return re.compile(rf"(?:{count}(?:{number}){{{columns - 1}}}\n){{1,{_MOST_AT_ONCE}}}")
 
 
 def read_lines(text: str) -> Reader:
-    """What all lines of an output say, tables that lack rows among it.
+    """All lines of an output; tables may still lack rows.
 
     Raises
     ------
@@ -277,13 +277,13 @@ def read_lines(text: str) -> Reader:
     return reader
 
 
-def _says_nothing(line: str) -> bool:
-    """Whether a line changes nothing where no table's rows may follow: other programs', and decoration."""
-    return len(line) < _LONGEST_KNOWN and _is_known_for_nothing(line)
+def _is_meaningless(line: str) -> bool:
+    """Whether a line outside of tables has no meaning: of other programs, or decoration."""
+    return len(line) < _LONGEST_KNOWN and _is_remembered_as_meaningless(line)
 
 
 @lru_cache(maxsize=4000)  # headers and job scripts of many outputs have most lines in common
-def _is_known_for_nothing(line: str) -> bool:
+def _is_remembered_as_meaningless(line: str) -> bool:
     if _HEADINGS.match(line):
         return False
     if line.startswith("#"):

@@ -1,4 +1,4 @@
-"""Tables of the Intel MPI Benchmarks: columns, units, and what must hold between their figures."""
+"""Tables of the Intel MPI Benchmarks: columns, units, and what must hold between their values."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _COLUMNS: dict[str, tuple[str, float]] = {
 _COUNTS = ("#bytes", "#repetitions", "Group", "Msg/sec")
 
 _ONE_SIZE = ("Fetch_and_op", "Compare_and_swap")
-_ROUNDING = 0.011  # two figures printed with two decimals
+_ROUNDING = 0.011  # two values printed with two decimals
 _REDUCTIONS = ("reduce", "accumulate")
 _LARGEST_ELEMENT = 16  # bytes of the largest data type
 
 
 @dataclass(slots=True)
 class ImbTable:
-    """One table as printed. ``stopped``: line -> (row's first words, why there are no figures)."""
+    """One table as printed. ``stopped``: line -> (row's first tokens, why there are no values)."""
 
     line: int
     benchmark: str
@@ -73,7 +73,7 @@ class ImbTable:
         return "#bytes" in self.headings
 
     def column(self, heading: str) -> list[float]:
-        """The printed figures under a heading; asked for when all rows are there."""
+        """The printed values under a heading; asked for when all rows are there."""
         if heading not in self.read:
             position = self.headings.index(heading)
             lines = [number for number, _ in self.rows]
@@ -128,17 +128,17 @@ def series_of(table: ImbTable, unit: float | None) -> list[Series]:
     Raises
     ------
     OutputError
-        at an unknown heading, a damaged figure, or figures that contradict each other.
+        at an unknown heading, a damaged value, or values that contradict each other.
     """
     for heading in table.headings:
         if heading not in _COLUMNS and heading != "Group":
             raise OutputError(f"line {table.line}: unknown heading {shown(heading)} of {table.benchmark}")
-    figures = {heading: table.column(heading) for heading in table.headings}
-    _check_rows(table, figures)
-    return [_series(table, group, figures, unit) for group in _groups(table)]
+    printed = {heading: table.column(heading) for heading in table.headings}
+    _check_rows(table, printed)
+    return [_series(table, group, printed, unit) for group in _groups(table)]
 
 
-def _series(table: ImbTable, group: str, figures: dict[str, list[float]], unit: float | None) -> Series:
+def _series(table: ImbTable, group: str, printed: dict[str, list[float]], unit: float | None) -> Series:
     chosen = [not group or tokens[0] == group for _, tokens in table.rows]
     columns: dict[str, list[float | None]] = {}
     for heading in table.headings:
@@ -147,7 +147,7 @@ def _series(table: ImbTable, group: str, figures: dict[str, list[float]], unit: 
         name, factor = _COLUMNS[heading]
         if name == "bandwidth" and unit is not None:
             factor = unit
-        columns[name] = [figure * factor for figure in compress(figures[heading], chosen)]
+        columns[name] = [value * factor for value in compress(printed[heading], chosen)]
     for size in _stopped_sizes(table, group):
         for name, values in columns.items():
             values.append(size if name == "size" else None)
@@ -159,8 +159,8 @@ def _groups(table: ImbTable) -> list[str]:
     """The process groups of a -multi 1 table; a single "" where there are none."""
     if "Group" not in table.headings:
         return [""]
-    words = [tokens for _, tokens in table.rows] + [where for where, _ in table.stopped.values()]
-    return list(dict.fromkeys(tokens[0] for tokens in words))
+    rows = [tokens for _, tokens in table.rows] + [where for where, _ in table.stopped.values()]
+    return list(dict.fromkeys(tokens[0] for tokens in rows))
 
 
 def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
@@ -172,7 +172,7 @@ def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
 
 
 def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
-    """Lines and sizes of a group's rows, those that say why there are no figures among them."""
+    """Lines and sizes of a group's rows, those that give a reason instead of values among them."""
     chosen = [not group or tokens[0] == group for _, tokens in table.rows]
     lines = [number for number, _ in compress(table.rows, chosen)]
     if not table.sized:
@@ -216,19 +216,19 @@ def _check_last(table: ImbTable, lines: list[int], sizes: list[int], lengths: Le
 
 
 def _element(table: ImbTable, lengths: Lengths) -> int | None:
-    reduces = any(word in table.base_name.lower() for word in _REDUCTIONS)
+    reduces = any(part in table.base_name.lower() for part in _REDUCTIONS)
     return lengths.reduced_element if reduces else lengths.element
 
 
-def _check_rows(table: ImbTable, figures: dict[str, list[float]]) -> None:
+def _check_rows(table: ImbTable, printed: dict[str, list[float]]) -> None:
     lines = [number for number, _ in table.rows]
-    if {"t_min[usec]", "t_avg[usec]", "t_max[usec]"} <= figures.keys():
-        ordered = zip(*(figures[f"t_{name}[usec]"] for name in ("min", "avg", "max")), lines, strict=True)
+    if {"t_min[usec]", "t_avg[usec]", "t_max[usec]"} <= printed.keys():
+        ordered = zip(*(printed[f"t_{name}[usec]"] for name in ("min", "avg", "max")), lines, strict=True)
         for low, middle, high, number in ordered:
             check_order(low, middle, high, number, _ROUNDING)
-    for number, overlap in zip(lines, figures.get("overlap[%]", ()), strict=False):
+    for number, overlap in zip(lines, printed.get("overlap[%]", ()), strict=False):
         if overlap > 100:
             raise OutputError(f"line {number}: overlap of {overlap} %")
-    for number, defects in zip(lines, figures.get("defects", ()), strict=False):
+    for number, defects in zip(lines, printed.get("defects", ()), strict=False):
         if defects:
             raise OutputError(f"line {number}: the data check found defects: {defects}")

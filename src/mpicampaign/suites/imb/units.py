@@ -30,7 +30,7 @@ def choose_unit(version: str, tables: list[ImbTable]) -> float | None:
     Raises
     ------
     OutputError
-        when neither unit fits all rows, or when nothing tells which it is.
+        when neither unit fits all rows, or when neither version nor rows show which it is.
     """
     printed = [table for table in tables if "Mbytes/sec" in table.headings]
     if not printed:
@@ -43,7 +43,7 @@ def choose_unit(version: str, tables: list[ImbTable]) -> float | None:
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise OutputError(f"unit of bandwidth unknown: no row tells, nor does IMB version {shown(version)}")
+        raise OutputError(f"unit of bandwidth unknown: neither rows nor version {shown(version)} show it")
     raise OutputError(reasons[stated or MEGABYTE])
 
 

@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
 from mpicampaign.registry import Registry
 from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
-
-if TYPE_CHECKING:
-    from mpicampaign.suites.reading import ParsedOutput
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
 
 def _parse(text: str) -> ParsedOutput:
-    from mpicampaign.suites.kernels.parser import parse_kernel
+    from mpicampaign.suites.kernels.frame import Frame
 
-    return parse_kernel(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    frame = Frame(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    return ParsedOutput(frame.header.get("version", ""), frame.header, frame.layout.series(frame))
 
 
 SUITE = Suite(
     name="kernel",
+    title="bundled kernels",
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
     whole=("^#@end .*status=ok",),
     benchmarks={
         kernel.name: {"program": kernel.name, "provider": "bundled", "ranks_minimum": 2}
-        for kernel in KERNELS.values()
+        for kernel in KERNELS.built_in()
     },
     sends={series: sends for kernel in KERNELS.values() for series, sends in kernel.sends.items()},
     metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
+    published={kernel.name: kernel.published for kernel in KERNELS.values() if kernel.published},
     versions={kernel.name: kernel.version for kernel in KERNELS.values()},
 )

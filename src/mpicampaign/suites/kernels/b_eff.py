@@ -18,7 +18,7 @@ from mpicampaign.suites.kernels.effective_bandwidth import (
 from mpicampaign.units import format_size
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.suite import SingleMetric
+from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +35,6 @@ _Columns = dict[str, list[float | None]]
 
 
 def _layout() -> Layout:
-    """The layout of b_eff's rows."""
     return Layout(
         needed={
             "rates": frozenset(
@@ -56,9 +55,9 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     best = {pattern: _best(rows) for pattern, rows in rates.items()}
     lmax = _lmax(frame, best)
     given = _given(frame, lmax)
-    found = [(_figures(best, rates, lmax), given), (_first_figures(best), {"patterns": "first approach"})]
+    found = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
     if any(group == "cartesian" for group, _ in best):
-        found.append((_cartesian_figures(best), {"patterns": "cartesian", **given}))
+        found.append((_cartesian(best), {"patterns": "cartesian", **given}))
     return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in found)
 
 
@@ -70,7 +69,7 @@ def _by_pattern(rows: Iterable[Row]) -> _Rates:
 
 
 def _check_patterns(frame: Frame, rates: _Rates) -> None:
-    """Each pattern has one row of its own that says it was verified, and complete rates."""
+    """Each pattern has one row of its own that reports it verified, and complete rates."""
     patterns = _by_pattern(frame.rows("patterns"))
     for pattern in sorted(patterns.keys() | rates.keys()):
         what = " ".join(pattern)
@@ -138,12 +137,12 @@ def _lmax(frame: Frame, best: Mapping[_Pattern, _Best]) -> int:
 
 
 def _given(frame: Frame, lmax: int) -> dict[str, str]:
-    """A run at another Lmax than the definition's is told apart: its figure is another one."""
+    """A run at another Lmax than the definition's measures something else, so its series is another one."""
     defined = frame.header.get("lmax_rule") == "memory/128"
     return {} if defined else {"Lmax": f"{format_size(lmax)} given"}
 
 
-def _figures(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
+def _bandwidths(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
     rings, randoms = (_of_set(best, group) for group in ("ring", "random"))
     means = [[pattern_bandwidth(pattern) for pattern in group] for group in (rings, randoms)]
     at_lmax = [[pattern[lmax] for pattern in group] for group in (rings, randoms)]
@@ -174,7 +173,7 @@ def _latency(rates: _Rates) -> float:
     )
 
 
-def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+def _first_approach(best: Mapping[_Pattern, _Best]) -> _Columns:
     try:
         means = [pattern_bandwidth(best["first", name]) for name in ("best", "worst")]
     except KeyError as missing:
@@ -188,7 +187,7 @@ def _first_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
     }
 
 
-def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
+def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
     means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
@@ -196,26 +195,28 @@ def _cartesian_figures(best: Mapping[_Pattern, _Best]) -> _Columns:
 
 KERNEL = Kernel(
     name="b_eff",
+    published="b_eff",
     layout=_layout,
+    quick=("--lmax", "8KiB", "--budget", "0.5"),
     metrics={
-        "b_eff": SingleMetric("b_eff", BANDWIDTH, headline=True),
-        "b_eff_rings": SingleMetric("ring patterns", BANDWIDTH),
-        "b_eff_random": SingleMetric("random patterns", BANDWIDTH),
-        "b_eff_at_lmax": SingleMetric("b_eff at Lmax", BANDWIDTH),
-        "ping_pong_at_lmax": SingleMetric("ping-pong at Lmax", BANDWIDTH),
-        "b_eff_latency": SingleMetric("latency", TIME),
-        "first_approach": SingleMetric("first approach", BANDWIDTH),
-        "first_approach_logarithmic": SingleMetric("first approach, logarithmic", BANDWIDTH),
-        "first_approach_best": SingleMetric("best grouping", BANDWIDTH),
-        "first_approach_worst": SingleMetric("worst grouping", BANDWIDTH),
-        "cartesian": SingleMetric("cartesian, logarithmic mean", BANDWIDTH),
-        "cartesian_1d_x": SingleMetric("1-d x", BANDWIDTH),
-        "cartesian_2d_x": SingleMetric("2-d x", BANDWIDTH),
-        "cartesian_2d_y": SingleMetric("2-d y", BANDWIDTH),
-        "cartesian_2d_xy": SingleMetric("2-d xy", BANDWIDTH),
-        "cartesian_3d_x": SingleMetric("3-d x", BANDWIDTH),
-        "cartesian_3d_y": SingleMetric("3-d y", BANDWIDTH),
-        "cartesian_3d_z": SingleMetric("3-d z", BANDWIDTH),
-        "cartesian_3d_xyz": SingleMetric("3-d xyz", BANDWIDTH),
+        "b_eff": ColumnMetric("b_eff", BANDWIDTH, headline=True, share="b_eff_rings"),
+        "b_eff_rings": ColumnMetric("ring patterns", BANDWIDTH),
+        "b_eff_random": ColumnMetric("random patterns", BANDWIDTH),
+        "b_eff_at_lmax": ColumnMetric("b_eff at Lmax", BANDWIDTH),
+        "ping_pong_at_lmax": ColumnMetric("ping-pong at Lmax", BANDWIDTH),
+        "b_eff_latency": ColumnMetric("latency", TIME),
+        "first_approach": ColumnMetric("first approach", BANDWIDTH),
+        "first_approach_logarithmic": ColumnMetric("first approach, logarithmic", BANDWIDTH),
+        "first_approach_best": ColumnMetric("best grouping", BANDWIDTH),
+        "first_approach_worst": ColumnMetric("worst grouping", BANDWIDTH),
+        "cartesian": ColumnMetric("cartesian, logarithmic mean", BANDWIDTH),
+        "cartesian_1d_x": ColumnMetric("1-d x", BANDWIDTH),
+        "cartesian_2d_x": ColumnMetric("2-d x", BANDWIDTH),
+        "cartesian_2d_y": ColumnMetric("2-d y", BANDWIDTH),
+        "cartesian_2d_xy": ColumnMetric("2-d xy", BANDWIDTH),
+        "cartesian_3d_x": ColumnMetric("3-d x", BANDWIDTH),
+        "cartesian_3d_y": ColumnMetric("3-d y", BANDWIDTH),
+        "cartesian_3d_z": ColumnMetric("3-d z", BANDWIDTH),
+        "cartesian_3d_xyz": ColumnMetric("3-d xyz", BANDWIDTH),
     },
 )

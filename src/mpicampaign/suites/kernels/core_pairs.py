@@ -1,4 +1,4 @@
-"""core_pairs: single figures of the matrix of all pairs of ranks, its classes, and contention."""
+"""core_pairs: single values from the matrix of all pairs of ranks, its classes, and contention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.records import Series
 from mpicampaign.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.suite import SingleMetric
+from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
 
 
 def _layout() -> Layout:
-    """The layout; what was not measured within the budget is ``-`` in the rows of pairs."""
+    """The layout: in the rows of pairs, ``-`` is what the budget did not allow."""
     measured = frozenset({"latency_seconds", "bandwidth_seconds"})
     times = frozenset({"seconds_alone", "seconds_together"})
     return Layout(
@@ -38,18 +38,18 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     pairs = frame.rows("core_pairs")
     if not pairs:
         raise OutputError("no pair was measured within the budget")
-    figures = {
+    values = {
         "pair_latency": _median(pairs, "latency_seconds"),
         "pair_bandwidth": _bandwidth(pairs),
-        **_class_figures(pairs, frame.header.get("classes", "")),
+        **_class_values(pairs, frame.header.get("classes", "")),
         "contention": _largest_factor(frame.rows("contention")),
     }
     columns: dict[str, list[float | None]]
-    columns = {name: [value] for name, value in figures.items() if value is not None}
+    columns = {name: [value] for name, value in values.items() if value is not None}
     return (Series("core_pairs", frame.ranks, columns),)
 
 
-def _class_figures(pairs: Iterable[Row], count: str) -> dict[str, float | None]:
+def _class_values(pairs: Iterable[Row], count: str) -> dict[str, float | None]:
     """``count``: of the classes, as the header has it; among many pairs not each one has a row."""
     classed = [row for row in pairs if not math.isnan(float(row["class"]))]
     if not classed:
@@ -87,7 +87,7 @@ def _bandwidth(rows: Iterable[Row]) -> float | None:
 
 
 def _largest_factor(rows: list[Row]) -> float | None:
-    """How much slower a pair was with another one busy than alone, at most."""
+    """How much slower a pair was, at most, while another one was busy."""
     alone, together = (_seconds(rows, name) for name in ("seconds_alone", "seconds_together"))
     return max((b / a for a, b in zip(alone, together, strict=True)), default=None)
 
@@ -95,14 +95,15 @@ def _largest_factor(rows: list[Row]) -> float | None:
 KERNEL = Kernel(
     name="core_pairs",
     layout=_layout,
+    quick=("--budget", "1"),
     metrics={
-        "pair_latency": SingleMetric("latency, median pair", TIME, headline=True),
-        "pair_bandwidth": SingleMetric("bandwidth, median pair", BANDWIDTH),
-        "pair_classes": SingleMetric("pair classes", COUNT),
-        "fastest_class_latency": SingleMetric("latency, fastest class", TIME),
-        "slowest_class_latency": SingleMetric("latency, slowest class", TIME),
-        "fastest_class_bandwidth": SingleMetric("bandwidth, fastest class", BANDWIDTH),
-        "slowest_class_bandwidth": SingleMetric("bandwidth, slowest class", BANDWIDTH),
-        "contention": SingleMetric("largest contention factor", SLOWDOWN),
+        "pair_latency": ColumnMetric("latency, median pair", TIME, headline=True),
+        "pair_bandwidth": ColumnMetric("bandwidth, median pair", BANDWIDTH),
+        "pair_classes": ColumnMetric("pair classes", COUNT),
+        "fastest_class_latency": ColumnMetric("latency, fastest class", TIME),
+        "slowest_class_latency": ColumnMetric("latency, slowest class", TIME),
+        "fastest_class_bandwidth": ColumnMetric("bandwidth, fastest class", BANDWIDTH),
+        "slowest_class_bandwidth": ColumnMetric("bandwidth, slowest class", BANDWIDTH),
+        "contention": ColumnMetric("largest contention factor", SLOWDOWN),
     },
 )

@@ -1,8 +1,8 @@
 """The frame of a bundled kernel's output, the same for all kernels; the format is in docs/kernels.md.
 
 Header lines ``#@key=value``, a line ``#@columns.KIND=...`` for each kind of row, the rows, each beginning
-with its kind, and ``#@end rows=N status=ok``. Other lines, such as what the MPI library prints, are passed
-over: the closing line's row count proves that no row is missing.
+with its kind, and ``#@end rows=N status=ok``. Other lines, such as those of the MPI library, are ignored: the
+closing line's row count proves that no row is missing.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ class Layout:
     """The rows of one kernel, and how they become series.
 
     ``needed``: the columns that each kind of row must have. Columns in ``names`` hold names, those in
-    ``seconds`` figures (s), all others whole numbers. In columns in ``optional``, ``-`` is what was not
-    measured: a NaN.
+    ``seconds`` times (s), all others whole numbers. In ``optional`` ones, ``-`` (not measured) becomes a NaN.
     """
 
     needed: Mapping[str, frozenset[str]]

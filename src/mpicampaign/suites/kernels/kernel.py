@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mpicampaign.suites.kernels.frame import Layout
-    from mpicampaign.suites.suite import Sends, SingleMetric
+    from mpicampaign.suites.suite import Sends, ColumnMetric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,11 +18,14 @@ class Kernel:
 
     ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
     way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
-    ``metrics``: its metrics, where it has no sizes.
+    ``metrics``: its own, by column. ``published``: the published benchmark of the same definition.
+    ``quick``: arguments of a short run, for tests.
     """
 
     name: str
     layout: Callable[[], Layout]
     version: int = 1
     sends: Mapping[str, Sends] = field(default_factory=dict)
-    metrics: Mapping[str, SingleMetric] = field(default_factory=dict)
+    metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
+    published: str = ""
+    quick: tuple[str, ...] = ("--budget", "0.5")

@@ -1,4 +1,4 @@
-"""The kernel latency_bandwidth: ping-pong over pairs, natural and random rings; one figure each per run.
+"""The kernel latency_bandwidth: ping-pong over pairs, natural and random rings; one value each per run.
 
 Definitions as in HPC Challenge: the best repetition of each ring, the geometric mean over the random rings,
 the worst pair's ping-pong. See docs/method.md.
@@ -33,7 +33,6 @@ _METHODS = ("sendrecv_seconds", "nonblocking_seconds")
 
 
 def _layout() -> Layout:
-    """The layout of the kernel's output."""
     return Layout(
         needed={
             "ping_pong": frozenset({"from", "to", "size", "loops", "seconds"}),
@@ -56,11 +55,11 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     for row in pairs.values():
         _check_pairs(row, [found for found in frame.rows("ping_pong") if found["size"] == row["size"]])
     rings = {size: _rings(frame.rows("rings"), row) for size, row in sizes.items()}
-    figures: dict[str, float] = {
+    values: dict[str, float] = {
         **_latencies(pairs[LATENCY_SIZE], rings[LATENCY_SIZE]),
         **_bandwidths(pairs[BANDWIDTH_SIZE], rings[BANDWIDTH_SIZE]),
     }
-    return (Series("latency_bandwidth", frame.ranks, {name: [value] for name, value in figures.items()}),)
+    return (Series("latency_bandwidth", frame.ranks, {name: [value] for name, value in values.items()}),)
 
 
 def _latencies(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
@@ -95,7 +94,7 @@ def _by_size(rows: Iterable[Row], kind: str) -> dict[int, Row]:
 
 
 def _check_pairs(summary: Row, rows: list[Row]) -> None:
-    """The rows of single pairs, of which there may be fewer, must lie within what the summary says."""
+    """The rows of single pairs, or of some of them, must lie within the limits of the summary."""
     what = f"ping-pong at {summary['size']} B"
     if not rows or len(rows) > int(summary["pairs"]):
         raise OutputError(f"{what}: {len(rows)} rows of {summary['pairs']} pairs")
@@ -154,4 +153,4 @@ def _positive(row: Row, name: str, what: str) -> float:
     return value
 
 
-KERNEL = Kernel(name="latency_bandwidth", layout=_layout, metrics=RINGS)
+KERNEL = Kernel(name="latency_bandwidth", layout=_layout, metrics=RINGS, published="HPCC")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from mpicampaign.suites.kernels.frame import Layout
 from mpicampaign.suites.kernels.sweep import sweep_layout
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.suite import Active, Sends
+from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
 
 
 def _layout() -> Layout:
@@ -18,8 +18,11 @@ def _layout() -> Layout:
     return replace(sweep, needed={**sweep.needed, **rows}, seconds=sweep.seconds | times)
 
 
+_SENDS = Sends(Active.SOME, least=False, one_way=True, useful=UsefulBandwidth("message"))
+
 KERNEL = Kernel(
     name="point_to_point",
     layout=_layout,
-    sends={"point_to_point": Sends(Active.SOME, least=False, one_way=True)},
+    quick=("--max-size", "1KiB", "--budget", "0.1"),
+    sends={"point_to_point": _SENDS},
 )

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.suite import Active, Sends
+from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
 from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 BASELINE = "MPI_Gather"  # what kernels that gather measure beside themselves, in the same run
-BASELINE_SENDS = Sends(Active.ALL)
+# What an MPI library's own gather sends along which tree is not known.
+BASELINE_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank"))
+GATHER_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank", wire=True, baseline=BASELINE))
 
 _NO_VARIANT = "-"
 
@@ -87,15 +89,15 @@ def _columns(
 ) -> dict[str, list[float | None]]:
     columns: dict[str, list[float | None]] = defaultdict(list)
     for key in (key for key in samples if key[:2] == label):
-        figures = _figures(samples[key], sizes[key][0])
+        values = _values(samples[key], sizes[key][0])
         if key[0] in further:
-            figures |= further[key[0]](levels.get(key, []))
-        for name, value in figures.items():
+            values |= further[key[0]](levels.get(key, []))
+        for name, value in values.items():
             columns[name].append(value)
     return dict(columns)
 
 
-def _figures(samples: list[Row], size: Row) -> Columns:
+def _values(samples: list[Row], size: Row) -> Columns:
     from statistics import median  # slow to load, and not needed to plan
 
     times = [float(row["seconds"]) for row in samples]

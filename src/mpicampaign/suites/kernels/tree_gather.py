@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, sweep_layout
-from mpicampaign.suites.suite import Active, Sends
+from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
 KERNEL = Kernel(
     name="tree_gather",
     layout=lambda: sweep_layout("tree"),
-    sends={"tree_gather": Sends(Active.ALL), BASELINE: BASELINE_SENDS},
+    quick=("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
+    sends={"tree_gather": GATHER_SENDS, BASELINE: BASELINE_SENDS},
 )

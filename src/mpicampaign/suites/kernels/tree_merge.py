@@ -6,8 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, sweep_layout
-from mpicampaign.suites.suite import Active, Sends
+from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
 if TYPE_CHECKING:
     from mpicampaign.suites.kernels.frame import Row
@@ -32,5 +31,6 @@ def _longest(levels: list[Row], name: str) -> float | None:
 KERNEL = Kernel(
     name="tree_merge",
     layout=lambda: sweep_layout("tree", {"tree_merge": _seconds}),
-    sends={"tree_merge": Sends(Active.ALL), BASELINE: BASELINE_SENDS},
+    quick=("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
+    sends={"tree_merge": GATHER_SENDS, BASELINE: BASELINE_SENDS},
 )

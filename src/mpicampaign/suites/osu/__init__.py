@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.suites.osu.end import doubt_of_end
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.titles import program_of_title
-from mpicampaign.suites.suite import Active, Banner, Sends, Suite
+from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
@@ -29,9 +29,16 @@ def _names(text: str, program: str) -> tuple[str, str]:
 
 SUITE = Suite(
     name="osu",
+    title="OSU",
     banner=Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
     parse=_parse,
     programs=r"osu_\w+",
+    sources=Sources(
+        spack="osu-micro-benchmarks",
+        modules="OSU-Micro-Benchmarks",
+        address="https://mvapich.cse.ohio-state.edu/benchmarks/",
+        folders=("libexec/osu-micro-benchmarks",),
+    ),
     whole=("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
     closing_line=False,
     benchmarks={name: {"program": name, "provider": "path", "ranks_minimum": 2} for name in _BUILT_IN},
@@ -42,7 +49,9 @@ SUITE = Suite(
         "MPI Multiple Bandwidth / Message Rate": Sends(Active.HALVES, windows=True),
     },
     resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
+    latencies="(?i:.*latency.*)",
     ends_early=True,
+    options=("window_size", "datatype", "window_creation", "synchronization"),
     largest_size=largest_size,
     names=_names,
     doubt_of_end=doubt_of_end,

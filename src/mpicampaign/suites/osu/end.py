@@ -1,7 +1,7 @@
-"""Whether an OSU output may be cut: no line closes it, only the size at which its program ends tells.
+"""Whether an OSU output may be cut: no line closes it, so only its last size can show that.
 
-A foreign job may have asked for fewer sizes than usual, and its script may be lost: so this is a doubt, not a
-failure as of a run of this program, whose sizes are known.
+A foreign job may have asked for fewer sizes than usual, and its script may be lost. So this is a doubt. For
+own runs, whose sizes are known, it is a failure.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ _SIZES = ("-m", "--message-size")
 
 
 def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
-    """Why the output may be cut, in words; empty where it ends where it should, or nobody can tell."""
+    """Why the output may be cut; empty where it ends at the expected size or none is known."""
     ends = [max(filter(None, sizes), default=0) for table in tables if (sizes := table.columns.get("size"))]
     program = facts.get("program", "")
     usual = largest_size(program, (), _ranks(facts))
     if not ends or usual is None:
         return ""
-    said = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}, where "
+    found = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}"
     usually = f"{program} usually ends at {format_size(usual)}"
     if arguments is None:
-        asks = "without its job script nothing tells whether -m asked for that or it was cut"
-        return f"{said}{usually}: {asks}" if min(ends) < usual else ""
+        unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
+        return f"{found}; {usually}: {unknown}" if min(ends) < usual else ""
     last = largest_size(program, arguments, _ranks(facts))
     if last is None or min(ends) >= last:
         return ""
-    asked = any(word.startswith(_SIZES) for word in arguments)
-    return f"{said}{f'{format_size(last)} was asked for' if asked else usually}: it may be cut"
+    asked = any(argument.startswith(_SIZES) for argument in arguments)
+    return f"{found}; {f'-m asked for {format_size(last)}' if asked else usually}: it may be cut"
 
 
 def _ranks(facts: Mapping[str, str]) -> int:
-    """Of many ranks collectives end earlier; one where nothing tells their number."""
+    """How many ranks ran it, since collectives of many end earlier; 1 where that is unknown."""
     found = _RANKS.search(facts.get("command", ""))
-    told = found[1] if found else facts.get("directive.ntasks") or facts.get("directive.n", "")
-    return int(told) if told.isascii() and told.isdecimal() else 1
+    count = found[1] if found else facts.get("directive.ntasks") or facts.get("directive.n", "")
+    return int(count) if count.isascii() and count.isdecimal() else 1

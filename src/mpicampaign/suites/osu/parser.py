@@ -19,15 +19,14 @@ from mpicampaign.suites.reading import (
     check_column_count,
     check_no_abort,
     check_no_row_above,
+    check_order,
     check_row_count,
     is_whole_row,
     looks_like_row,
     numbered_lines,
     row_tokens,
-    word_ends,
+    token_ends,
 )
-
-SUITE = "osu"
 
 _MILLISECOND = 1e-3
 _TITLE = re.compile(r"# OSU (\S.{0,78}?) Test(?: v([0-9][0-9A-Za-z.\-]{0,20}))?\s*$")
@@ -97,7 +96,7 @@ class _OsuReader:
             self.windows = WindowProfile(self.title, 2 * pairs)
 
     def _untitled(self, number: int, line: str) -> None:
-        """osu_init of the 5 series prints its figures without a title."""
+        """osu_init of series 5 prints its values without a title."""
         if is_whole_row(line):
             self.row_above = number
         if _START_UP.match(line):
@@ -115,9 +114,9 @@ class _OsuReader:
 
     def _row_or_other(self, number: int, line: str) -> None:
         if found := _START_UP.match(line):
-            self._start_up(number, *(int(figure) for figure in found.groups()))
+            self._start_up(number, *map(int, found.groups()))
         elif _HELLO.match(line):
-            raise OutputError(f"OSU {self.title} prints no figures")
+            raise OutputError(f"OSU {self.title} prints no values")
         elif looks_like_row(line):
             if not self.tables:
                 raise OutputError(f"line {number}: a row above the table's header: garbled")
@@ -125,20 +124,17 @@ class _OsuReader:
 
     def _start_up(self, number: int, ranks: int, low: int, high: int, mean: int) -> None:
         if self.start_up is not None:
-            raise OutputError(f"line {number}: a second line of figures: two outputs in one file")
-        if not low <= mean <= high:
-            raise OutputError(
-                f"line {number}: minimum {low}, average {mean}, maximum {high} contradict each other"
-            )
-        figures = {"time": mean, "time_min": low, "time_max": high}
-        columns: dict[str, list[float | None]] = {name: [ms * _MILLISECOND] for name, ms in figures.items()}
+            raise OutputError(f"line {number}: a second line of values: two outputs in one file")
+        check_order(low, mean, high, number, slack=0)
+        times = {"time": mean, "time_min": low, "time_max": high}
+        columns: dict[str, list[float | None]] = {name: [ms * _MILLISECOND] for name, ms in times.items()}
         self.start_up = Series(self.title, ranks, columns)
         self.last = number
 
     def _row(self, table: OsuTable, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
         check_column_count(tokens, table.headings, number)
-        ends = word_ends(line)[1:] if table.sized else []
+        ends = token_ends(line)[1:] if table.sized else []
         if table.fixed_width and table.rows and ends != table.ends:
             raise OutputError(f"line {number}: the row's columns are not where those above are: garbled")
         table.ends = ends
@@ -153,7 +149,7 @@ def parse_osu(text: str) -> ParsedOutput:
     Raises
     ------
     OutputError
-        when rows are missing, validation failed, figures contradict each other, or it is none of OSU.
+        when rows are missing, validation failed, values contradict each other, or it is not of OSU.
     """
     reader = _OsuReader()
     number = 0
@@ -163,7 +159,7 @@ def parse_osu(text: str) -> ParsedOutput:
         raise OutputError("the title of an OSU benchmark is missing: empty, cut or another program's")
     if reader.last == number and not text.endswith("\n"):
         raise OutputError(f"ends inside line {number}: cut")
-    return ParsedOutput(SUITE, reader.version, _metadata(reader), tuple(_series(reader)))
+    return ParsedOutput(reader.version, _metadata(reader), tuple(_series(reader)))
 
 
 def _series(reader: _OsuReader) -> list[Series]:

@@ -18,7 +18,7 @@ MEMORY_LIMIT = 512 * MIB  # of a rank; collectives of many ranks stop before the
 
 
 def largest_size(program: str, arguments: Sequence[str], ranks: int) -> int | None:
-    """The last size in bytes, or None where the program or its options do not tell."""
+    """The last size in bytes, or None where program and options do not show it."""
     name = program.rsplit("/", 1)[-1]
     if POINT_TO_POINT.fullmatch(name):
         default = 4 * MIB
@@ -34,13 +34,13 @@ def largest_size(program: str, arguments: Sequence[str], ranks: int) -> int | No
 
 def _asked_for(arguments: Sequence[str]) -> tuple[int, int] | None:
     """The sizes of ``-m``; (0, 0) where they can't be read."""
-    words = iter(arguments)
+    following = iter(arguments)
     found = None
-    for word in words:
-        if word in ("-m", "--message-size"):
-            found = _range(next(words, ""))
-        elif word.startswith(("-m", "--message-size=")):
-            found = _range(word.removeprefix("--message-size=").removeprefix("-m"))
+    for argument in following:
+        if argument in ("-m", "--message-size"):
+            found = _range(next(following, ""))
+        elif argument.startswith(("-m", "--message-size=")):
+            found = _range(argument.removeprefix("--message-size=").removeprefix("-m"))
     return found
 
 

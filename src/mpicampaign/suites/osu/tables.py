@@ -1,4 +1,4 @@
-"""Tables of the OSU Micro-Benchmarks: columns, units, and what must hold between their figures."""
+"""Tables of the OSU Micro-Benchmarks: columns, units, and what must hold between their values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _KNOWN = "|".join(re.escape(heading) for heading in sorted((*_COLUMNS, _VALIDATI
 _HEADING = re.compile(rf"(?:{_KNOWN}|{_PERCENTILE.pattern})(?!\S)|\S+")
 _FIRST_HEADING = re.compile(rf"#\s*(?:{_KNOWN})(?!\S)|\s*Overall\(us\)")
 
-_ROUNDING = 0.011  # two figures printed with two decimals
+_ROUNDING = 0.011  # two values printed with two decimals
 
 
 @dataclass(slots=True)
@@ -93,22 +93,22 @@ def series_of(table: OsuTable, title: str, ranks: int | None, *, with_datatype: 
     Raises
     ------
     OutputError
-        when rows are missing, validation failed, or a figure is damaged or contradicts another.
+        when rows are missing, validation failed, or a value is damaged or contradicts another.
     """
     if not table.rows:
         raise OutputError(f"line {table.line}: no rows below the header")
     if not table.sized and len(table.rows) != 1:
         raise OutputError(f"line {table.line}: {len(table.rows)} rows below the header, not one")
-    figures = {
+    printed = {
         heading: _column(table, k) for k, heading in enumerate(table.headings) if heading != _VALIDATION
     }
     _check_validation(table)
-    _check_doubling(table, figures)
-    _check_rows(table, figures)
+    _check_doubling(table, printed)
+    _check_rows(table, printed)
     columns: dict[str, list[float | None]] = {}
-    for heading, values in figures.items():
+    for heading, column in printed.items():
         name, factor = _meaning(heading)
-        columns[name] = [value * factor for value in values]
+        columns[name] = [value * factor for value in column]
     return Series(title, ranks, columns, {"datatype": table.datatype} if with_datatype else {})
 
 
@@ -136,24 +136,24 @@ def _check_validation(table: OsuTable) -> None:
             raise OutputError(f"line {number}: validation of {tokens[0]} B: {shown(tokens[position])}")
 
 
-def _check_doubling(table: OsuTable, figures: dict[str, list[float]]) -> None:
-    sizes = figures.get("Size", [])
+def _check_doubling(table: OsuTable, printed: dict[str, list[float]]) -> None:
+    sizes = printed.get("Size", [])
     for (number, _), before, size in zip(table.rows[1:], sizes, sizes[1:], strict=False):
         if size != (2 * before or 1):
             raise out_of_step(size, before, number)
 
 
-def _check_rows(table: OsuTable, figures: dict[str, list[float]]) -> None:
+def _check_rows(table: OsuTable, printed: dict[str, list[float]]) -> None:
     for kind, average in (("Latency", "Avg Latency(us)"), ("Comm.", "Pure Comm.(us)")):
         names = (f"Min {kind}(us)", average, f"Max {kind}(us)")
-        if all(name in figures for name in names):
-            ordered = zip(table.rows, *(figures[name] for name in names), strict=True)
+        if all(name in printed for name in names):
+            ordered = zip(table.rows, *(printed[name] for name in names), strict=True)
             for (number, _), low, middle, high in ordered:
                 check_order(low, middle, high, number, _ROUNDING)
-    for heading in _TIMES & figures.keys() if table.sized else ():
-        _check_time(table, figures["Size"], figures[heading])
-    if {"Size", "MB/s", "Messages/s"} <= figures.keys() and "Transmit Size" not in figures:
-        _check_rates(table, figures)
+    for heading in _TIMES & printed.keys() if table.sized else ():
+        _check_time(table, printed["Size"], printed[heading])
+    if {"Size", "MB/s", "Messages/s"} <= printed.keys() and "Transmit Size" not in printed:
+        _check_rates(table, printed)
 
 
 def _check_time(table: OsuTable, sizes: list[float], times: list[float]) -> None:
@@ -162,8 +162,8 @@ def _check_time(table: OsuTable, sizes: list[float], times: list[float]) -> None
             raise OutputError(f"line {number}: {size} B in 0.00 us")
 
 
-def _check_rates(table: OsuTable, figures: dict[str, list[float]]) -> None:
-    rows = zip(table.rows, figures["Size"], figures["MB/s"], figures["Messages/s"], strict=True)
+def _check_rates(table: OsuTable, printed: dict[str, list[float]]) -> None:
+    rows = zip(table.rows, printed["Size"], printed["MB/s"], printed["Messages/s"], strict=True)
     for (number, _), size, bandwidth, rate in rows:
         expected = rate * size / MEGABYTE
         if abs(bandwidth - expected) > _ROUNDING * (1 + size / MEGABYTE) + expected * 1e-9:

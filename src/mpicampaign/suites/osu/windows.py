@@ -37,7 +37,7 @@ class WindowProfile:
     current: str = ""
 
     def read(self, number: int, line: str) -> bool:
-        """Whether the line was a row of figures."""
+        """Whether the line was a row of values."""
         if line.startswith((_BANDWIDTH, _RATE)):
             self._begin(number, "bandwidth" if line.startswith(_BANDWIDTH) else "message_rate")
         elif line.startswith("#") and self.current and not self.tables[self.current].windows:

@@ -1,0 +1,93 @@
+"""The runs of each case in the report: their states, numbers, files, reasons and facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.stopping import look
+from mpicampaign.grouping import grouped
+from mpicampaign.records import CONTRADICTED
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
+from mpicampaign.show.rankings import look_text
+from mpicampaign.show.report.tables import state
+from mpicampaign.show.runs import state_of
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.records import Case, Record
+    from mpicampaign.show.report.tables import Source
+
+
+def runs_part(source: Source) -> Part:
+    """All runs, those of each case folded."""
+    pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
+    rows = grouped(pairs, lambda pair: pair[1].case)
+    cases = grouped(source.records, lambda record: record.case)
+    folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
+    return Part((Heading("Runs"), *folds), "runs", "", "Runs")
+
+
+def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
+    found, anchor = _headline_cells(rows), source.anchors[case]
+    heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
+    grid = Grid(
+        f"Runs of {case}",
+        5,
+        ("repeat", "state", "hosts", "job", "started", *heads, "files", "reasons and facts"),
+        tuple(_run_line(source, record, [cell for _, cell in found]) for record in records),
+        remarks=2,
+        role="runs",
+        label=f"Runs of {case}",
+        anchor=anchor,
+        on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in records),
+    )
+    enough = [Paragraph(f"{name}: {look_text(look(cell.values))}", "legend") for name, cell in found]
+    count = Span(f"{len(records)} runs", "small")
+    return Fold((Span(str(case), "heading"), " ", count), (grid, *enough), "case")
+
+
+def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
+    """The cells of headline metrics that have values; named with their series where there are several."""
+    several = len(rows) > 1
+    return [
+        (f"{cell.metric.name}, {table.label}" if several else cell.metric.name, cell)
+        for table, row in rows
+        for cell in row.cells
+        if cell.metric.headline and cell.n
+    ]
+
+
+def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, ...]:
+    files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
+    return (
+        Box(str(record.repeat)),
+        Box(state(state_of(record))),
+        Box(", ".join(record.hosts)),
+        Box(record.job_id),
+        Box(record.started, role="short"),
+        *(Box(_value(source, cell, record.repeat)) for cell in cells),
+        Box(tuple(part for file in files for part in file)),
+        Box(record.reason, fold=_facts(record)),
+    )
+
+
+def _value(source: Source, cell: Cell, repeat: int) -> str:
+    values = dict(zip(cell.repeats, cell.values, strict=True))
+    return source.view.number(values[repeat], cell.metric.dimension) if repeat in values else ""
+
+
+def _facts(record: Record) -> Fold | None:
+    """The reasons for the verdict, and what the run recorded of itself."""
+    reasons = record.verdict_reasons
+    if not (reasons or record.metadata):
+        return None
+    status = "unknown" if record.exit_status is None else record.exit_status
+    facts = [
+        *reasons,
+        *([f"ended {record.ended}, exit status {status}"] if record.ended else []),
+        *([f"identity {record.identity}"] if record.identity else []),
+        *(f"{name}: {value}" for name, value in record.metadata.items()),
+    ]
+    title = f"{len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'} for the verdict"
+    return Fold(title, (Items(tuple(facts)),), is_open=record.verdict == CONTRADICTED)

@@ -1,0 +1,316 @@
+"""The report's tables: the comparison of each benchmark with what belongs to it, rankings, doubts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
+from mpicampaign.dimension import BANDWIDTH, RATIO
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
+from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
+from mpicampaign.show.names import runs_are
+from mpicampaign.show.numbers import probability, size_range
+from mpicampaign.show.published import against, published_mark, published_sources
+from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, pair_sentence, verdict
+from mpicampaign.show.sentences import absence, kind_name, reason
+from mpicampaign.text import repeats_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.findings import Note
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.ranking import Pair, Ranking
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.records import Case, Record
+    from mpicampaign.show.document import PageNode, Text
+    from mpicampaign.show.form import View
+    from mpicampaign.statistics.medians import Summary
+
+_MANY = 6  # sentences below a table, above which they are folded
+_EMPTY = Box("", role="short")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the report is made from; ``anchors``: of the cases, ``folder``: in which the report is."""
+
+    comparison: Comparison
+    records: Sequence[Record]
+    view: View
+    folder: Path
+    anchors: Mapping[Case, str]
+    changes: Changes | None = None
+
+    def unit_of(self, metric: Metric) -> Span:
+        """The metric's unit, as it stands in a head."""
+        return Span(self.view.unit_of(metric.dimension), "small")
+
+    def runs_of(self, row: Row) -> str:
+        """The link to the row's runs."""
+        return f"#{self.anchors[row.case]}"
+
+    def address(self, target: str) -> str:
+        """The address of a file relative to the report's folder, safe in an attribute."""
+        return quote(os.path.relpath(target, self.folder).replace(os.sep, "/"), errors="replace")
+
+
+def state(kind: str) -> Span:
+    """A state of a run as text with a colour; the text alone says everything."""
+    return Span(kind_name(kind), f"state {kind.replace(' ', '_')}")
+
+
+def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
+    """The comparison, what was published, and Hockney's model."""
+    means = against(source.comparison, table, source.view.unit)
+    return [
+        Heading(table.title, 3, anchor),
+        _comparison_grid(source, table),
+        *_sentences(means, f"Means against published ones: {table.title}"),
+        *_sentences(published_sources(table)),
+        *_fits(source, table),
+    ]
+
+
+def _sentences(found: Sequence[str], title: str = "") -> list[PageNode]:
+    """Sentences below a table; many of them folded where there is a title."""
+    if not found:
+        return []
+    items = Items(tuple(found), "below")
+    return [Fold(title, (items,)) if title and len(found) > _MANY else items]
+
+
+def _fits(source: Source, table: Table) -> list[PageNode]:
+    """Latency and asymptotic bandwidth for each protocol segment of each row."""
+    found = fit_lines(source.comparison, table, source.view.unit)
+    if not found:
+        return []
+    grid = replace(
+        fit_grid(found, source.view.unit),
+        title=f"{table.title}: Hockney's model, a line for each segment",
+        role="fits",
+        label=f"Hockney's model of {table.title}",
+        on_page=tuple(LineOnPage("first" if line.first else "") for line in found),
+    )
+    title = f"Latency and asymptotic bandwidth by Hockney's model: {table.title}"
+    return [Fold(title, (Paragraph(LEGEND, "legend"), grid))]
+
+
+# The comparison: a column for each metric. Metrics with parts, such as useful and wire bandwidth, have a
+# column for each part, and each row has a line for each size.
+
+
+class _Layout(NamedTuple):
+    """Metrics by the names of their columns, in groups; ``stacked``: a line for each group."""
+
+    stacked: bool
+    groups: tuple[tuple[str, dict[str, Metric]], ...]
+
+    @property
+    def columns(self) -> dict[str, Metric]:
+        return self.groups[0][1]
+
+    def names(self, group: str) -> list[Box]:
+        """What stands between the names of a line and its numbers."""
+        return [Box(group, role="short")] if self.stacked else []
+
+
+def _layout(metrics: Sequence[Metric]) -> _Layout:
+    if not any(metric.part for metric in metrics):
+        return _Layout(False, (("", {metric.name: metric for metric in metrics}),))
+    groups = groupby(metrics, lambda metric: metric.group)
+    return _Layout(True, tuple((name, {metric.part: metric for metric in found}) for name, found in groups))
+
+
+def _comparison_grid(source: Source, table: Table) -> Grid:
+    layout = _layout(table.metrics)
+    bodies = [("", _row_lines(source, row, layout)) for row in table.rows]
+    bodies += [("published", _published_lines(source, row, layout)) for row in table.published]
+    numbered = [(number if layout.stacked else 0, *body) for number, body in enumerate(bodies)]
+    count = Span("n", hint=f"how many runs count / how many were {runs_are(source.comparison.records)}")
+    names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
+    caption = "host groups and placements"
+    caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
+    columns = enumerate(layout.columns.values(), len(names))
+    heads: list[Text] = [(name, " ", source.unit_of(metric)) for name, metric in layout.columns.items()]
+    return Grid(
+        f"{table.title}: {caption}",
+        len(names),
+        (*names, *heads),
+        tuple(line for _, _, lines in numbered for line in lines),
+        role=f"comparison {'stacked ' if layout.stacked else ''}sortable",
+        label=f"Table of {table.title}",
+        largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
+        on_page=tuple(LineOnPage(role, "", body) for body, role, lines in numbered for _ in lines),
+    )
+
+
+def _row_lines(source: Source, row: Row, layout: _Layout) -> list[tuple[Box, ...]]:
+    """The lines of a row under common names, or why it has no values."""
+    if row.absence:
+        columns = max(1, len(layout.columns) + layout.stacked)
+        return [(*_row_head(source, row, 1), Box(absence(row.absence), role="absent", columns=columns))]
+    lines = []
+    for index, (group, metrics) in enumerate(layout.groups):
+        head = () if index else _row_head(source, row, len(layout.groups))
+        cells = [_cell(source, row, metrics.get(name)) for name in layout.columns]
+        lines.append((*head, *layout.names(group), *cells))
+    return lines
+
+
+def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
+    name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
+    ranks = (Span(f"{row.ranks} ranks", "small"),) if row.ranks is not None else ()
+    runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
+    if any(note.kind == MODES for note in row.notes):
+        runs.append(Span("several modes", "small warn"))
+    return (
+        Box(Span(name, link=source.runs_of(row)), rows=lines, below=ranks),
+        Box(f"{row.counted}/{row.planned}", value=row.counted, role="n", rows=lines, below=tuple(runs)),
+    )
+
+
+def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
+    if metric is None:
+        return _EMPTY
+    cell = row.cell(metric)
+    if cell.summary is not None:
+        return _number_cell(source, row, cell, cell.summary)
+    absent = "not printed"
+    if metric.bound:
+        absent = "no bound known" if cell.bound is None else "no size from 1 MiB on"
+    return Box(absent, role="number none")
+
+
+def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
+    """The median, which leads to its runs; below, the interval and the change, mean and range."""
+    metric, dimension, view = cell.metric, cell.metric.dimension, source.view
+    small = [
+        f"mean {view.number(found.mean, dimension)}",
+        f"{view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)}",
+        *([f"at {size_range(cell.sizes)}"] if cell.sizes else []),
+        *([f"of {view.quantity(cell.bound, BANDWIDTH)}"] if cell.bound is not None else []),
+    ]
+    below = (
+        Span(view.bounds(found.interval, dimension), "interval"),
+        *_change(source.changes, row, metric),
+        *(Span(text, "small") for text in small),
+    )
+    median = view.number(found.median, dimension) + (" %" if metric.bound else "")
+    return Box(Span(median, link=source.runs_of(row)), value=found.median, role="number", below=below)
+
+
+def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:
+    """How a median changed since the earlier series, where there is one."""
+    change = changes.of(row, metric) if changes else None
+    if change is None or not change_ratio(change):
+        return ()
+    found = change.difference
+    known = "significant" if found.significant else "not significant"
+    known = "too few repeats" if found.p is None else known
+    role = "change warn" if found.significant else "change"
+    return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
+
+
+def _published_lines(source: Source, row: PublishedRow, layout: _Layout) -> list[tuple[Box, ...]]:
+    """Published values: marked, and without links, since there are no runs. Of sizes, those with a value."""
+    name = (f"{row.system}/{row.host_group} ", Span(row.placement, "strong"), " ")
+    head = Box((*name, Span(published_mark(row), "small")))
+    count = ("" if row.n is None else str(row.n), Span("published", "small"))
+    names = (head, Box(count, value=row.n, role="n"))
+    return [
+        (
+            *names,
+            *layout.names(group),
+            *(_published_cell(source, row, metrics.get(name)) for name in layout.columns),
+        )
+        for group, metrics in layout.groups
+        if not layout.stacked or not row.values.keys().isdisjoint(metrics.values())
+    ]
+
+
+def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) -> Box:
+    if metric is None:
+        return _EMPTY
+    if metric not in row.values:
+        return Box("not published", role="number none")
+    value = row.values[metric]
+    text = source.view.number(value, metric.dimension)
+    return Box((text, Span(row.statistic, "small")), value=value, role="number")
+
+
+# Rankings and doubts
+
+
+def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
+    """The verdicts, and each pair folded."""
+    lines = tuple(
+        (
+            *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
+            Box(Span(verdict(ranking), "strong")),
+            Box("; ".join(map(absent_text, ranking.absent))),
+        )
+        for ranking in table.rankings
+    )
+    header = ("metric", "of", "compared", "verdict", "without values")
+    label = f"Verdicts of {table.title}"
+    verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
+    pairs = tuple(_pair_line(source, ranking, pair) for ranking in table.rankings for pair in ranking.pairs)
+    if not pairs:
+        return [Heading(table.title, 3), verdicts]
+    grid = Grid(
+        f"{table.title}: pairs",
+        4,
+        ("metric", "of", "better", "worse", "factor", "effect", "p", "in full"),
+        pairs,
+        remarks=1,
+        role="sortable",
+        label=f"Pairs of {table.title}",
+        largest_first=frozenset({4, 5}),
+    )
+    return [Heading(table.title, 3), verdicts, Fold(f"Each pair: {table.title}", (grid,))]
+
+
+def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
+    p, effect = pair.difference.corrected, abs(pair.difference.effect)
+    return (
+        *map(Box, (ranking.metric.name, ranking.scope, pair.better.name, pair.worse.name)),
+        Box("none" if pair.factor is None else RATIO.number(pair.factor), value=pair.factor),
+        Box(f"{effect:.2f}", value=effect),
+        Box("too few" if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
+        Box(pair_sentence(pair, source.view.unit)),
+    )
+
+
+def doubts_grid(source: Source) -> Grid:
+    """What is left out or in doubt, with links to the first of its runs."""
+    lines = tuple(_doubt_line(source, *found) for found in source.comparison.notes())
+    nothing = (Box("Nothing: every planned run was made, counts and is verified."),)
+    return Grid(
+        "Runs left out or in doubt, with the reasons",
+        4,
+        ("case", "what", "why", "repeats"),
+        lines or (nothing,),
+        role="sortable",
+        label="Left out and in doubt",
+    )
+
+
+def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box, ...]:
+    series = table.title if note.kind in OF_ONE_SERIES else table.benchmark
+    name = f"{source.comparison.place(row)} {row.case.placement}, {series}"
+    link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
+    repeats = repeats_text(note.repeats) if note.repeats else ""
+    return (
+        Box(Span(name, link=link)),
+        Box(state(note.kind)),
+        Box(reason(note, source.view)),
+        Box(repeats, role="short"),
+    )

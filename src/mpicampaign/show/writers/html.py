@@ -1,0 +1,267 @@
+"""Documents as HTML: every text is made visible (see `text.visible`) and escaped, so none becomes markup."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup, escape
+
+from mpicampaign.show.document import (
+    Box,
+    Caption,
+    ChartPlace,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    LineOnPage,
+    Paragraph,
+    Part,
+    Picture,
+    Span,
+    Statement,
+    Verbatim,
+    plain,
+)
+from mpicampaign.show.report.frame import framed
+from mpicampaign.show.writer import TextWriter
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.show.charts.selection import Facet, SelectionChart, Value
+    from mpicampaign.show.document import Node, PageNode, Text
+
+# Elements by the first token of a role; the role itself is the class of the others.
+_BARE = {"strong": "b", "best": "mark", "heading": "h3", "line": "span", "interval": "span"}
+_ELEMENTS = {"small": "small", "change": "span"}
+_PARTS = {"": "section", "chart": "section", "answers": "div", "answer": "article"}
+# Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
+_DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
+_MARKS = {
+    "circle": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "square": "M-3.5-3.5h7v7h-7z",
+    "triangle": "M0-4.5L4.5 3.5h-9z",
+    "diamond": "M0-5L3.5 0L0 5L-3.5 0z",
+    "inverted_triangle": "M0 4.5L4.5-3.5h-9z",
+    "plus": "M-4 0h8M0-4v8",
+    "x": "M-3.5-3.5l7 7M-3.5 3.5l7-7",
+}
+_GREY = "#555555"  # of a swatch whose lines have several colours
+
+
+def element(tag: str, inner: str = "", **attributes: str | float | bool | None) -> Markup:
+    """An element around text; attributes without a value are left out.
+
+    ``_`` in names stands for ``-``, and at their end for nothing.
+    """
+    return Markup(f"{_start(tag, **attributes)}{_safe(inner)}</{tag}>")
+
+
+def _safe(text: object) -> Markup:
+    """The text made visible and escaped, unless it is markup."""
+    return text if isinstance(text, Markup) else escape(visible(str(text)))
+
+
+def _start(tag: str, **attributes: str | float | bool | None) -> Markup:
+    given = [(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items()]
+    texts = [
+        name if value is True else f'{name}="{_safe(value)}"'
+        for name, value in given
+        if value is not None and value is not False and value != ""
+    ]
+    return Markup(f"<{' '.join([tag, *texts])}>")
+
+
+def _lines(parts: Iterable[str]) -> Markup:
+    return Markup("\n").join(parts)
+
+
+def html_text(text: Text) -> Markup:
+    """The text with its links and roles."""
+    if isinstance(text, str):
+        return _safe(text)
+    return _span(text) if isinstance(text, Span) else Markup("").join(map(html_text, text))
+
+
+def _span(span: Span) -> Markup:
+    inner = html_text(span.text)
+    inner = element("a", inner, href=span.link) if span.link else inner
+    if not span.role and not span.hint:
+        return inner
+    first, _, rest = span.role.partition(" ")
+    if first in _BARE:
+        return element(_BARE[first], inner)
+    tag = _ELEMENTS.get(first) or ("abbr" if span.hint else "span")
+    return element(tag, inner, class_=rest if first == "small" else span.role, title=span.hint)
+
+
+def html(nodes: Iterable[PageNode]) -> Markup:
+    """The nodes one below the other, without the frame of a page."""
+    return _lines(map(_node, nodes))
+
+
+def _node(node: PageNode) -> Markup:
+    match node:
+        case Part():
+            return _part(node)
+        case Fold(summary, nodes, role, is_open):
+            inner = _lines([element("summary", html_text(summary)), html(nodes)])
+            return element("details", inner, class_=role, open=is_open)
+        case ChartPlace(chart):
+            return _chart(chart)
+        case Picture(anchor, address, alt, caption):
+            image = _start("img", src=address, alt=alt)
+            return element("figure", _lines([image, element("figcaption", html_text(caption))]), id=anchor)
+        case Verbatim(text, label):
+            lines = _lines(_safe(line) for line in text.expandtabs().splitlines())
+            return element("pre", lines, tabindex=0, role="region", aria_label=label)
+        case Grid():
+            return _framed_grid(node)
+    return _text_node(node)
+
+
+def _text_node(node: Heading | Caption | Paragraph | Items | Statement) -> Markup:
+    match node:
+        case Heading(text, level, anchor):
+            return element(f"h{level}", html_text(text), id=anchor)
+        case Caption(text):
+            return element("p", html_text(text), class_="legend")
+        case Paragraph(text, role):
+            return element("p", html_text(text), class_=role)
+        case Items(items, role, label):
+            return _list(items, role, label)
+        case Statement(text, details):
+            return _lines([element("p", html_text(text)), _list(details)])
+
+
+def _list(items: Iterable[Text], role: str = "", label: str = "") -> Markup:
+    lines = _lines(element("li", html_text(item)) for item in items)
+    return element("ul", lines, class_=role, aria_label=label)
+
+
+def _part(part: Part) -> Markup:
+    """Labelled by its heading where that has an anchor."""
+    title = part.nodes[0].anchor if isinstance(part.nodes[0], Heading) else ""
+    role = "" if part.role == "answer" else part.role
+    return element(_PARTS[part.role], html(part.nodes), class_=role, id=part.anchor, aria_labelledby=title)
+
+
+# Grids
+
+
+def _framed_grid(grid: Grid) -> Markup:
+    """The table in a frame that the keyboard can move, where it has a label; its footnotes below."""
+    table = _table(grid)
+    if grid.label:
+        label = grid.label
+        table = element(
+            "div", table, class_="wide", id=grid.anchor, tabindex=0, role="region", aria_label=label
+        )
+    notes = [
+        element("p", element("sup", mark) + " " + html_text(text), class_="legend")
+        for mark, text in grid.footnotes
+    ]
+    return _lines([table, *notes])
+
+
+def _table(grid: Grid) -> Markup:
+    caption = [element("caption", html_text(grid.title))] if grid.title else []
+    heads = _lines(_head(grid, column, text) for column, text in enumerate(grid.header))
+    head = element("thead", element("tr", heads))
+    return element("table", _lines([*caption, head, *_bodies(grid)]), class_=grid.role)
+
+
+def _head(grid: Grid, column: int, text: Text) -> Markup:
+    largest = "descending" if column in grid.largest_first else ""
+    kind = "number" if largest or _is_number(grid, column) else ""
+    return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest)
+
+
+def _is_number(grid: Grid, column: int) -> bool:
+    return grid.names <= column < len(grid.header) - grid.remarks
+
+
+def _bodies(grid: Grid) -> Iterator[Markup]:
+    looks = grid.on_page or [LineOnPage()] * len(grid.lines)
+    paired = zip(grid.lines, looks, strict=True)
+    bodies = [list(lines) for _, lines in groupby(paired, key=lambda pair: pair[1].body)]
+    for lines in bodies or [[]]:
+        yield element("tbody", _lines(_line(grid, boxes, look) for boxes, look in lines))
+
+
+def _line(grid: Grid, boxes: Sequence[Box], look: LineOnPage) -> Markup:
+    if not grid.on_page and len(boxes) < len(grid.header):
+        boxes = [*boxes[:-1], boxes[-1]._replace(columns=len(grid.header) - len(boxes) + 1)]
+    cells = [_cell(grid, column, box) for column, box in enumerate(boxes)]
+    return element("tr", _lines(cells), class_=look.role, id=look.anchor)
+
+
+def _cell(grid: Grid, column: int, box: Box) -> Markup:
+    """The first cell of a line names it, unless it has a role of its own."""
+    marks = element("sup", ",".join(box.marks)) if box.marks else ""
+    inner = _lines([html_text(box.text) + marks, *map(html_text, box.below)])
+    inner = inner + _node(box.fold) if box.fold else inner
+    spans = {
+        "rowspan": box.rows if box.rows > 1 else None,
+        "colspan": box.columns if box.columns > 1 else None,
+    }
+    if column == 0 and not box.role:
+        return element("th", inner, scope="row", **spans)
+    role = box.role or ("number" if _is_number(grid, column) else "")
+    value = "" if box.value is None else f"{box.value:.6g}"
+    return element("td", inner, class_=role, data_v=value, data_title=box.label, **spans)
+
+
+# Charts
+
+
+def _chart(chart: SelectionChart) -> Markup:
+    """The boxes that choose lines, and the place where the page's script draws them."""
+    controls = element("div", _lines([*map(_facet, chart.facets), _shown()]), class_="controls")
+    label = f"{chart.title} over message size, logarithmic axes; the medians are in the table below"
+    return _lines([controls, element("div", "", class_="plot", role="group", aria_label=label)])
+
+
+def _facet(facet: Facet) -> Markup:
+    boxes = [
+        _tick_box(_lines([_swatch(value), html_text(value.name)]), checked=value.ticked)
+        for value in facet.values
+    ]
+    return element("fieldset", _lines([element("legend", html_text(facet.name)), *boxes]), data_facet=True)
+
+
+def _shown() -> Markup:
+    medians = _tick_box("medians", data_shows="medians", checked=True)
+    repeats = _tick_box("each repeat", data_shows="repeats")
+    status = element("span", role="status")
+    return element("fieldset", _lines([element("legend", "show"), medians, repeats, status]))
+
+
+def _tick_box(text: str, **attributes: str | bool) -> Markup:
+    box = _start("input", type="checkbox", autocomplete="off", **attributes)
+    return element("label", box + Markup(" ") + text)
+
+
+def _swatch(value: Value) -> Markup:
+    """A line as it is drawn."""
+    if not (value.colour or value.line):
+        return Markup()
+    colour = value.colour or _GREY
+    dashes = _DASHES.get(value.line)
+    drawn = element("line", x1=0, y1=6, x2=26, y2=6, stroke=colour, stroke_width=3, stroke_dasharray=dashes)
+    if value.marker:
+        look = {"d": _MARKS[value.marker], "fill": colour, "stroke": colour}
+        drawn += element("path", transform="translate(13 6)", stroke_width=1.5, **look)
+    return element("svg", drawn, class_="swatch", width=26, height=12, aria_hidden="true")
+
+
+def to_page(document: Sequence[Node]) -> str:
+    """A page of its own, without scripts."""
+    titles = [plain(node.title) for node in document if isinstance(node, Grid)]
+    return framed(", ".join(titles[:1]) or "Tables", html(document))
+
+
+WRITER = TextWriter(".html", to_page)
