@@ -247,7 +247,7 @@ def write_scripts(prepared: Prepared) -> None:
 
     A script edited by hand is restored, unless it has a result: then the verdict shows the change.
     """
-    for folder in ("lib", "logs"):
+    for folder in ("lib/checksums", "logs"):
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / "lib" / library_name(), library_text())
     for script in prepared.scripts:

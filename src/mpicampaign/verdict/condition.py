@@ -23,6 +23,7 @@ WAITING = 0.10  # of the time that a rank ran or waited
 LEAST_WAIT = 0.004  # s; about one time slice of the kernel
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
+TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +93,20 @@ def _oversubscribed(evidence: Evidence) -> str:
 
 
 def _others(evidence: Evidence, host: str) -> str:
-    """How many CPUs other processes of the host used while the launch ran, as far as the kernel tells."""
+    """How many CPUs other processes of the host used meanwhile, as far as the kernel counted."""
     node = evidence.nodes.get(host, {})
     try:
-        busy = float(node["after.busy_s"]) - float(node["before.busy_s"])
-        wall = float(node["after.uptime_s"]) - float(node["before.uptime_s"])
+        busy, steal, total = (
+            int(after) - int(before)
+            for before, after in zip(node["before.ticks"].split(), node["after.ticks"].split(), strict=True)
+        )
         own = sum(
-            int(seen["end.cpu_ns"]) / 1e9
-            for rank, seen in evidence.ranks.items()
-            if evidence.host_of(rank) == host
+            int(seen["end.cpu_ns"]) for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host
         )
     except (KeyError, ValueError):
         return ""
-    others = max(busy - own, 0.0) / wall if wall > 0 else 0.0
-    return f"; other processes of {host} used {others:.1f} CPUs"
+    others = max(busy / TICKS - own / 1e9, 0.0)
+    stolen = (
+        f", the hypervisor took {steal / total:.0%} of its CPUs" if total and steal > 0.05 * total else ""
+    )
+    return f"; other processes of {host} used {others:.1f} s of CPU time{stolen}"

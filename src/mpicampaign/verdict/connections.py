@@ -25,7 +25,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Bytes that each rank sent to other ranks over TCP, by interface; None where not all ranks recorded it."""
+    """Bytes that each rank sent to other ranks over TCP, by interface."""
 
     by_rank: Mapping[int, Mapping[str, int]]
 

@@ -29,10 +29,11 @@ class Evidence:
 
     @property
     def library(self) -> tuple[str, str]:
-        """The file of the MPI library that a rank mapped, with its build-id, else its SHA-256."""
+        """The file of the MPI library that a rank mapped, with its build-id or else its SHA-256."""
         for seen in self.ranks.values():
             if path := seen.get("start.library", ""):
-                checksum = self.job.get(f"sha256.{path.rpartition('/')[2]}", "")
+                recorded = seen.get("end.library_sha256", "")
+                checksum = recorded or self.job.get(f"sha256.{path.rpartition('/')[2]}", "")  # older evidence
                 return path, seen.get("start.library_build_id") or checksum
         return "", ""
 

@@ -3,9 +3,13 @@
 # ---- Evidence of a node and of the settings
 
 record_node() { # before|after
-    local counter value name load
+    local counter value name load user nice system idle wait irq softirq steal
     read -r load </proc/loadavg
     record "node $HOSTNAME $1.load=${load% * *}"
+    # Clock ticks of all CPUs: used by any process, taken by the hypervisor, and in all.
+    read -r _ user nice system idle wait irq softirq steal _ </proc/stat
+    value=$((user + nice + system + irq + softirq))
+    record "node $HOSTNAME $1.ticks=$value $steal $((value + steal + idle + wait))"
     for counter in /sys/class/net/*/statistics/[rt]x_bytes; do
         name=${counter#/sys/class/net/}
         read -r value <"$counter" && record "node $HOSTNAME $1.net.${name%%/*}.${name##*/}=$value"

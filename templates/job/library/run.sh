@@ -78,12 +78,11 @@ finish() { # STATUS
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     rm -f "$attempt/reserve"
-    library_of_ranks
     cat "$attempt"/ranks/* >&3 2>/dev/null
     rm -rf "$attempt/ranks" "$rank"
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
-    done < <(sha256sum "$attempt"/{output,stderr}.txt ${library:+"$library"} 2>/dev/null)
+    done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
     record_time ended
     record "job exit_status=$status"
     record "end of evidence" || status=74
@@ -93,21 +92,6 @@ finish() { # STATUS
         mv -T "$attempt" "$run/result" || status=74
     fi
     exit "$status"
-}
-# library: the file of the MPI library that a rank mapped, if it has no build-id.
-library_of_ranks() {
-    local line file
-    library=
-    for file in "$attempt"/ranks/*; do
-        [ -r "$file" ] || return
-        while read -r line; do
-            case $line in
-                *" start.library="*) library=${line#*=} ;;
-                *" start.library_build_id="*) library= && return ;;
-            esac
-        done <"$file"
-        return
-    done
 }
 interrupt() { # SIGNAL
     record "job reason=interrupted by signal $1"
