@@ -8,15 +8,21 @@ name of the room, such as ``mpicampaign.suites``.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
-from functools import cached_property
+import sys
+from contextlib import suppress
+from functools import cache, cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from importlib.metadata import EntryPoint
+
+_METADATA = (".dist-info", ".egg-info", "EGG-INFO")
 
 
 class Named(Protocol):
@@ -93,10 +99,8 @@ class Registry(Generic[T]):
 
     @cached_property
     def _brought(self) -> dict[str, T]:
-        from importlib.metadata import entry_points  # takes 10 ms, and most calls do not need it
-
         found: dict[str, T] = {}
-        for entry in entry_points(group=self._room):
+        for entry in _entry_points(self._room):
             for thing in self._loaded(entry):
                 if thing.name in self._built_in or thing.name in found:
                     raise _refused(entry, f"{thing.name!r} exists already")
@@ -112,6 +116,27 @@ class Registry(Generic[T]):
             if not isinstance(thing, self._kind):
                 raise _refused(entry, f"it is a {type(thing).__name__}, not a {self._kind.__name__}")
         return things
+
+
+def _entry_points(group: str) -> Iterable[EntryPoint]:
+    """Those of all installed packages. Importing what reads them takes 25 ms, so declarations come first."""
+    if not any(f"[{group}]" in declared for declared in map(_declarations, sys.path)):
+        return ()
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)
+
+
+@cache  # for all rooms
+def _declarations(place: str) -> str:
+    """The entry points of the packages installed in a folder, as text."""
+    texts = []
+    with suppress(OSError):  # not a folder, or not there
+        for each in os.scandir(place or "."):
+            if each.name.endswith(_METADATA):
+                with suppress(OSError):  # most packages declare none
+                    texts.append(Path(each.path, "entry_points.txt").read_text(errors="replace"))
+    return "\n".join(texts)
 
 
 def _flat(found: T | tuple[T, ...]) -> tuple[T, ...]:
