@@ -38,7 +38,7 @@ shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
 # About 0.3 s between MPI_Init and MPI_Finalize.
-PROGRAM = ("IMB-MPI1", "-iter", "50000", "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
+PROGRAM = ("IMB-MPI1", "-iter", "100000", "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
 
 
 @dataclass(frozen=True, slots=True)
