@@ -244,7 +244,9 @@ def test_json_and_parquet_hold_the_same_in_full_precision(comparison: Comparison
     texts = as_rows(comparison, "csv", layout)
     for row, text in zip(rows, texts, strict=True):
         for name, value in row.items():
-            if isinstance(value, str) or value is None:
+            if isinstance(value, bool):
+                assert text[name] == str(value).lower()
+            elif isinstance(value, str) or value is None:
                 assert text[name] == (value or "")
             else:
                 assert float(str(text[name])) == value  # not one digit less

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
-from mpicampaign.records import Case, plain_fields
+from mpicampaign.records import UNRANKED, Case, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,8 @@ class CaseEntry:
 class PlanFile:
     """What a plan.json holds; ``campaign_file`` is as seen from its folder.
 
-    ``seed``: of the order of runs; ``None`` where nothing was planned.
+    ``seed``: of the order of runs; ``None`` where nothing was planned. ``busy_machine``: what becomes of
+    disturbed runs.
     """
 
     campaign: str
@@ -57,12 +58,14 @@ class PlanFile:
     campaign_file: str = ""
     seed: int | None = None
     cases: tuple[CaseEntry, ...] = ()
+    busy_machine: str = UNRANKED
 
 
 def plan_json(plan: PlanFile) -> str:
     """The text of the file."""
     header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
     header |= {"campaign_file": plan.campaign_file, "seed": plan.seed}
+    header |= {"busy_machine": plan.busy_machine}
     data = {**header, "cases": [_case_data(entry) for entry in plan.cases]}
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -103,8 +106,9 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
         when it has another shape.
     """
     cases = tuple(_case_entry(each) for each in data["cases"])
+    busy = str(data.get("busy_machine", UNRANKED))  # early plans have none
     systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))
-    return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases)
+    return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases, busy)
 
 
 def _case_entry(data: Mapping[str, Any]) -> CaseEntry:

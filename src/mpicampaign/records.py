@@ -38,9 +38,15 @@ QUIET = "quiet"
 DISTURBED = "disturbed"
 NOT_JUDGED = "not judged"
 
+# What becomes of disturbed runs: a value of the campaign's key busy_machine
+UNRANKED = "unranked"
+RANKED = "rank"
+
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
+    **dict.fromkeys(("condition", "condition_reason"), str),
+    "ranks_busy": bool,
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
@@ -120,11 +126,24 @@ class Record:
     files: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     line_rate: float | None = None  # B/s of one direction of the link between the nodes
+    condition: str = NOT_JUDGED
+    condition_reason: str = ""
+    ranks_busy: bool = False  # its campaign ranks disturbed runs, too, as its machine is never quiet
+
+    @property
+    def sound(self) -> bool:
+        """Whether the metrics are what the label says: complete, not contradicted, of the present state."""
+        return self.status == OK and self.verdict != CONTRADICTED and not self.earlier
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether others disturbed the run, and its campaign does not rank such runs."""
+        return self.condition == DISTURBED and not self.ranks_busy
 
     @property
     def counts(self) -> bool:
-        """Whether the run's metrics may enter averages: complete, not contradicted, of the present state."""
-        return self.status == OK and self.verdict != CONTRADICTED and not self.earlier
+        """Whether the run's metrics may enter averages and rankings: sound and not disturbed."""
+        return self.sound and not self.disturbed
 
 
 def record_to_json(record: Record) -> dict[str, Any]:

@@ -56,6 +56,7 @@ from mpicampaign.keys import (
 )
 from mpicampaign.mpis import MPIS
 from mpicampaign.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.records import RANKED, UNRANKED
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
 from mpicampaign.units import format_size
@@ -540,6 +541,22 @@ class Campaign:
         "A repeat is one independent execution: one job.",
         6,
         default=5,
+    )
+    further_repeats: int | None = key(
+        count(0, 10000),
+        "Largest number of further repeats of a case",
+        "A run that other processes disturbed is repeated with the next number (repeats + 1 and so on), "
+        "while node_hours_cap allows it. Default: as many as repeats.",
+        3,
+    )
+    busy_machine: str = key(
+        choice((UNRANKED, RANKED)),
+        "What becomes of disturbed runs",
+        "unranked: they are repeated; their values are shown, but not averaged or ranked with others. rank: "
+        "they are averaged and ranked like quiet runs, and every table says so; for machines that are never "
+        "quiet, such as shared clouds.",
+        RANKED,
+        default=UNRANKED,
     )
     time_limit: int = key(
         DURATION,

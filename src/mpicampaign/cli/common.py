@@ -56,11 +56,14 @@ def beside(prepared: Prepared) -> list[str]:
 
 
 def counts(records: list[Record]) -> str:
-    """How the runs ended. Contradicted ones are complete, but left out of all numbers."""
-    from mpicampaign.records import CONTRADICTED, OK
+    """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
+    from mpicampaign.records import CONTRADICTED, DISTURBED, OK
 
-    left_out = (record.status == OK and record.verdict == CONTRADICTED for record in records)
-    ends = (CONTRADICTED if out else record.status for out, record in zip(left_out, records, strict=True))
-    counts = Counter(ends)
+    def end(record: Record) -> str:
+        if record.status == OK and record.verdict == CONTRADICTED:
+            return CONTRADICTED
+        return DISTURBED if record.status == OK and record.disturbed else record.status
+
+    counts = Counter(map(end, records))
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
     return f"{len(records)} runs: {ends_text}"

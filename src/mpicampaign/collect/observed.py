@@ -44,7 +44,7 @@ def mark_earlier(records: Iterable[Record]) -> list[Record]:
 
 
 def _is_observed(record: Record) -> bool:
-    return record.counts and IMPORTED_FROM not in record.metadata and bool(_state(record))
+    return record.sound and IMPORTED_FROM not in record.metadata and bool(_state(record))
 
 
 def _state(record: Record) -> dict[str, str]:

@@ -17,6 +17,7 @@ from mpicampaign.records import (
     MISSING,
     NOT_AVAILABLE,
     OK,
+    RANKED,
     Case,
     Record,
     plain_fields,
@@ -66,6 +67,7 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
         for run in entry.runs:
             path = campaign_folder / run_path(case, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
+            record = replace(record, ranks_busy=plan.busy_machine == RANKED)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
             records.append(record)
@@ -159,9 +161,11 @@ def _read_result(record: Record, left: _Left) -> Record:
     parsed = _parsed(record.suite, evidence, output)
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
+    from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.judge import judge
 
     printed = output + left.text("stderr")
+    state, why = condition(evidence)
     verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -169,6 +173,8 @@ def _read_result(record: Record, left: _Left) -> Record:
         reason="",
         verdict=verdict,
         verdict_reasons=reasons,
+        condition=state,
+        condition_reason=why,
         series=parsed.series,
         metadata={
             **record.metadata,

@@ -46,14 +46,14 @@ class Changes:
     def of(self, row: Row, metric: Metric) -> Change | None:
         """How a metric changed; ``None`` where either series lacks it."""
         now, earlier = row.cell(metric), self._cells.get(_key(row, metric))
-        if earlier is None or not earlier.values or not now.values:
+        if row.disturbed or earlier is None or not earlier.values or not now.values:
             return None
         return Change(earlier, difference(earlier.values, now.values))
 
 
 def changes_since(earlier: Comparison) -> Changes:
     """The values of an earlier series, to look up those of a later one."""
-    rows = [row for table in earlier.tables for row in table.rows]
+    rows = [row for table in earlier.tables for row in table.rows if not row.disturbed]
     cells = {_key(row, cell.metric): cell for row in rows for cell in row.cells}
     return Changes(_last_start(earlier.records)[:10], cells)
 

@@ -1,7 +1,8 @@
 """Records side by side: one row for each host group, placement and series, never fewer.
 
-A row's values come from the runs that count (complete, not contradicted). Every other run becomes a note on
-the row with its reason, so that readers see what is missing where they look for it.
+A row's values come from the runs that count (complete, not contradicted, not disturbed); where all complete
+runs were disturbed, from these, but the row is not ranked. Every other run becomes a note on the row with its
+reason, so that readers see what is missing where they look for it.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _labels(benchmark: str, runs: Sequence[Record]) -> list[str]:
 
 def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[int]) -> Table:
     suite = runs[0].suite
-    printed = [series for run in runs if run.counts for series in run.series if series.label == label]
+    printed = [series for run in runs if run.sound for series in run.series if series.label == label]
     metrics = choose_metrics(suite, printed, sizes) if printed else ()
     if _is_bounded(label, runs):
         metrics = (*metrics, fraction_of_line_rate(suite, printed[0].benchmark))
@@ -80,7 +81,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
 
 def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
     """Whether the bandwidth of any run can be compared with a line rate."""
-    pairs = ((run, table) for run in runs if run.counts for table in run.series if table.label == label)
+    pairs = ((run, table) for run in runs if run.sound for table in run.series if table.label == label)
     return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
 
 
@@ -92,13 +93,15 @@ def _ranks(label: str, runs: Iterable[Record]) -> list[int | None]:
 
 
 def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metrics: Sequence[Metric]) -> Row:
-    pairs = ((run, _series_of(run, label, ranks)) for run in runs)
-    curves = tuple((run, series) for run, series in pairs if run.counts and series is not None)
+    pairs = ((run, _series_of(run, label, ranks)) for run in runs if run.sound)
+    found = tuple((run, series) for run, series in pairs if series is not None)
+    # where all runs were disturbed, their values are shown all the same
+    curves = tuple((run, series) for run, series in found if run.counts) or found
     cells = tuple(_cell(metric, curves) for metric in metrics)
-    found = find(metrics, curves)
-    doubts = value_notes(runs, curves, cells, has_modes=bool(found.stretches))
-    notes = (*run_notes(runs, curves), *found.notes, *doubts)
-    parts = (found.stretches, found.outliers, found.column)
+    sweep = find(metrics, curves)
+    doubts = value_notes(runs, curves, cells, has_modes=bool(sweep.stretches))
+    notes = (*run_notes(runs, found), *sweep.notes, *doubts)
+    parts = (sweep.stretches, sweep.outliers, sweep.column)
     return Row(case, label, ranks, tuple(runs), curves, cells, notes, *parts)
 
 

@@ -84,7 +84,7 @@ def fits(row: Row) -> tuple[Segment, ...]:
 
     Where the repeats fall into modes, no run may have had this curve; the row then has a note.
     """
-    if not row.curves or not _one_way(*row.curves[0]):
+    if not row.curves or row.disturbed or not _one_way(*row.curves[0]):
         return ()
     resolution = printed_resolution(row.curves[0][0].suite, "time")
     curves = [curve(series, "time") for _, series in row.curves]

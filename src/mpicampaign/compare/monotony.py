@@ -36,7 +36,7 @@ def with_monotony(rows: Sequence[Row], suite: str) -> list[Row]:
     """The rows, with a note on each that fewer ranks outdo. Rows of unknown transport are not compared."""
     notes: dict[int, list[NotMonotonic]] = {id(row): [] for row in rows}
     for column, share in _shares(suite).items():
-        found = (_point(row, column, share) for row in rows)
+        found = (_point(row, column, share) for row in rows if not row.disturbed)
         points = [point for point in found if point is not None and "" not in point.network[2]]
         for alike in grouped(points, lambda point: point.network).values():
             for point in alike:

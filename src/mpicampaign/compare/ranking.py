@@ -61,7 +61,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """One that has no value, and why."""
+    """One that has no value, or only those of disturbed runs, and why."""
 
     name: str
     reasons: Absence
@@ -140,11 +140,12 @@ def _rankings_of(
     kind: str, scope: str, metric: Metric, rows: Sequence[Row], name: Callable[[Row], str]
 ) -> list[Ranking]:
     """One ranking for each number of ranks: values of 2 and of 44 ranks are not compared."""
-    absent = tuple(Absent(visible(name(row)), row.absence) for row in rows if row.absence)
-    counts = dict.fromkeys(row.ranks for row in rows if row.cell(metric).summary)
+    absent = tuple(Absent(visible(name(row)), row.unranked) for row in rows if row.unranked)
+    ranked = [row for row in rows if row.cell(metric).summary and not row.unranked]
+    counts = dict.fromkeys(row.ranks for row in ranked)
     rankings = []
     for ranks in counts:
-        members = [row for row in rows if row.ranks == ranks and row.cell(metric).summary]
+        members = [row for row in ranked if row.ranks == ranks]
         contestants = _sorted([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
         named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
         rankings.append(Ranking(kind, named, metric, contestants, _pairs(contestants), absent, ranks))

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import MODES, WITHOUT_VALUE
-from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    DISTURBED,
+    NOT_JUDGED,
+    OK,
+    QUIET,
+    UNVERIFIED,
+    VERIFIED,
+)
 
 if TYPE_CHECKING:
     from mpicampaign.compare.findings import Absence, Note
@@ -41,7 +50,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One series of one case: all planned runs, and the values of those that count.
+    """One series of one case: all planned runs, and the values of those that count, or of disturbed ones.
 
     ``stretches``: message sizes at which the repeats fall into two modes. ``outliers``: single values far
     from the others. Both count positions in ``curves``, and judge ``judged_column``.
@@ -74,6 +83,26 @@ class Row:
         found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
         order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
         return {verdict: found[verdict] for verdict in order if found[verdict]}
+
+    @property
+    def conditions(self) -> dict[str, int]:
+        """How many complete runs were made in each condition."""
+        found = Counter(record.condition for record in self.records if record.status == OK)
+        return {
+            condition: found[condition] for condition in (QUIET, DISTURBED, NOT_JUDGED) if found[condition]
+        }
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether all its values are of disturbed runs: they are shown, and compared with nothing."""
+        return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
+
+    @property
+    def unranked(self) -> Absence:
+        """Why the row has no place in rankings; empty where it has one."""
+        if self.disturbed:
+            return tuple(note for note in self.notes if note.kind == DISTURBED)
+        return self.absence
 
     @property
     def absence(self) -> Absence:

@@ -20,7 +20,7 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.compare.unlike import unlike_notes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED, DECLARED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
+from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
 from mpicampaign.statistics.medians import middle_gap
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
         for doubt in _doubts(run, id(run) in with_values):
             repeats.setdefault(doubt, []).append(run.repeat)
     notes = [replace(doubt, repeats=tuple(of_doubt)) for doubt, of_doubt in repeats.items()]
+    notes += _disturbed_notes(runs)
     return (*sorted(notes, key=lambda note: KINDS.index(note.kind)), *_convergence_notes(curves))
 
 
@@ -65,6 +66,17 @@ def _doubts(run: Record, has_values: bool) -> list[Note]:
     if run.verdict == DECLARED:
         return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
     return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]
+
+
+def _disturbed_notes(runs: Iterable[Record]) -> list[Note]:
+    """One note for all disturbed runs: the reasons differ in their numbers, and each run has its own."""
+    disturbed = [run for run in runs if run.sound and run.disturbed]
+    reasons = list(dict.fromkeys(run.condition_reason for run in disturbed))
+    if not disturbed:
+        return []
+    more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    repeats = tuple(run.repeat for run in disturbed)
+    return [Recorded(kind=DISTURBED, reason=reasons[0] + more, repeats=repeats)]
 
 
 def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.compare.metrics import choose_metrics, read
-from mpicampaign.records import FAILED, OK, VERIFIED
+from mpicampaign.records import FAILED, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
 from mpicampaign.units import format_duration
 
@@ -76,9 +76,10 @@ def headline(record: Record) -> str:
 
 
 def describe(record: Record, status: int | None) -> str:
-    """A finished run in short: its headline metrics and verdict, or why it has none."""
+    """A finished run in short: its headline metrics, verdict and condition, or why it has none."""
     if record.status == OK:
         reason = f" ({record.verdict_reasons[0]})" if record.verdict != VERIFIED else ""
-        return f"{headline(record)}, {record.verdict}{reason}"
+        why = "" if record.condition == QUIET else f" ({record.condition_reason})"
+        return f"{headline(record)}, {record.verdict}{reason}, {record.condition}{why}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"

@@ -13,7 +13,7 @@ from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
-from mpicampaign.records import Case
+from mpicampaign.records import UNRANKED, Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -74,6 +74,7 @@ class Plan:
     seed: int
     runs: tuple[Run, ...]
     cases: tuple[PlannedCase, ...]
+    busy_machine: str = UNRANKED
 
     @property
     def node_seconds(self) -> float:
@@ -131,7 +132,14 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
-    return Plan(campaign.name, tuple(systems), campaign.seed, _shuffled(runs, campaign.seed), tuple(cases))
+    return Plan(
+        campaign.name,
+        tuple(systems),
+        campaign.seed,
+        _shuffled(runs, campaign.seed),
+        tuple(cases),
+        campaign.busy_machine,
+    )
 
 
 def _cases(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
@@ -213,6 +221,7 @@ def plan_file(plan: Plan, campaign_file: str) -> PlanFile:
         campaign_file,
         plan.seed,
         tuple(_entry(planned, orders) for planned in plan.cases),
+        plan.busy_machine,
     )
 
 

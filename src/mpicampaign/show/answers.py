@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import PLACEMENTS
 from mpicampaign.dimension import RATIO
+from mpicampaign.records import DISTURBED
 from mpicampaign.show import numbers
 from mpicampaign.show.numbers import quantity
 from mpicampaign.show.rankings import (
+    BUSY,
     absent_text,
+    busy_lines,
     evidence,
     how_much,
     mixed_text,
@@ -114,6 +117,8 @@ def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
             if not table.is_baseline:
                 of_metric = [ranking for ranking in rankings if ranking.metric == metric]
                 found.append(_answer(table, metric, of_metric, unit))
+        if not rankings and not table.is_baseline and busy_lines(table):
+            found.append(_busy(table))
     return sorted(found, key=lambda answer: not answer.differs)
 
 
@@ -131,10 +136,17 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
     else:
         said = (_consensus(rankings), _how_much_overall(rankings), real)
         steps = (line for one in stated for line in stated_lines(one) if line not in statements)
-        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
+        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps, *busy_lines(table))
         behind = tuple(f"{of.scope}, {absent_text(one)}" for of in rankings for one in of.absent)
         grid = _grid(table, metric, rankings)
     return Answer(table, heading, *said, statements, lines, behind, differs, grid)
+
+
+def _busy(table: Table) -> Answer:
+    """What is said where no row has a run that was quiet or not judged."""
+    runs = sum(row.counted for row in table.rows)
+    reasons, real = busy_lines(table), f"all {runs} complete runs were disturbed"
+    return Answer(table, table.title, BUSY, "no comparison", real, (), reasons, (), differs=False)
 
 
 def _order(stated: StatedRanking) -> tuple[str, ...]:
@@ -244,7 +256,9 @@ def _common_evidence(rankings: Sequence[Ranking]) -> str:
     doubt = sum(contestant.several_modes for ranking in rankings for contestant in ranking.contestants)
     modes = f"; {doubt} of {len(rows)} medians are of repeats in several modes" if doubt else ""
     count = f"{sum(row.counted for row in rows)} of {sum(row.planned for row in rows)} runs count"
-    return f"{count}: {states}{modes}"
+    disturbed = sum(row.conditions.get(DISTURBED, 0) for row in rows)
+    busy = f"; {disturbed} disturbed" if disturbed else ""
+    return f"{count}: {states}{busy}{modes}"
 
 
 def _grid(table: Table, metric: Metric, rankings: Sequence[Ranking]) -> MedianGrid:

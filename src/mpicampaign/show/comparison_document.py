@@ -12,7 +12,7 @@ from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import legend, note_lines, placement_name, row_name
 from mpicampaign.show.numbers import bounds, quantity, size_range
 from mpicampaign.show.published import against, published_cells, published_grid, published_sources
-from mpicampaign.show.rankings import pair_sentence, pair_sentences, stated_lines, verdict
+from mpicampaign.show.rankings import BUSY, busy_lines, pair_sentence, pair_sentences, stated_lines, verdict
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Nod
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
     pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
-    yield from _items([*stated, *rankings, *pairs])
+    yield from _items([*stated, *rankings, *pairs, *busy_lines(table)])
 
 
 def _values(comparison: Comparison, table: Table, unit: str, write: Callable[..., str]) -> Grid:
@@ -175,7 +175,13 @@ def _statements(comparison: Comparison, unit: str) -> list[Node]:
     ]
     rankings = [_ranking(*found, unit) for found in comparison.rankings if not found[0].is_baseline]
     nodes: list[Node] = [Heading("What holds over all host groups"), *stated] if stated else []
-    return [*nodes, Heading("Which is best, by how much"), *rankings] if rankings else nodes
+    busy = [
+        Statement(f"{table.title}: {BUSY}", busy_lines(table))
+        for table in comparison.tables
+        if not table.is_baseline and busy_lines(table)
+    ]
+    best = [*rankings, *busy]
+    return [*nodes, Heading("Which is best, by how much"), *best] if best else nodes
 
 
 def _ranking(table: Table, ranking: Ranking, unit: str) -> Statement:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED
+from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, NOT_JUDGED, QUIET, UNVERIFIED, VERIFIED
 from mpicampaign.show.form import View
 from mpicampaign.show.rankings import change_verdict
 from mpicampaign.show.sentences import absence, said
@@ -97,6 +97,10 @@ def _runs(name: str, verdict: str) -> Column:
     return Column(name, int, lambda line: line.row.verdicts.get(verdict, 0))
 
 
+def _condition(name: str, condition: str) -> Column:
+    return Column(name, int, lambda line: line.row.conditions.get(condition, 0))
+
+
 def _coverage(cell: Cell) -> float | None:
     return cell.summary.interval.coverage if cell.summary and cell.summary.interval else None
 
@@ -140,6 +144,10 @@ COLUMNS = (
     _runs("runs_verified_against_declared_topology", DECLARED),
     _runs("runs_unverified", UNVERIFIED),
     _runs("runs_contradicted", CONTRADICTED),
+    _condition("runs_quiet", QUIET),
+    _condition("runs_disturbed", DISTURBED),
+    _condition("runs_not_judged", NOT_JUDGED),
+    Column("ranked", bool, lambda line: line.row.counted > 0 and not line.row.disturbed),
     _text("missing_because", _missing),
     _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )

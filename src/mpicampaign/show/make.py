@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.comparison_document import comparison_document
@@ -9,14 +10,14 @@ from mpicampaign.show.data import COLUMNS, long_data, matrix_data
 from mpicampaign.show.document import Paragraph
 from mpicampaign.show.form import LONG, MATRIX, Form, View
 from mpicampaign.show.grids import absent_grid, chosen_matrices, long_grid, matrix_grids
-from mpicampaign.show.names import long_legend
+from mpicampaign.show.names import condition_note, long_legend
 from mpicampaign.show.writer import DataWriter, writer
 from mpicampaign.show.writers.markdown import markdown
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text
 
 if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
-    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.data import Data
     from mpicampaign.show.document import Grid
 
@@ -47,18 +48,28 @@ def _data(comparison: Comparison, form: Form, changes: Changes | None) -> Data:
 
 
 def _grids(comparison: Comparison, form: Form, changes: Changes | None) -> list[Grid]:
-    grids = []
-    for table in comparison.tables:
-        if not table.metrics:
-            grids.append(absent_grid(comparison, table))
-        elif form.layout == MATRIX:
-            grids += matrix_grids(chosen_matrices(comparison, table, form.every_metric), form.view, changes)
-        else:
-            grids += [
-                long_grid(comparison, table, metric, form.view, form.columns, changes)
-                for metric in table.metrics
-            ]
-    return grids
+    return [
+        _with_condition(grid, table)
+        for table in comparison.tables
+        for grid in _grids_of(comparison, table, form, changes)
+    ]
+
+
+def _grids_of(comparison: Comparison, table: Table, form: Form, changes: Changes | None) -> list[Grid]:
+    if not table.metrics:
+        return [absent_grid(comparison, table)]
+    if form.layout == MATRIX:
+        found = chosen_matrices(comparison, table, form.every_metric)
+        return matrix_grids(found, form.view, changes)
+    return [
+        long_grid(comparison, table, metric, form.view, form.columns, changes) for metric in table.metrics
+    ]
+
+
+def _with_condition(grid: Grid, table: Table) -> Grid:
+    """A grid stands alone, so the condition of its runs is below each."""
+    note = condition_note(table)
+    return replace(grid, footnotes=(*grid.footnotes, ("*", note))) if note else grid
 
 
 def to_csv(comparison: Comparison, unit: str = "MB/s") -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
-from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.records import DISTURBED, IMPORTED_FROM, NOT_JUDGED, OK, QUIET, RANKED
 from mpicampaign.show.form import View
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
@@ -13,13 +14,14 @@ from mpicampaign.statistics.comparisons import CLOSED
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Record
 
 
+_REASONS = 3  # that are named
 _BY_SETS = (
     "procedure of Ryan, Einot, Gabriel and Welsch with Kruskal-Wallis tests of sets "
     "and Mann-Whitney tests of pairs"
@@ -27,10 +29,11 @@ _BY_SETS = (
 
 
 def placement_name(table: Table, row: Row) -> str:
-    """The placement; with the number of ranks where the table has several."""
+    """The placement; with the number of ranks where the table has several; marked where disturbed."""
     several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
     ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
-    return f"{visible(row.case.placement)}{ranks}"
+    disturbed = ", disturbed" if row.disturbed else ""
+    return f"{visible(row.case.placement)}{ranks}{disturbed}"
 
 
 def row_name(comparison: Comparison, table: Table, row: Row) -> str:
@@ -55,6 +58,35 @@ def runs_are(records: Sequence[Record]) -> str:
     if imported == 0:
         return "planned"
     return "imported" if imported == len(records) else "planned or imported"
+
+
+def condition_text(records: Iterable[Record]) -> str:
+    """How many complete runs were quiet, disturbed and not judged, and why; which of them are ranked."""
+    runs = [run for run in records if run.status == OK]
+    counted = Counter(run.condition for run in runs)
+    states = [f"{counted[state]} {state}" for state in (QUIET, DISTURBED, NOT_JUDGED) if counted[state]]
+    if not states:
+        return ""
+    reasons = Counter(
+        run.condition_reason or "no time of waiting was recorded"
+        for run in runs
+        if run.condition == NOT_JUDGED
+    )
+    most = [f"{visible(reason)} ({count})" for reason, count in reasons.most_common(_REASONS)]
+    more = [f"{len(reasons) - _REASONS} more reasons"] if len(reasons) > _REASONS else []
+    text = f"Condition of the runs: {', '.join(states)}"
+    text += f"; not judged: {'; '.join([*most, *more])}. " if most else ". "
+    if any(run.ranks_busy for run in runs):
+        return text + f"busy_machine: {RANKED}: disturbed runs are averaged and ranked like quiet ones."
+    return text + ("Disturbed runs are not averaged or ranked." if counted[DISTURBED] else "")
+
+
+def condition_note(table: Table) -> str:
+    """The condition of a table's runs; empty where it says nothing of one run that does not hold of all."""
+    runs = {id(run): run for row in table.rows for run in row.records if run.status == OK}.values()
+    several = len({run.condition for run in runs}) > 1
+    is_said = several or any(run.ranks_busy or run.condition == DISTURBED for run in runs)
+    return condition_text(runs) if is_said else ""
 
 
 def legend(comparison: Comparison, unit: str) -> str:
@@ -83,4 +115,5 @@ def long_legend(comparison: Comparison, unit: str) -> str:
     text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
-    return f"{text}{unit} = {scale} B/s. Contradicted and failed runs are left out."
+    text += f"{unit} = {scale} B/s. Contradicted and failed runs are left out. "
+    return (text + condition_text(comparison.records)).rstrip()

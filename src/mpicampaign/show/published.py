@@ -63,7 +63,7 @@ def against(comparison: Comparison, table: Table, unit: str) -> list[str]:
     """Own means against published ones: each chosen host group, or the rank among all."""
     found = []
     for metric in (metric for metric in table.metrics if metric.headline):
-        for row in table.rows:
+        for row in (row for row in table.rows if not row.disturbed):
             rivals = [p for p in table.published if metric in p.values and _comparable(row, p)]
             own = _own(comparison, row, metric)
             for _, same in groupby(rivals, key=lambda rival: rival.reference):

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import RATIO
+from mpicampaign.grouping import grouped
 from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.stopping import InterimLook
+    from mpicampaign.compare.tables import Table
 
 _NAMED = 3  # host groups without one of the two that are named one by one
 _MIXED = "its repeats fall into several modes at some sizes"
@@ -103,6 +107,24 @@ def evidence(contestant: Contestant) -> str:
     parts += ["in several modes"] if contestant.several_modes else []
     counts = f"{contestant.cell.n} of {contestant.row.planned} runs count"
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
+
+
+BUSY = "this machine was busy"
+
+
+def busy_lines(table: Table) -> tuple[str, ...]:
+    """The host groups in which nothing is ranked since all runs were disturbed, with the reasons."""
+    lines = []
+    for (system, group), rows in grouped(table.rows, _place).items():
+        disturbed = [row for row in rows if row.disturbed]
+        if disturbed and all(row.unranked for row in rows):
+            reasons = (f"{visible(row.case.placement)}: {absence(row.unranked)}" for row in disturbed)
+            lines.append(f"{visible(f'{system}/{group}')}: {BUSY}: {'; '.join(reasons)}")
+    return tuple(lines)
+
+
+def _place(row: Row) -> tuple[str, str]:
+    return row.case.system, row.case.host_group
 
 
 def absent_text(one: Absent) -> str:

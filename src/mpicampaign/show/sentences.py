@@ -32,7 +32,7 @@ from mpicampaign.compare.findings import (
     Unlike,
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
-from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.form import View
 from mpicampaign.show.numbers import quantity, size_range
 from mpicampaign.text import repeats_text, visible
@@ -51,6 +51,7 @@ KIND_NAMES = {
     EARLIER: "earlier program or library",
     MISSING: "missing",
     NOT_PRINTED: "not printed",
+    DISTURBED: DISTURBED,
     UNVERIFIED: "unverified",
     DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 _LARGE_FACTOR = 5.0  # from here on colours go by the logarithm
 # What stands behind a median.
-UNVERIFIED_MARK, CONTRADICTED_MARK, MODES_MARK = "u", "c", "m"
+UNVERIFIED_MARK, CONTRADICTED_MARK, MODES_MARK, DISTURBED_MARK = "u", "c", "m", "d"
 _MEANINGS = {
     UNVERIFIED_MARK: "some runs are unverified",
     CONTRADICTED_MARK: "contradicted runs are left out",
     MODES_MARK: "the repeats have several modes",
+    DISTURBED_MARK: "all runs were disturbed",
 }
 
 
@@ -74,8 +75,13 @@ def marks_of(row: Row | None, metric: Metric) -> str:
     if row is None:
         return ""
     verdicts = row.verdicts
-    found = ((UNVERIFIED_MARK, "unverified" in verdicts), (CONTRADICTED_MARK, "contradicted" in verdicts))
-    return "".join(mark for mark, is_so in (*found, (MODES_MARK, row.has_modes_in(metric))) if is_so)
+    found = (
+        (UNVERIFIED_MARK, "unverified" in verdicts),
+        (CONTRADICTED_MARK, "contradicted" in verdicts),
+        (MODES_MARK, row.has_modes_in(metric)),
+        (DISTURBED_MARK, row.disturbed),
+    )
+    return "".join(mark for mark, is_so in found if is_so)
 
 
 def _reasons(found: Matrix) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.stopping import look
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED
+from mpicampaign.records import CONTRADICTED, OK
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
 from mpicampaign.show.rankings import look_text
 from mpicampaign.show.report.tables import state
@@ -34,7 +34,7 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
     grid = Grid(
         f"Runs of {case}",
         5,
-        ("repeat", "state", "hosts", "job", "started", *heads, "files", "reasons and facts"),
+        ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
         tuple(_run_line(source, record, [cell for _, cell in found]) for record in records),
         remarks=2,
         role="runs",
@@ -63,6 +63,7 @@ def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, .
     return (
         Box(str(record.repeat)),
         Box(state(state_of(record))),
+        Box(state(record.condition) if record.status == OK else ""),
         Box(", ".join(record.hosts)),
         Box(record.job_id),
         Box(record.started, role="short"),
@@ -85,6 +86,7 @@ def _facts(record: Record) -> Fold | None:
     status = "unknown" if record.exit_status is None else record.exit_status
     facts = [
         *reasons,
+        *([f"condition: {record.condition}: {record.condition_reason}"] if record.condition_reason else []),
         *([f"ended {record.ended}, exit status {status}"] if record.ended else []),
         *([f"identity {record.identity}"] if record.identity else []),
         *(f"{name}: {value}" for name, value in record.metadata.items()),

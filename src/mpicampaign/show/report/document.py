@@ -18,7 +18,7 @@ from mpicampaign.show.document import (
     Span,
     Verbatim,
 )
-from mpicampaign.show.names import runs_are
+from mpicampaign.show.names import condition_text, runs_are
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import how_many, period, run_counts
@@ -205,8 +205,9 @@ def tables_part(source: Source) -> Part:
     legend += f" ({coverages}), " if coverages else ", "
     legend += f"then mean and range. n: how many runs count / how many were {runs_are(comparison.records)}. "
     legend += (
-        "Contradicted and failed runs are shown, but left out of all numbers. Each median leads to its runs."
+        "Contradicted and failed runs are shown, but left out of all numbers. Each median leads to its runs. "
     )
+    legend += condition_text(comparison.records)
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"

@@ -169,6 +169,8 @@ def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
     name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
     ranks = (Span(f"{row.ranks} ranks", "small"),) if row.ranks is not None else ()
     runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
+    if row.disturbed:
+        runs.append(Span("disturbed", "small warn"))
     if any(note.kind == MODES for note in row.notes):
         runs.append(Span("several modes", "small warn"))
     return (
