@@ -23,11 +23,15 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan."""
+    """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
+
+    ``further``: beyond the planned repeats, since a run was disturbed.
+    """
 
     repeat: int
     identity: str
     order: int | None = None
+    further: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,10 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
 
 def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
-    runs = tuple(RunEntry(run["repeat"], run["identity"], run["order"]) for run in data["runs"])
+    runs = tuple(
+        RunEntry(run["repeat"], run["identity"], run["order"], run.get("further", False))
+        for run in data["runs"]
+    )
     facts = (data["suite"], data["not_available"], data.get("line_rate"), data["declared"])
     return CaseEntry(case_of(data), *facts, runs)
 

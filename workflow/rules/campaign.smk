@@ -9,14 +9,15 @@ from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.set_aside import set_aside_faulty
-from mpicampaign.jobs.prepare import check_runs, lock_campaign, prepare, write_scripts
+from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
 try:
-    prepared = prepare(campaign_file, config.get("system", ""))
+    prepared = prepare_with_results(campaign_file, config.get("system", ""))
     check_runs(prepared)
 except UserError as error:
     raise SystemExit(str(error)) from None

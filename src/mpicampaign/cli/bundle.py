@@ -48,14 +48,16 @@ def run(options: argparse.Namespace) -> int:
 def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     """The campaign's folder, and the campaign file with what it includes."""
     from mpicampaign.campaign.file import load_campaign, read_with_includes
-    from mpicampaign.jobs.prepare import prepare, write_plan
+    from mpicampaign.execution.conditions import prepare_with_results
+    from mpicampaign.jobs.prepare import write_plan
     from mpicampaign.places import results_folder
 
     if options.results is not None:
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
     if (results_folder() / campaign.name).is_dir():
-        write_plan(prepare(options.campaign))  # the existing one may be of an earlier campaign file
+        # the existing one may be of an earlier campaign file
+        write_plan(prepare_with_results(options.campaign))
     marks = read_with_includes(options.campaign).marks.values()
     paths = dict.fromkeys([str(options.campaign), *(mark.file for mark in marks)])
     files: dict[str, bytes] = {}

@@ -26,9 +26,9 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
 
 def prepared_of(options: argparse.Namespace) -> Prepared:
     """The campaign that the options name, checked and planned."""
-    from mpicampaign.jobs.prepare import prepare
+    from mpicampaign.execution.conditions import prepare_with_results
 
-    return prepare(options.campaign, options.system)
+    return prepare_with_results(options.campaign, options.system)
 
 
 def print_lines(*lines: str) -> None:

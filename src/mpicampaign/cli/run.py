@@ -40,9 +40,11 @@ def run(options: argparse.Namespace) -> int:
     config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
     status = run_snakemake(options.profile, [*config, *options.snakemake])
     _show(prepared)
-    if prepared.pending:
-        print(f"{len(prepared.pending)} of {len(prepared.scripts)} runs are not done; call again to continue")
-    return status
+    now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
+    if now.pending:
+        print(f"{len(now.pending)} of {len(now.scripts)} runs are not done; call again to continue")
+    failed = any(script.run.further for script in now.pending) and "-n" not in options.snakemake
+    return status or int(failed)  # Snakemake does not know all further repeats
 
 
 def _show(prepared: Prepared) -> None:

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.queue_status import run_states, status_text
+    from mpicampaign.jobs.plan_text import further_text
 
     prepared = prepared_of(options)
     print(status_text(*run_states(prepared)))
-    print_lines(*beside(prepared))
+    further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
+    print_lines(*further, *beside(prepared))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from mpicampaign.campaign.model import CORES
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
+from mpicampaign.jobs.further import limit_of, no_results, repeats_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
 from mpicampaign.records import UNRANKED, Case
@@ -43,14 +45,21 @@ class Run:
     libraries: str
     declared: dict[str, Any]
     identity: str = ""
+    further: bool = False  # beyond the planned repeats, since a run was disturbed
+
+    @property
+    def node_seconds(self) -> float:
+        """The upper bound of its time on all its nodes."""
+        return self.job.placement.nodes * self.time_limit
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
     """A case of the campaign, on any system; ``not_available``: why this machine cannot run it.
 
-    ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on. ``line_rate``: of the link
-    between the nodes (B/s, one direction).
+    ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on; the last ``further``
+    of them stand in for ``disturbed`` runs. ``line_rate``: of the link between the nodes (B/s in one
+    direction).
     """
 
     case: Case
@@ -59,10 +68,13 @@ class PlannedCase:
     declared: dict[str, Any]
     not_available: str = ""
     line_rate: float | None = None
+    further: int = 0
+    disturbed: int = 0
 
     @property
     def repeats(self) -> int:
-        return len(self.identities)
+        """How many repeats the campaign asks for."""
+        return len(self.identities) - self.further
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +91,33 @@ class Plan:
     @property
     def node_seconds(self) -> float:
         """The upper bound of all runs' time: each up to its time limit."""
-        return sum(run.job.placement.nodes * run.time_limit for run in self.runs)
+        return sum(run.node_seconds for run in self.runs)
+
+    @property
+    def planned_node_seconds(self) -> float:
+        """The same without further repeats."""
+        return sum(run.node_seconds for run in self.runs if not run.further)
+
+    @property
+    def further(self) -> tuple[Run, ...]:
+        """The further repeats."""
+        return tuple(run for run in self.runs if run.further)
+
+    @property
+    def disturbed(self) -> int:
+        """How many runs of this machine's systems were disturbed."""
+        return sum(planned.disturbed for planned in self.cases if planned.case.system in self.systems)
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What planning needs from the machine that it runs on."""
+    """What planning needs from the machine that it runs on; ``condition_of``: of the result of a repeat."""
 
     find_program: Callable[[System, Benchmark], Program]
     evidence_library: Callable[[System], str]
     libraries: Callable[[System], str]
     physical_cores: Callable[[], int]
+    condition_of: Callable[[Case, int, str], str] = no_results
 
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
@@ -132,11 +160,14 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
+    ordered = _within_cap(_shuffled(runs, campaign.seed), campaign.node_hours_cap)
+    kept = Counter(run.case for run in ordered if run.further)
+    cases = [_with_further(each, kept[each.case]) if each.case.system in systems else each for each in cases]
     return Plan(
         campaign.name,
         tuple(systems),
         campaign.seed,
-        _shuffled(runs, campaign.seed),
+        ordered,
         tuple(cases),
         campaign.busy_machine,
     )
@@ -157,21 +188,55 @@ def _plan_case(
     """A case, and its runs if this machine can make them."""
     benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
     declared = declare(case, job, benchmark)
-    repeats = [{**declared, "repeat": number} for number in range(1, entry.repeats + 1)]
-    identities = tuple(map(identity, repeats))
-    planned = PlannedCase(case, benchmark.suite, identities, declared, line_rate=job.line_rate)
+    identities = _Identities(declared)
+    count = repeats_of(
+        entry.repeats,
+        limit_of(campaign, entry),
+        lambda number: machine.condition_of(case, number, identities[number]),
+    )
+    numbers = range(1, count.all + 1)
+    planned = PlannedCase(
+        case,
+        benchmark.suite,
+        tuple(identities[number] for number in numbers),
+        declared,
+        line_rate=job.line_rate,
+        further=count.further,
+        disturbed=count.disturbed,
+    )
     if case.system not in systems:
         return planned, []
     program = machine.find_program(job.system, benchmark)
     if program.not_available:
-        return replace(planned, not_available=program.not_available), []
+        return replace(_with_further(planned, 0), not_available=program.not_available), []
     library = machine.evidence_library(job.system) if job.system.evidence else ""
     program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
     details = (job, benchmark, entry.time_limit, *program_facts)
-    return planned, [
-        Run(campaign.name, case, each["repeat"], 0, *details, each, found)
-        for each, found in zip(repeats, identities, strict=True)
+    runs = [
+        Run(campaign.name, case, number, 0, *details, identities.declared(number), identities[number])
+        for number in numbers
     ]
+    return planned, [replace(run, further=run.repeat > entry.repeats) for run in runs]
+
+
+def _with_further(planned: PlannedCase, further: int) -> PlannedCase:
+    """The case with only so many further repeats."""
+    return replace(planned, identities=planned.identities[: planned.repeats + further], further=further)
+
+
+class _Identities(dict[int, str]):
+    """The identities of a case's repeats by their numbers."""
+
+    def __init__(self, declared: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._declared = declared
+
+    def declared(self, repeat: int) -> dict[str, Any]:
+        return {**self._declared, "repeat": repeat}
+
+    def __missing__(self, repeat: int) -> str:
+        self[repeat] = identity(self.declared(repeat))
+        return self[repeat]
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
@@ -187,14 +252,24 @@ def _cores(group: HostGroup, machine: Machine) -> int:
 
 def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:
     generator = random.Random(seed)
-    blocks: dict[int, list[Run]] = {}
+    blocks: dict[tuple[bool, int], list[Run]] = {}  # further repeats behind all others
     for run in runs:
-        blocks.setdefault(run.repeat, []).append(run)
+        blocks.setdefault((run.further, run.repeat), []).append(run)
     ordered: list[Run] = []
-    for repeat in sorted(blocks):
-        generator.shuffle(blocks[repeat])
-        ordered += blocks[repeat]
+    for block in sorted(blocks):
+        generator.shuffle(blocks[block])
+        ordered += blocks[block]
     return tuple(replace(run, order=order) for order, run in enumerate(ordered, start=1))
+
+
+def _within_cap(runs: tuple[Run, ...], cap: float | None) -> tuple[Run, ...]:
+    """The runs, with as many of the further repeats as the node-hours allow."""
+    kept, seconds = [], sum(run.node_seconds for run in runs if not run.further)
+    for run in runs:
+        seconds += run.node_seconds if run.further else 0
+        if not run.further or cap is None or seconds <= 3600 * cap:
+            kept.append(run)
+    return tuple(kept)
 
 
 def check_cap(plan: Plan, cap: float | None, file: str) -> None:
@@ -205,7 +280,7 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
     UserError
         with both numbers.
     """
-    hours = plan.node_seconds / 3600
+    hours = plan.planned_node_seconds / 3600
     if cap is not None and hours > cap:
         message = f"the plan may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"
@@ -227,7 +302,7 @@ def plan_file(plan: Plan, campaign_file: str) -> PlanFile:
 
 def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> CaseEntry:
     runs = tuple(
-        RunEntry(repeat, found, orders.get((planned.case, repeat)))
+        RunEntry(repeat, found, orders.get((planned.case, repeat)), repeat > planned.repeats)
         for repeat, found in enumerate(planned.identities, start=1)
     )
     facts = (planned.suite, planned.not_available, planned.line_rate, planned.declared)

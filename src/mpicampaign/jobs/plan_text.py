@@ -22,11 +22,20 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
+    lines += [further_text(plan)] if plan.disturbed else []
     hours = plan.node_seconds / 3600
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
     lines += [f"at most {hours:.2f} node-hours if every run takes its whole time limit{limit}"]
     return "\n".join(lines)
+
+
+def further_text(plan: Plan) -> str:
+    """``2 further repeats, since 2 runs were disturbed``."""
+    further, disturbed = len(plan.further), plan.disturbed
+    repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
+    text = f"{repeats}, since {disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
+    return text if further >= disturbed else f"{text}: the campaign allows no more"
 
 
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:

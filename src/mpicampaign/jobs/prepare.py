@@ -23,8 +23,11 @@ from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mpicampaign.campaign.model import Campaign, System
     from mpicampaign.plan_file import PlanFile
+    from mpicampaign.records import Case
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
@@ -146,8 +149,15 @@ def job_name(benchmark: str, identity: str, token: str) -> str:
     return f"{benchmark}-{identity}-{token}"
 
 
-def prepare(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
+def prepare(
+    campaign_file: Path,
+    system: str = "",
+    results: Path | None = None,
+    condition_of: Callable[[Path], str] = lambda folder: "",
+) -> Prepared:
     """Load, check and plan a campaign; nothing is written.
+
+    ``condition_of``: the condition of the run in a folder, empty without a result; for further repeats.
 
     Raises
     ------
@@ -158,9 +168,15 @@ def prepare(campaign_file: Path, system: str = "", results: Path | None = None) 
     campaign = load_campaign(campaign_file)
     named = any(each.login_hosts for each in campaign.systems.values())
     chosen = choose_systems(campaign, host_names() if named else (), system)
-    plan = make_plan(campaign, chosen, Machine(find_program, evidence_library, libraries, physical_cores))
+    folder = (results or results_folder()) / campaign.name
+
+    def of_repeat(case: Case, repeat: int, identity: str) -> str:
+        return condition_of(folder / run_path(case, repeat, identity))
+
+    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat)
+    plan = make_plan(campaign, chosen, machine)
     check_cap(plan, campaign.node_hours_cap, campaign.file)
-    prepared = Prepared(campaign, plan, results or results_folder())
+    prepared = Prepared(campaign, plan, folder.parent)
     _check_campaign_file(prepared)
     return prepared
 
@@ -252,11 +268,12 @@ def write_scripts(prepared: Prepared) -> None:
     _write(prepared.folder / "lib" / library_name(), library_text())
     for script in prepared.scripts:
         if not script.output.exists():
-            _write_script(script)
+            write_script(script)
     write_plan(prepared)
 
 
-def _write_script(script: Script, inline: bool = False) -> None:
+def write_script(script: Script, inline: bool = False) -> None:
+    """Write the job script of a run and its claim."""
     script.folder.mkdir(parents=True, exist_ok=True)
     text = script.text(inline)
     checksum = hashlib.sha256(text.encode()).hexdigest()
@@ -283,7 +300,7 @@ def write_inline(prepared: Prepared) -> None:
     """Write the scripts of all runs without a result, each with the library in it."""
     write_scripts(prepared)
     for script in prepared.pending:
-        _write_script(script, inline=True)
+        write_script(script, inline=True)
 
 
 def write_plan(prepared: Prepared) -> None:

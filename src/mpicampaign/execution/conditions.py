@@ -1,0 +1,37 @@
+"""The condition of results on disk, which planning needs for further repeats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.collect.runs import evidence_in
+from mpicampaign.jobs.prepare import prepare
+from mpicampaign.verdict.condition import condition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from mpicampaign.jobs.prepare import Prepared, Script
+
+
+def condition_of(folder: Path) -> str:
+    """The condition of a run by its result; empty where there is none."""
+    result = folder / "result"
+    return condition(evidence_in(result))[0] if (result / "output.txt").exists() else ""
+
+
+def prepare_with_results(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
+    """As `prepare`, with the further repeats that the results on disk ask for."""
+    return prepare(campaign_file, system, results, condition_of)
+
+
+def further_of(script: Script, pending: Iterable[Script]) -> list[Script]:
+    """The pending further repeats of the case of a run; none where the campaign now declares it otherwise."""
+    case = _declared(script)
+    return [each for each in pending if each.run.further and _declared(each) == case]
+
+
+def _declared(script: Script) -> dict[str, Any]:
+    """What is declared of the run, but for the repeat."""
+    return {**script.run.declared, "repeat": 0}
