@@ -20,6 +20,7 @@ CAMPAIGN = """\
 campaign: short
 seed: 3
 repeats: {repeats}
+busy_machine: rank
 time_limit: 1 min
 systems:
   this-machine: {{scheduler: none, mpi: wheel}}

@@ -17,6 +17,7 @@ CAMPAIGN = """\
 campaign: other
 seed: 3
 repeats: 1
+busy_machine: rank
 time_limit: 1 min
 systems:
   here:

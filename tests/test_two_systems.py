@@ -49,6 +49,7 @@ def test_intel_mpi_beside_mpich(project: ProjectCopy, test_mpi: Callable[[str], 
     campaign = {
         "campaign": "both",
         "repeats": 1,
+        "busy_machine": "rank",
         "time_limit": "1 min",
         "systems": {
             "intel": {"scheduler": "none", "mpi": "wheel"},
