@@ -32,7 +32,7 @@ from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.sentences import said
-from mpicampaign.verdict.condition import condition
+from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import HEADER, read_evidence
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
@@ -81,6 +81,7 @@ def evidence(
 def test_the_condition_of_a_run(text: str, expected: str, why: str) -> None:
     found, reason = condition(read_evidence(text, ""))
     assert found == expected and why in reason
+    assert may_be_disturbed(text) or found != DISTURBED, "planning reads no more"
 
 
 def test_a_record_keeps_its_condition_and_an_old_one_was_not_judged(tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.collect.runs import evidence_in
 from mpicampaign.jobs.prepare import prepare
-from mpicampaign.verdict.condition import condition
+from mpicampaign.records import DISTURBED
+from mpicampaign.verdict.condition import condition, may_be_disturbed
+from mpicampaign.verdict.evidence import read_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,9 +17,18 @@ if TYPE_CHECKING:
 
 
 def condition_of(folder: Path) -> str:
-    """The condition of a run by its result; empty where there is none."""
-    result = folder / "result"
-    return condition(evidence_in(result))[0] if (result / "output.txt").exists() else ""
+    """``disturbed`` where the result in a run's folder says so, else empty.
+
+    Each planning asks this of all results, so that evidence without any wait is not parsed.
+    """
+    try:
+        # a Path takes longer than the reading
+        with open(f"{folder}/result/evidence.txt", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            text = file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+    found = condition(read_evidence(text))[0] if may_be_disturbed(text) else ""
+    return found if found == DISTURBED and (folder / "result/output.txt").exists() else ""
 
 
 def prepare_with_results(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:

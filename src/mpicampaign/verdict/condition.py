@@ -7,8 +7,8 @@ both error rates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
 from mpicampaign.verdict.evidence import cpu_list
@@ -23,11 +23,11 @@ WAITING = 0.10  # of the time that a rank ran or waited
 LEAST_WAIT = 0.004  # s; about one time slice of the kernel
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
+_WAITS = re.compile(r" end\.wait_ns=([0-9]{1,18})$", re.MULTILINE)
 TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What one rank recorded between MPI_Init and MPI_Finalize, in s."""
 
     wall: float
@@ -62,6 +62,11 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     if not found.disturbed:
         return QUIET, waited
     return DISTURBED, f"{waited}{_others(evidence, evidence.host_of(worst))}"
+
+
+def may_be_disturbed(evidence: str) -> bool:
+    """Whether a full reading of the evidence is worth its time: some rank waited long enough."""
+    return any(int(wait) > LEAST_WAIT * 1e9 for wait in _WAITS.findall(evidence))
 
 
 def usage(seen: Mapping[str, str]) -> Usage | None:
