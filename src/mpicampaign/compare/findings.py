@@ -38,6 +38,7 @@ NOT_IN_CAMPAIGN = "not_in_campaign"
 NO_LARGE_SIZE = "no_large_size"
 NO_BOUND = "no_bound"
 NOT_AT_SIZE = "not_at_size"
+GIVEN_UP = "given_up"  # the program went there, but printed no value
 
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (

@@ -9,6 +9,7 @@ from mpicampaign.compare.findings import (
     BETWEEN,
     EARLIER,
     ELSEWHERE,
+    GIVEN_UP,
     MODES,
     NO_BOUND,
     NO_LARGE_SIZE,
@@ -66,6 +67,7 @@ KIND_NAMES = {
     NO_LARGE_SIZE: "no size from 1 MiB on",
     NO_BOUND: "no bound known",
     NOT_AT_SIZE: "not printed at this size",
+    GIVEN_UP: "given up: no value printed",
 }
 
 
