@@ -26,6 +26,7 @@ NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
 UNLIKE = "unlike"  # repeats that were run otherwise than others
 SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
+SHARING = "sharing"  # ranks shared cores
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
@@ -43,7 +44,7 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, UNVERIFIED, DECLARED),
-    *(NOT_CONVERGED, UNLIKE, SHORTENED, ELSEWHERE, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
+    *(NOT_CONVERGED, UNLIKE, SHORTENED, SHARING, ELSEWHERE, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
 )
 OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import MODES, WITHOUT_VALUE
-from mpicampaign.records import CONTRADICTED, DECLARED, OK, UNVERIFIED, VERIFIED
+from mpicampaign.records import CONTRADICTED, DECLARED, OK, OVERSUBSCRIBED, UNVERIFIED, VERIFIED
 
 if TYPE_CHECKING:
     from mpicampaign.compare.findings import Absence, Note
@@ -74,6 +74,11 @@ class Row:
         found = Counter(record.verdict or UNVERIFIED for record in self.records if record.status == OK)
         order = (VERIFIED, DECLARED, UNVERIFIED, CONTRADICTED)
         return {verdict: found[verdict] for verdict in order if found[verdict]}
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether its ranks shared cores: it is shown, and compared with no other row."""
+        return any(OVERSUBSCRIBED in run.metadata for run, _ in self.curves)
 
     @property
     def absence(self) -> Absence:

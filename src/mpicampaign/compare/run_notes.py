@@ -10,6 +10,7 @@ from mpicampaign.compare.findings import (
     EARLIER,
     KINDS,
     NOT_CONVERGED,
+    SHARING,
     SHORTENED,
     AboveBound,
     Between,
@@ -20,11 +21,19 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.compare.unlike import unlike_notes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED, DECLARED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    OK,
+    OVERSUBSCRIBED,
+    REQUESTED_GROUP,
+    UNVERIFIED,
+    VERIFIED,
+)
 from mpicampaign.statistics.medians import middle_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
@@ -47,7 +56,7 @@ def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
 ) -> tuple[Note, ...]:
     """What is doubtful in a row's values; modes, where found, explain a median between the repeats."""
-    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_shortened_notes(curves), *_elsewhere_notes(runs))
+    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_reported_notes(curves), *_elsewhere_notes(runs))
     notes = (*of_runs, *_above_notes(cells))
     return notes if has_modes else (*notes, *_between_notes(cells))
 
@@ -73,14 +82,18 @@ def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     return [Note(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
 
 
-def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """Repeats whose benchmark reports what its time did not allow."""
-    by_reason = grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
+def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+    """What the time of a benchmark did not allow, and how many ranks shared how many cores."""
     return [
-        Recorded(kind=SHORTENED, reason=what, repeats=tuple(run.repeat for run in runs))
-        for what, runs in by_reason.items()
+        Recorded(kind=kind, reason=what, repeats=tuple(run.repeat for run in runs))
+        for kind, key in ((SHORTENED, SHORTENED), (SHARING, OVERSUBSCRIBED))
+        for what, runs in grouped((run for run, _ in curves), _fact(key)).items()
         if what != "nothing"
     ]
+
+
+def _fact(key: str) -> Callable[[Record], str]:
+    return lambda run: run.metadata.get(key, "nothing")
 
 
 def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:

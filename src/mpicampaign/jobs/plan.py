@@ -59,6 +59,7 @@ class PlannedCase:
     declared: dict[str, Any]
     not_available: str = ""
     line_rate: float | None = None
+    oversubscribed: str = ""
 
     @property
     def repeats(self) -> int:
@@ -151,7 +152,14 @@ def _plan_case(
     declared = declare(case, job, benchmark)
     repeats = [{**declared, "repeat": number} for number in range(1, entry.repeats + 1)]
     identities = tuple(map(identity, repeats))
-    planned = PlannedCase(case, benchmark.suite, identities, declared, line_rate=job.line_rate)
+    planned = PlannedCase(
+        case,
+        benchmark.suite,
+        identities,
+        declared,
+        line_rate=job.line_rate,
+        oversubscribed=_oversubscribed(job),
+    )
     if case.system not in systems:
         return planned, []
     program = machine.find_program(job.system, benchmark)
@@ -175,6 +183,12 @@ def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
 
 def _cores(group: HostGroup, machine: Machine) -> int:
     return group.cores if group.cores is not None else machine.physical_cores()
+
+
+def _oversubscribed(job: Job) -> str:
+    """How many ranks of a node share how many cores; empty where they need not, or the cores are unknown."""
+    ranks, cores = job.ranks_per_node, job.group.cores
+    return f"{ranks} ranks on {cores} cores of a node" if cores is not None and ranks > cores else ""
 
 
 def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:
@@ -222,4 +236,4 @@ def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> Case
         for repeat, found in enumerate(planned.identities, start=1)
     )
     facts = (planned.suite, planned.not_available, planned.line_rate, planned.declared)
-    return CaseEntry(planned.case, *facts, runs)
+    return CaseEntry(planned.case, *facts, runs, planned.oversubscribed)
