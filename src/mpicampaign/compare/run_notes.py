@@ -18,6 +18,8 @@ from mpicampaign.compare.findings import (
     NoSeries,
     Note,
     Recorded,
+    Tail,
+    Unsettled,
 )
 from mpicampaign.compare.unlike import unlike_notes
 from mpicampaign.grouping import grouped
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
 
+WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
 
@@ -76,10 +79,43 @@ def _doubts(run: Record, has_values: bool) -> list[Note]:
     return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]
 
 
-def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """Repeats whose samples had not settled when the time for some size was spent."""
-    unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
-    return [Note(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
+def _convergence_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+    """Repeats whose samples had not settled when the time for some size was spent, and how wide they are."""
+    unsettled = [(run, series) for run, series in curves if 0 in series.columns.get("converged", [])]
+    repeats = tuple(run.repeat for run, _ in unsettled)
+    notes: list[Note] = []
+    if unsettled:
+        widest = _largest(point for _, series in unsettled for point in _widths(series))
+        known = widest and Unsettled(width=widest[0], size=widest[1], repeats=repeats)
+        notes.append(known or Note(kind=NOT_CONVERGED, repeats=repeats))
+    tails = {run.repeat: point for run, series in curves for point in _tails(series) if point[0] > WIDE}
+    if longest := _largest(tails.values()):
+        notes.append(Tail(above=longest[0], size=longest[1], repeats=tuple(tails)))
+    return notes
+
+
+def _widths(series: Series) -> list[tuple[float, int]]:
+    """Width and size (B) wherever the samples had not settled; runs of older versions have no widths."""
+    columns = (series.columns.get(name, []) for name in ("converged", "width", "size"))
+    return [
+        (width, int(size))
+        for converged, width, size in zip(*columns, strict=False)
+        if converged == 0 and width is not None and size is not None
+    ]
+
+
+def _tails(series: Series) -> list[tuple[float, int]]:
+    """By how much the 99th percentile of the samples exceeds their median, and the size (B)."""
+    columns = (series.columns.get(name, []) for name in ("time_p50", "time_p99", "size"))
+    return [
+        (high / middle - 1, int(size))
+        for middle, high, size in zip(*columns, strict=False)
+        if middle and high is not None and size is not None
+    ]
+
+
+def _largest(points: Iterable[tuple[float, int]]) -> tuple[float, int] | None:
+    return max(points, default=None)
 
 
 def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
