@@ -31,6 +31,7 @@ struct suite {
     int method_count;
     size_t lengths[LENGTHS];
     int length_count;
+    int least_repetitions;                /* whatever the budget */
     double seconds[MAX_METHODS][LENGTHS]; /* of one exchange, measured last; rank 0's count */
 };
 
@@ -228,9 +229,11 @@ static void report_pattern(const struct pattern *pattern, bool correct) {
 /* Measures, verifies and frees the pattern. */
 static bool run_pattern(struct measurement *m, struct suite *suite, struct pattern *pattern,
                         char *why) {
+    int repetitions =
+        suite->least_repetitions > plan.repetitions ? suite->least_repetitions : plan.repetitions;
     exchange_set_pattern(&exchange, pattern);
     warm_up(suite);
-    for (int repetition = 0; repetition < plan.repetitions; repetition++)
+    for (int repetition = 0; repetition < repetitions; repetition++)
         for (int method = 0; method < suite->method_count; method++)
             for (int i = 0; i < suite->length_count; i++)
                 measure_length(m, suite, pattern, method, i, repetition);
@@ -290,12 +293,14 @@ static bool run_groupings(struct measurement *m, char *why) {
     return true;
 }
 
-/* Latency and bandwidth of ranks 0 and 1 alone. */
+/* Latency and bandwidth of ranks 0 and 1 alone: never from a single measurement, which one
+ * interruption would spoil. */
 static bool run_pair(struct measurement *m, char *why) {
     struct suite suite = {.methods = &EXCHANGE[PING_PONG],
                           .method_count = 1,
                           .lengths = {1, lmax},
-                          .length_count = 2};
+                          .length_count = 2,
+                          .least_repetitions = REPETITIONS};
     struct pattern pattern;
     pattern_pair(&pattern, exchange.ranks);
     estimate(m, &suite, &pattern);

@@ -58,9 +58,11 @@ def test_sizes_of_rings_are_those_defined(build: Build) -> None:
             assert sum(sizes) == ranks
             assert len(sizes) == max(1, min(math.floor(ranks / target + 0.4), ranks // 2))
             assert max(sizes) - min(sizes) <= 1 and min(sizes) >= 2
+            assert sizes == sorted(sizes)  # b_eff 3.6: rings of the even size first
             if len(sizes) >= 0.6 * target:
                 assert {abs(size - target) <= 1 for size in sizes} == {True}, (ranks, target)
-    assert build.unit("test_patterns", "sizes", "7").splitlines()[:2] == ["3 2 2 ", "4 3 "]
+    assert build.unit("test_patterns", "sizes", "7").splitlines()[:2] == ["2 2 3 ", "3 4 "]
+    assert build.unit("test_patterns", "sizes", "9").splitlines()[0] == "2 2 2 3 "
 
 
 def factorised(size: int, dimensions: int) -> list[int]:
@@ -184,7 +186,8 @@ def check(launch: Launch, ranks: int, methods: list[str]) -> None:
     counts = Counter((row["set"], row["pattern"]) for row in rates)
     for row in patterns:
         one = {"pair": 2, "first": 21}.get(row["set"], 21 * len(methods))
-        assert counts[row["set"], row["pattern"]] == one * repetitions, row
+        least = 3 if row["set"] == "pair" else 1  # one measurement may have been interrupted
+        assert counts[row["set"], row["pattern"]] == one * max(least, repetitions), row
     assert {row["method"] for row in rates if row["set"] == "ring"} == set(methods)
     assert all(float(row["seconds"]) > 0 and int(row["loops"]) > 0 for row in rates)
     assert parse("kernel", launch.output).series
@@ -282,9 +285,14 @@ def test_damage_fails_the_run_on_all_ranks(
 
 
 def test_every_pattern_is_verified(build: Build) -> None:
-    """Damage between two ranks that are not neighbours in the first random order, which is verified first."""
+    """Damage between two ranks that are neighbours in a ring pattern, and not in the first random order.
+
+    That one is verified first.
+    """
     order = build.unit("test_patterns", "order", "5", "1", "0").split()
-    victim, peer = order[0], order[2]
+    apart = {frozenset((order[k], order[(k + 2) % 5])) for k in range(5)}
+    in_rings = ["01", "12", "23", "34", "40", "42"]  # the last: in the rings of 2 and 3
+    victim, peer = next(pair for pair in in_rings if frozenset(pair) in apart)
     launch = damaged(build, 5, DAMAGE="byte", DAMAGE_RANK=victim, DAMAGE_PEER=peer)
     assert "wrong data in ring-" in launch.errors
     assert f"rank {victim} received other bytes than rank {peer} sent" in launch.errors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -122,6 +123,15 @@ def output(speeds: dict[str, float] | None = None, end: str = "") -> str:
     rows += pattern_rows("pair", "ranks-0-1", [1, LMAX], ("ping_pong",), 50.0)
     trailer = f"#@random_patterns={len(RANDOMS)}\n#@shortened=2 of 30 random patterns\n"
     return HEADER + rows + trailer + (end or f"#@end rows={rows.count(chr(10))} status=ok\n")
+
+
+def test_a_pair_that_was_measured_once_has_no_value() -> None:
+    """Outputs of version 1 on a short budget: one interruption made 0.25 µs into 21.8 ms."""
+    once = [line for line in output().splitlines(keepends=True) if not re.match("rates pair .* 1 5 6 ", line)]
+    end = f"#@end rows={sum(line.startswith(('rates', 'patterns')) for line in once)} status=ok\n"
+    columns = parse("kernel", "".join([*once[:-1], end])).series[0].columns
+    assert [columns[name] for name in ("b_eff_latency", "ping_pong_at_lmax")] == [[None], [None]]
+    assert columns["b_eff"] == [pytest.approx(100.0)]
 
 
 SPEEDS = {"ring-2": 200.0, "random-1": 900.0, "random-2": 100.0, "best": 160.0, "worst": 40.0, "1d-x": 400.0}

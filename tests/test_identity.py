@@ -160,7 +160,7 @@ def test_cores_are_declared_where_a_placement_fills_the_node() -> None:
     [
         ({"measurement": 2}, "imb"),
         ({"measurement": 2}, "kernel"),
-        ({"versions": {"b_eff": 2}}, "kernel"),
+        ({"versions": {"b_eff": 99}}, "kernel"),
     ],
 )
 def test_a_raised_number_of_a_suite_makes_others_of_its_own_runs_alone(

@@ -219,13 +219,22 @@ def test_several_nodes_synchronise_by_barrier_and_cross(
     check_complete(launch, "tree_merge", ranks, [8])
     assert launch.header("nodes") == str(nodes)
     assert launch.header("sync") == "dissemination_barrier"
+    assert 0 < float(launch.header("sync_skew_seconds")) < 10
+    assert 0 < float(launch.header("sync_skew_error_seconds")) < 10
     assert f"max-inter:{crossing}/{ranks - 1}," in launch.header("tree_messages_between_nodes")
+
+
+def test_a_rank_that_leaves_the_barrier_late_shows_in_the_skew(build: Build) -> None:
+    late = {"preload": "pretend.so", "PRETEND_NODES": "2", "PRETEND_LATE": "1"}
+    launch = build.launch(2, "tree_gather", "--max-size", "8", *QUICK, **late)
+    assert 0.19 < float(launch.header("sync_skew_seconds")) < 10
 
 
 def test_one_node_synchronises_by_the_shared_clock(build: Build) -> None:
     launch = build.launch(2, "tree_gather", "--max-size", "8", *QUICK)
     assert launch.header("sync") == "agreed_start_time"
     assert launch.header("seconds") == "latest end - earliest start over ranks"
+    assert "sync_skew" not in launch.output
 
 
 # --- the measurement

@@ -320,7 +320,9 @@ def test_what_is_printed_is_what_is_parsed(hundredths: list[int], megabyte: floa
     columns = parse("imb", text).series[0].columns
     assert columns["time"] == [pytest.approx(time * 1e-6) for time in times]
     printed = [float(line.split()[3]) for line in text.splitlines() if re.match(r" +[0-9]", line)]
-    assert columns["bandwidth"] == [pytest.approx(value * megabyte) for value in printed]
+    for size, time, rate, value in zip(columns["size"], times, columns["bandwidth"], printed, strict=True):
+        expected = value * megabyte or (size or 0) / time * 1e6  # 0.00 is too small to print
+        assert rate == pytest.approx(expected)
 
 
 def test_groups_are_numbered_from_0() -> None:
@@ -341,3 +343,16 @@ def test_rows_taken_at_once_are_the_rows_taken_one_by_one() -> None:
     moved[last] = moved[last].replace(" ", "", 1)
     with pytest.raises(OutputError, match=f"line {last + 1}: the row's columns are not where"):
         parse("imb", "\n".join(moved))
+
+
+def test_a_bandwidth_too_small_to_print_is_size_over_time() -> None:
+    (series,) = parse("imb", pingpong(microseconds=(300000.0, 400000.0))).series
+    assert series.columns["bandwidth"] == [0.0, pytest.approx(1024 / 0.4)]
+
+
+def test_a_row_without_time_gave_up() -> None:
+    text = pingpong()
+    row = next(line for line in text.splitlines() if line.split()[:1] == ["8192"])
+    (series,) = parse("imb", text.replace(row, imb_line(8192, 0, "0.00", "0.00"))).series
+    assert series.columns["size"][-1] == 8192
+    assert [series.columns[name][-1] for name in ("time", "bandwidth")] == [None, None]

@@ -57,6 +57,7 @@ def test_series_of_each_operation_and_tree() -> None:
         "bandwidth": [pytest.approx(3072 / 3e-6)],
         "bandwidth_wire": [pytest.approx(3072 / 3e-6)],
         "converged": [1],
+        "width": [pytest.approx(1 / 3)],
     }
 
 

@@ -266,3 +266,13 @@ def test_a_message_takes_time() -> None:
 def test_what_the_surroundings_say_is_no_row_and_no_abort(line: str) -> None:
     text = read("latency")
     assert parse("osu", f"{line}\n{text}{line}\n") == parse("osu", text)
+
+
+def test_a_bandwidth_too_small_to_print_comes_from_the_message_rate_or_is_missing() -> None:
+    head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]"
+    headings = "# Size                  MB/s        Messages/s"
+    text = "\n".join([head, headings, row(1, 0.0, 40.5), row(2, 0.0, 40.5), ""])
+    assert parse("osu", text).series[0].columns["bandwidth"] == [40.5, 81.0]
+    headings = "# OSU MPI Bandwidth Test v5.3\n# Size      Bandwidth (MB/s)"
+    text = "\n".join([headings, row(1, 0.0), row(2, 0.01), ""])
+    assert parse("osu", text).series[0].columns["bandwidth"] == [None, 1e4]

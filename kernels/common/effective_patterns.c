@@ -48,8 +48,8 @@ static int target_size(int ranks, int index) {
 int ring_sizes(int ranks, int index, int *sizes) {
     int wanted = (int)((double)ranks / target_size(ranks, index) + 0.4);
     int rings = larger(1, smaller(wanted, ranks / 2));
-    for (int i = 0; i < rings; i++)
-        sizes[i] = ranks / rings + (i < ranks % rings); /* leftovers: one each */
+    for (int i = 0; i < rings; i++) /* leftovers: one each, in the last rings */
+        sizes[i] = ranks / rings + (i >= rings - ranks % rings);
     return rings;
 }
 

@@ -65,9 +65,14 @@ static void report_launch(const struct run *run) {
     output_header("budget_seconds", "%g", run->options.budget);
 }
 
-static void report_synchronisation(const struct sync *sync, const char *seconds) {
+static void report_synchronisation(const struct sync *sync, const char *seconds,
+                                   const struct skew *skew) {
     output_header("clock", "%s", sync->clock);
     output_header("sync", "%s", sync->name);
+    if (!sync->shared_clock) {
+        output_header("sync_skew_seconds", "%.3g", skew->seconds);
+        output_header("sync_skew_error_seconds", "%.3g", skew->error);
+    }
     output_header("seconds", "%s", seconds != NULL ? seconds : sync->seconds);
 }
 
@@ -101,6 +106,9 @@ static void report_columns(const char *variant) {
 
 void report_header(const struct kernel *kernel, const struct measurement *m, uint64_t memory) {
     uint64_t largest;
+    struct skew skew = {0, 0};
+    if (!m->sync.shared_clock)
+        skew = sync_skew(&m->sync, &m->run->topology);
     MPI_Reduce(&memory, &largest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (m->run->topology.rank != 0)
         return;
@@ -108,7 +116,7 @@ void report_header(const struct kernel *kernel, const struct measurement *m, uin
     report_launch(m->run);
     output_header("memory_per_process_bytes", "%llu", (unsigned long long)largest);
     kernel->describe(m->run);
-    report_synchronisation(&m->sync, kernel->seconds);
+    report_synchronisation(&m->sync, kernel->seconds, &skew);
     if (kernel->measure != NULL)
         return;
     report_sweep(m);

@@ -31,6 +31,15 @@ void sync_clock(struct sync *sync, const struct topology *topology);
  * clock. */
 void sync_barrier(struct sync *sync);
 
+/* How far apart the ranks leave the start, in seconds: the median over some starts, and the error
+ * of the clocks' offsets, taken from round trips with rank 0. */
+struct skew {
+    double seconds, error;
+};
+
+/* On rank 0, for ranks without a shared clock. Collective. */
+struct skew sync_skew(const struct sync *sync, const struct topology *topology);
+
 /* Rank 0's decision, on all ranks. Collective. */
 int sync_decided(int decision);
 

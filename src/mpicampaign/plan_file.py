@@ -39,6 +39,7 @@ class CaseEntry:
     """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
 
     ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction).
+    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
     """
 
     case: Case
@@ -47,6 +48,7 @@ class CaseEntry:
     line_rate: float | None
     declared: Mapping[str, Any]
     runs: tuple[RunEntry, ...]
+    oversubscribed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         for run in data["runs"]
     )
     facts = (data["suite"], data["not_available"], data.get("line_rate"), data["declared"])
-    return CaseEntry(case_of(data), *facts, runs)
+    return CaseEntry(case_of(data), *facts, runs, str(data.get("oversubscribed", "")))
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

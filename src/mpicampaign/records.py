@@ -62,6 +62,8 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
 
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
+# more ranks on a host than cores or CPUs for them: how many of each; such runs are compared with no others
+OVERSUBSCRIBED = "oversubscribed ranks"
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.alike import of_import
+from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.imports.facts import belongs, read_facts
 from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, role_of, text_of
 from mpicampaign.imports.job_script import program_of
@@ -17,9 +18,19 @@ from mpicampaign.imports.labels import Label, Output, label_all
 from mpicampaign.imports.ledger import FILES, MAP, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.imports.verdict import judge_import
-from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, REQUESTED_GROUP, Case, Record
+from mpicampaign.records import (
+    FAILED,
+    IMPORTED_FROM,
+    MISSING,
+    OK,
+    OVERSUBSCRIBED,
+    REQUESTED_GROUP,
+    Case,
+    Record,
+)
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
 from mpicampaign.suites.reading import abort_in
+from mpicampaign.verdict.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -175,6 +186,8 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     if isinstance(read.parsed, str):
         return replace(record, reason=read.parsed)
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
+    if shared := oversubscription(Evidence(), metadata):
+        metadata[OVERSUBSCRIBED] = shared
     doubt = SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
     return replace(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
+from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
@@ -17,6 +18,7 @@ from mpicampaign.records import (
     MISSING,
     NOT_AVAILABLE,
     OK,
+    OVERSUBSCRIBED,
     RANKED,
     Case,
     Record,
@@ -64,13 +66,14 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
             record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             records += [replace(record, repeat=run.repeat) for run in entry.runs]
             continue
+        declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
             path = campaign_folder / run_path(case, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             record = replace(record, ranks_busy=plan.busy_machine == RANKED)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            records.append(record)
+            records.append(replace(record, metadata={**declared, **record.metadata}) if declared else record)
     return records
 
 
@@ -166,6 +169,7 @@ def _read_result(record: Record, left: _Left) -> Record:
 
     printed = output + left.text("stderr")
     state, why = condition(evidence)
+    shared = oversubscription(evidence, parsed.metadata)
     verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -180,6 +184,7 @@ def _read_result(record: Record, left: _Left) -> Record:
             **record.metadata,
             **observed(evidence),
             **of_own_run(evidence, printed),
+            **({OVERSUBSCRIBED: shared} if shared else {}),
             **parsed.metadata,
             "version": parsed.version,
         },

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.metrics import (
     Metric,
@@ -50,6 +51,7 @@ def compare(
     table_sizes : message sizes (B) at which tables show bandwidth or time
     benchmark_sizes : other sizes for some benchmarks, by name
     """
+    records = oversubscribed_apart(records)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         sizes = (benchmark_sizes or {}).get(benchmark) or table_sizes

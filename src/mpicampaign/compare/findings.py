@@ -27,6 +27,8 @@ NOT_PRINTED = "not_printed"
 NOT_CONVERGED = "not_converged"
 UNLIKE = "unlike"  # repeats that were run otherwise than others
 SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
+SPREAD = "spread"  # samples within a run
+SHARING = "sharing"  # ranks shared cores
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
@@ -39,14 +41,15 @@ NOT_IN_CAMPAIGN = "not_in_campaign"
 NO_LARGE_SIZE = "no_large_size"
 NO_BOUND = "no_bound"
 NOT_AT_SIZE = "not_at_size"
+GIVEN_UP = "given_up"  # the program went there, but printed no value
 
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED, UNVERIFIED),
-    DECLARED,
-    *(NOT_CONVERGED, UNLIKE, SHORTENED, ELSEWHERE, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
+    *(DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
+    *(MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
 )
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
@@ -73,6 +76,24 @@ class NoSeries(Note):
     """The output has no such series."""
 
     kind: str = NOT_PRINTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsettled(Note):
+    """How far the median of the samples may be off, as a fraction of it, at the size (B) where most."""
+
+    kind: str = NOT_CONVERGED
+    size: int
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail(Note):
+    """How far the slowest per cent of the samples is above their median, as a fraction, where most."""
+
+    kind: str = SPREAD
+    size: int
+    above: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

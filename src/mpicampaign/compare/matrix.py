@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.findings import (
+    GIVEN_UP,
     NO_BOUND,
     NO_LARGE_SIZE,
     NOT_AT_SIZE,
@@ -16,6 +17,7 @@ from mpicampaign.compare.findings import (
     NOT_PRINTED,
     Note,
 )
+from mpicampaign.compare.metrics import gave_up
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ def absence_of(row: Row, metric: Metric) -> Absence:
     """Why a row has no value of a metric; empty where it has."""
     if row.absence or row.cell(metric).summary is not None:
         return row.absence
+    if not metric.bound and any(gave_up(series, metric) for _, series in row.curves):
+        return (Note(kind=GIVEN_UP),)
     if not metric.bound:
         return (Note(kind=NOT_PRINTED if metric.size is None else NOT_AT_SIZE),)
     return (Note(kind=NO_LARGE_SIZE if row.shows(metric) else NO_BOUND),)

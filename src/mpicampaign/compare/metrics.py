@@ -293,11 +293,18 @@ def curve(table: Series, column: str) -> dict[int, float]:
 
 def _maximum(table: Series, column: str) -> Reading | None:
     points = curve(table, column)
-    if points:
+    if any(points.values()):
         size = max(points, key=points.__getitem__)
         return Reading(points[size], size)
     values = [value for value in table.columns.get(column, []) if _usable(value)]
     return Reading(max(values), None) if values and not table.columns.get("size") else None
+
+
+def gave_up(table: Series, metric: Metric) -> bool:
+    """Whether the program went to the metric's size (for a maximum: to any), but printed no value there."""
+    sizes = table.columns.get("size", [])
+    rows = zip(sizes, table.columns.get(metric.column, []), strict=False)
+    return any(value is None and size and metric.size in (None, size) for size, value in rows)
 
 
 def _usable(value: float | None) -> TypeGuard[float]:

@@ -52,7 +52,7 @@ def _shares(suite: str) -> dict[str, str]:
 
 def _point(row: Row, column: str, share: str) -> _Point | None:
     medians = {cell.metric.column: cell.summary.median for cell in row.cells if cell.summary is not None}
-    if row.ranks is None or not {column, share} <= medians.keys():
+    if row.ranks is None or row.oversubscribed or not {column, share} <= medians.keys():
         return None
     return _Point(row, row.ranks, medians[column], medians[share])
 

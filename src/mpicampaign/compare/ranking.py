@@ -128,6 +128,8 @@ def _rank(
 ) -> tuple[Ranking, ...]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
+        if row.oversubscribed:
+            continue
         groups.setdefault(scope(row), []).append(row)
     rankings = []
     for metric in (metric for metric in metrics if metric.headline):

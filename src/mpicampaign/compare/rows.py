@@ -13,6 +13,7 @@ from mpicampaign.records import (
     DISTURBED,
     NOT_JUDGED,
     OK,
+    OVERSUBSCRIBED,
     QUIET,
     UNVERIFIED,
     VERIFIED,
@@ -103,6 +104,11 @@ class Row:
         if self.disturbed:
             return tuple(note for note in self.notes if note.kind == DISTURBED)
         return self.absence
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether its ranks shared cores: it is shown, and compared with no other row."""
+        return any(OVERSUBSCRIBED in run.metadata for run, _ in self.curves)
 
     @property
     def absence(self) -> Absence:

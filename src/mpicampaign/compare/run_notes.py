@@ -10,6 +10,7 @@ from mpicampaign.compare.findings import (
     EARLIER,
     KINDS,
     NOT_CONVERGED,
+    SHARING,
     SHORTENED,
     AboveBound,
     Between,
@@ -17,18 +18,30 @@ from mpicampaign.compare.findings import (
     NoSeries,
     Note,
     Recorded,
+    Tail,
+    Unsettled,
 )
 from mpicampaign.compare.unlike import unlike_notes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    DISTURBED,
+    OK,
+    OVERSUBSCRIBED,
+    REQUESTED_GROUP,
+    UNVERIFIED,
+    VERIFIED,
+)
 from mpicampaign.statistics.medians import middle_gap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
 
+WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
 
@@ -48,7 +61,7 @@ def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
 ) -> tuple[Note, ...]:
     """What is doubtful in a row's values; modes, where found, explain a median between the repeats."""
-    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_shortened_notes(curves), *_elsewhere_notes(runs))
+    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_reported_notes(curves), *_elsewhere_notes(runs))
     notes = (*of_runs, *_above_notes(cells))
     return notes if has_modes else (*notes, *_between_notes(cells))
 
@@ -79,20 +92,57 @@ def _disturbed_notes(runs: Iterable[Record]) -> list[Note]:
     return [Recorded(kind=DISTURBED, reason=reasons[0] + more, repeats=repeats)]
 
 
-def _convergence_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """Repeats whose samples had not settled when the time for some size was spent."""
-    unsettled = [run.repeat for run, series in curves if 0 in series.columns.get("converged", [])]
-    return [Note(kind=NOT_CONVERGED, repeats=tuple(unsettled))] if unsettled else []
+def _convergence_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+    """Repeats whose samples had not settled when the time for some size was spent, and how wide they are."""
+    unsettled = [(run, series) for run, series in curves if 0 in series.columns.get("converged", [])]
+    repeats = tuple(run.repeat for run, _ in unsettled)
+    notes: list[Note] = []
+    if unsettled:
+        widest = _largest(point for _, series in unsettled for point in _widths(series))
+        known = widest and Unsettled(width=widest[0], size=widest[1], repeats=repeats)
+        notes.append(known or Note(kind=NOT_CONVERGED, repeats=repeats))
+    tails = {run.repeat: point for run, series in curves for point in _tails(series) if point[0] > WIDE}
+    if longest := _largest(tails.values()):
+        notes.append(Tail(above=longest[0], size=longest[1], repeats=tuple(tails)))
+    return notes
 
 
-def _shortened_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
-    """Repeats whose benchmark reports what its time did not allow."""
-    by_reason = grouped((run for run, _ in curves), lambda run: run.metadata.get(SHORTENED, "nothing"))
+def _widths(series: Series) -> list[tuple[float, int]]:
+    """Width and size (B) wherever the samples had not settled; runs of older versions have no widths."""
+    columns = (series.columns.get(name, []) for name in ("converged", "width", "size"))
     return [
-        Recorded(kind=SHORTENED, reason=what, repeats=tuple(run.repeat for run in runs))
-        for what, runs in by_reason.items()
+        (width, int(size))
+        for converged, width, size in zip(*columns, strict=False)
+        if converged == 0 and width is not None and size is not None
+    ]
+
+
+def _tails(series: Series) -> list[tuple[float, int]]:
+    """By how much the 99th percentile of the samples exceeds their median, and the size (B)."""
+    columns = (series.columns.get(name, []) for name in ("time_p50", "time_p99", "size"))
+    return [
+        (high / middle - 1, int(size))
+        for middle, high, size in zip(*columns, strict=False)
+        if middle and high is not None and size is not None
+    ]
+
+
+def _largest(points: Iterable[tuple[float, int]]) -> tuple[float, int] | None:
+    return max(points, default=None)
+
+
+def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+    """What the time of a benchmark did not allow, and how many ranks shared how many cores."""
+    return [
+        Recorded(kind=kind, reason=what, repeats=tuple(run.repeat for run in runs))
+        for kind, key in ((SHORTENED, SHORTENED), (SHARING, OVERSUBSCRIBED))
+        for what, runs in grouped((run for run, _ in curves), _fact(key)).items()
         if what != "nothing"
     ]
+
+
+def _fact(key: str) -> Callable[[Record], str]:
+    return lambda run: run.metadata.get(key, "nothing")
 
 
 def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:

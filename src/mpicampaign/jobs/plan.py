@@ -70,6 +70,7 @@ class PlannedCase:
     line_rate: float | None = None
     further: int = 0
     disturbed: int = 0
+    oversubscribed: str = ""
 
     @property
     def repeats(self) -> int:
@@ -203,6 +204,7 @@ def _plan_case(
         line_rate=job.line_rate,
         further=count.further,
         disturbed=count.disturbed,
+        oversubscribed=_oversubscribed(job),
     )
     if case.system not in systems:
         return planned, []
@@ -248,6 +250,12 @@ def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
 
 def _cores(group: HostGroup, machine: Machine) -> int:
     return group.cores if group.cores is not None else machine.physical_cores()
+
+
+def _oversubscribed(job: Job) -> str:
+    """How many ranks of a node share how many cores; empty where they need not, or the cores are unknown."""
+    ranks, cores = job.ranks_per_node, job.group.cores
+    return f"{ranks} ranks on {cores} cores of a node" if cores is not None and ranks > cores else ""
 
 
 def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:
@@ -306,4 +314,4 @@ def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> Case
         for repeat, found in enumerate(planned.identities, start=1)
     )
     facts = (planned.suite, planned.not_available, planned.line_rate, planned.declared)
-    return CaseEntry(planned.case, *facts, runs)
+    return CaseEntry(planned.case, *facts, runs, planned.oversubscribed)

@@ -42,6 +42,11 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.1f} %"
 
 
+def rough_percent(fraction: float) -> str:
+    """``3.2 %``, ``12 %`` or ``10000 %``."""
+    return f"{100 * fraction:.{0 if fraction >= 0.0995 else 1}f} %"
+
+
 def probability(p: float) -> str:
     """``p = 0.0022``, or ``p < 0.0001``."""
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

@@ -9,6 +9,7 @@ from mpicampaign.compare.findings import (
     BETWEEN,
     EARLIER,
     ELSEWHERE,
+    GIVEN_UP,
     MODES,
     NO_BOUND,
     NO_LARGE_SIZE,
@@ -18,7 +19,9 @@ from mpicampaign.compare.findings import (
     NOT_MONOTONIC,
     NOT_PRINTED,
     OUTLIER,
+    SHARING,
     SHORTENED,
+    SPREAD,
     UNLIKE,
     AboveBound,
     Between,
@@ -29,12 +32,14 @@ from mpicampaign.compare.findings import (
     NotMonotonic,
     Recorded,
     Shorter,
+    Tail,
     Unlike,
+    Unsettled,
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.form import View
-from mpicampaign.show.numbers import quantity, size_range
+from mpicampaign.show.numbers import quantity, rough_percent, size_range
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
@@ -57,6 +62,8 @@ KIND_NAMES = {
     NOT_CONVERGED: "not converged",
     UNLIKE: "unlike repeats",
     SHORTENED: "shortened by its budget",
+    SHARING: "oversubscribed",
+    SPREAD: "wide spread",
     ELSEWHERE: "host group by the actual hosts",
     MODES: "several modes",
     OUTLIER: "outlier",
@@ -67,6 +74,7 @@ KIND_NAMES = {
     NO_LARGE_SIZE: "no size from 1 MiB on",
     NO_BOUND: "no bound known",
     NOT_AT_SIZE: "not printed at this size",
+    GIVEN_UP: "given up: no value printed",
 }
 
 
@@ -105,6 +113,11 @@ def _reason(found: Note, view: View) -> str:
             return "the output has no such series"
         case Shorter():
             return _shorter(found)
+        case Unsettled():
+            return f"samples at {format_size(found.size)}: ± {rough_percent(found.width)}"
+        case Tail():
+            above = rough_percent(found.above)
+            return f"samples at {format_size(found.size)}: 1 % are {above} or more above the median"
         case Unlike():
             return f"{found.what}: {'; '.join(map(_side, found.sides))}"
         case Elsewhere():

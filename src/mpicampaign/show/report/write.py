@@ -75,7 +75,9 @@ def write_report(
     changes : the earlier series that medians are compared with
     """
     title = campaign_title or campaign_name or "MPI campaign"
-    source = Source(comparison, records, View(unit), path.parent, anchors(records), changes)
+    source = Source(
+        comparison, comparison.records, View(unit), path.parent, anchors(comparison.records), changes
+    )
     charts = selections(Scene(comparison, unit))
     parts = [
         answers_part(source),

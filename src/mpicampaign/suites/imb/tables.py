@@ -40,6 +40,13 @@ _COLUMNS: dict[str, tuple[str, float]] = {
 }
 _COUNTS = ("#bytes", "#repetitions", "Group", "Msg/sec")
 
+# Messages that each process sends and receives in the printed time: bandwidth = factor * size / time
+# (IMB user guide, "Throughput calculation"). The others have one factor for each table.
+FACTORS = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
+
+# What a row measures, so that it is missing where the row gave up.
+_MEASURED = {"time", "time_min", "time_max", "bandwidth", "message_rate"}
+
 _ONE_SIZE = ("Fetch_and_op", "Compare_and_swap")
 _ROUNDING = 0.011  # two values printed with two decimals
 _REDUCTIONS = ("reduce", "accumulate")
@@ -148,11 +155,29 @@ def _series(table: ImbTable, group: str, printed: dict[str, list[float]], unit: 
         if name == "bandwidth" and unit is not None:
             factor = unit
         columns[name] = [value * factor for value in compress(printed[heading], chosen)]
+    _leave_out_zeros(table, columns)
     for size in _stopped_sizes(table, group):
         for name, values in columns.items():
             values.append(size if name == "size" else None)
     qualifiers = table.qualifiers | ({"group": group} if group else {})
     return Series(table.benchmark, table.ranks, columns, qualifiers)
+
+
+def _leave_out_zeros(table: ImbTable, columns: dict[str, list[float | None]]) -> None:
+    """No message of some bytes takes no time: that row gave up. A bandwidth of 0.00 is too small to print."""
+    sizes, times = columns.get("size", []), columns.get("time_max", columns.get("time", []))
+    for row, (size, time) in enumerate(zip(sizes, times, strict=False)):
+        if size and not time and "time_overall" not in columns:
+            for name in columns.keys() & _MEASURED:
+                columns[name][row] = None
+        elif size and "bandwidth" in columns and not columns["bandwidth"][row]:
+            columns["bandwidth"][row] = _rate_of(table.base_name, size, time)
+
+
+def _rate_of(benchmark: str, size: float | None, time: float | None) -> float | None:
+    """Bandwidth (B/s) by size (B) and time (s); ``None`` where IMB's factor or either of them is unknown."""
+    factor = FACTORS.get(benchmark)
+    return factor * size / time if factor and size and time else None
 
 
 def _groups(table: ImbTable) -> list[str]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites.imb.tables import FACTORS
 from mpicampaign.suites.reading import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, shown
 
 if TYPE_CHECKING:
     from mpicampaign.suites.imb.tables import ImbTable
-
-# Messages that each process sends and receives in the printed time: bandwidth = factor * size / time
-# (IMB user guide, "Throughput calculation"). The others have one factor for each table.
-_FACTORS = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 _UNRELATED = ("UniBandMT", "BiBandMT")  # rate and bandwidth of these come from different times
 _HALF_DIGIT = 0.005  # times and bandwidths are printed with two decimals
@@ -83,11 +80,11 @@ def _rate_contradiction(table: ImbTable, unit: float) -> str:
 def _time_contradiction(table: ImbTable, heading: str, unit: float) -> str:
     """Each row bounds the factor by its print rounding; the bounds of all rows must leave one."""
     low, high = 0.0, float("inf")
-    if table.base_name in _FACTORS:
-        low = high = _FACTORS[table.base_name]
+    if table.base_name in FACTORS:
+        low = high = FACTORS[table.base_name]
     rows = zip(table.rows, *map(table.column, ("#bytes", heading, "Mbytes/sec")), strict=True)
     for (number, _), size, time, bandwidth in rows:
-        if size:
+        if size and (time or bandwidth):  # 0.00 twice: it gave up
             scale = unit * MICROSECOND / size
             low = max(low, (bandwidth - _HALF_DIGIT) * (time - _HALF_DIGIT) * scale * (1 - _ROUNDING))
             high = min(high, (bandwidth + _HALF_DIGIT) * (time + _HALF_DIGIT) * scale * (1 + _ROUNDING))

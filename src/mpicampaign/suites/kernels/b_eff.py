@@ -152,7 +152,7 @@ def _bandwidths(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Co
         "b_eff_rings": [logarithmic_mean(means[0])],
         "b_eff_random": [logarithmic_mean(means[1])],
         "b_eff_at_lmax": [effective_bandwidth(*at_lmax)],
-        "ping_pong_at_lmax": [pair[lmax]],
+        "ping_pong_at_lmax": [pair[lmax] if _is_repeated(rates, lmax) else None],
         "b_eff_latency": [_latency(rates)],
         "random_patterns": [len(randoms)],
     }
@@ -162,10 +162,24 @@ def _of_set(best: Mapping[_Pattern, _Best], group: str) -> list[_Best]:
     return [rates for (of, _), rates in best.items() if of == group]
 
 
-def _latency(rates: _Rates) -> float:
+def _pair_rows(rates: _Rates) -> list[Row]:
+    return [row for (group, _), of in rates.items() if group == "pair" for row in of]
+
+
+def _is_repeated(rates: _Rates, length: int) -> bool:
+    """Whether ranks 0 and 1 were measured more than once: a single measurement, once interrupted, is no value.
+
+    The kernel repeats it from version 2 on; before, a short budget left one.
+    """
+    return len([row for row in _pair_rows(rates) if row["length"] == length]) > 1
+
+
+def _latency(rates: _Rates) -> float | None:
     """One way between ranks 0 and 1, the shortest message: a ping-pong exchanges two messages a loop."""
-    rows = [row for (group, _), of in rates.items() if group == "pair" for row in of]
+    rows = _pair_rows(rates)
     shortest = min(int(row["length"]) for row in rows)
+    if not _is_repeated(rates, shortest):
+        return None
     return min(
         float(row["seconds"]) / (int(row["loops"]) * int(row["messages"]))
         for row in rows
@@ -195,6 +209,7 @@ def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
 
 KERNEL = Kernel(
     name="b_eff",
+    version=2,
     published="b_eff",
     layout=_layout,
     quick=("--lmax", "8KiB", "--budget", "0.5"),

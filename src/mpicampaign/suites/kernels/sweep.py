@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -113,7 +114,27 @@ def _values(samples: list[Row], size: Row) -> Columns:
         "bandwidth": _rate(samples, "useful_bytes", time),
         "bandwidth_wire": _rate(samples, "wire_bytes", time),
         "converged": int(size["converged"]),
+        "width": _width(times, int(size["samples"])),
     }
+
+
+def _width(times: list[float], measured: int) -> float | None:
+    """How far the median may be off, as a fraction of it; None for a single sample.
+
+    The order-statistic interval of the median (95 %), or the distance between the medians of both halves where
+    that is larger: kernels look at both to stop. ``times``: in order of time, evenly chosen of those
+    ``measured``.
+    """
+    from statistics import median
+
+    if len(times) < 2:
+        return None
+    ordered, centre = sorted(times), median(times)
+    outside = max(0, math.floor((measured - 1.96 * math.sqrt(measured)) / 2) - 1)  # on each side
+    place = outside * len(times) // measured
+    half = len(times) // 2
+    drift = abs(median(times[:half]) - median(times[half:]))
+    return max(centre - ordered[place], ordered[-1 - place] - centre, drift) / centre
 
 
 def _rate(samples: list[Row], name: str, time: float) -> float | None:

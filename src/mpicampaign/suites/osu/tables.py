@@ -109,7 +109,18 @@ def series_of(table: OsuTable, title: str, ranks: int | None, *, with_datatype: 
     for heading, column in printed.items():
         name, factor = _meaning(heading)
         columns[name] = [value * factor for value in column]
+    _leave_out_zeros(columns)
     return Series(title, ranks, columns, {"datatype": table.datatype} if with_datatype else {})
+
+
+def _leave_out_zeros(columns: dict[str, list[float | None]]) -> None:
+    """A bandwidth of 0.00 is too small to print: take it from the message rate, if printed."""
+    if "bandwidth" not in columns:
+        return
+    rates = columns.get("message_rate", [None] * len(columns["bandwidth"]))
+    for row, (size, rate) in enumerate(zip(columns.get("size", []), rates, strict=False)):
+        if size and not columns["bandwidth"][row]:
+            columns["bandwidth"][row] = size * rate if rate else None
 
 
 def _meaning(heading: str) -> tuple[str, float]:

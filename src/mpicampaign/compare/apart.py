@@ -1,0 +1,42 @@
+"""Runs of oversubscribed ranks apart from all others, in rows whose name says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.grouping import grouped
+from mpicampaign.records import OK, OVERSUBSCRIBED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.records import Record
+
+
+def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """The records; oversubscribed runs have a placement that is named so.
+
+    Runs without a result follow those of their case if these are all oversubscribed. Contradicted ones do not
+    decide: they may share cores although their placement does not.
+    """
+    cases = grouped(records, lambda record: record.case)
+    shared = {case for case, runs in cases.items() if _all_shared(runs)}
+    return tuple(
+        _renamed(record) if record.case in shared or (record.counts and _is_shared(record)) else record
+        for record in records
+    )
+
+
+def _is_shared(record: Record) -> bool:
+    return OVERSUBSCRIBED in record.metadata
+
+
+def _all_shared(runs: Sequence[Record]) -> bool:
+    decisive = [run for run in runs if run.counts] or [run for run in runs if run.status != OK]
+    return bool(decisive) and all(map(_is_shared, decisive))
+
+
+def _renamed(record: Record) -> Record:
+    placement = f"{record.case.placement} (oversubscribed)"
+    return replace(record, case=replace(record.case, placement=placement))

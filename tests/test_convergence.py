@@ -1,0 +1,72 @@
+"""How far a run is from convergence is stated by a width, where the output shows one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from synthetic import run
+from test_parsers_kernel import HEADER
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import Case, Series
+from mpicampaign.show.sentences import said
+from mpicampaign.suites import parse
+
+CASE = Case("s", "g", "SHM-1", "tree_gather")
+OLD = "not converged: at some sizes the samples had not settled in their time (repeat 1)"
+Numbers = Sequence[float | None]
+
+
+def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
+    """The sentences on runs with these columns at 8 and 16 B."""
+    records = []
+    for repeat, columns in enumerate(runs, start=1):
+        values = {"size": [8, 16], "time": [1e-6, 2e-6], **{name: [*each] for name, each in columns.items()}}
+        records.append(run(CASE, repeat, Series("x", 2, values), suite=suite))
+    ((row,),) = (table.rows for table in compare(records, [8]).tables)
+    return [said(note) for note in row.notes]
+
+
+def test_the_widest_size_is_named() -> None:
+    settled: dict[str, Numbers] = {"converged": [1, 1], "width": [5.0, 0.01]}
+    assert notes(settled, {"converged": [0, 0], "width": [0.12, 0.034]}) == [
+        "not converged: samples at 8 B: ± 12 % (repeat 2)"
+    ]
+    assert notes({"converged": [1, 0], "width": [0.5, 0.034]}) == [
+        "not converged: samples at 16 B: ± 3.4 % (repeat 1)"
+    ]
+    assert notes({"converged": [0, 1], "width": [100.0, 0.0]}) == [
+        "not converged: samples at 8 B: ± 10000 % (repeat 1)"
+    ]
+    assert notes(settled) == []
+
+
+def test_runs_without_widths_are_said_as_before() -> None:
+    assert notes({"converged": [0, 1]}) == [OLD]
+    assert notes({"converged": [0, 1], "width": [None, 0.1]}) == [OLD]
+
+
+def test_percentiles_of_osu_show_a_tail() -> None:
+    narrow: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 2e-6]}
+    wide: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 5e-6]}
+    assert notes(narrow, wide, suite="osu") == [
+        "wide spread: samples at 16 B: 1 % are 150 % or more above the median (repeat 2)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "width"),
+    [
+        ([1.0], None),
+        ([1.0, 1.0, 1.0], 0.0),
+        ([1.0, 1.0, 1.2], pytest.approx(0.2)),  # few samples: from the smallest to the largest
+        ([1.0] * 50 + [1.1] * 51, pytest.approx(0.1 / 1.1)),  # two modes
+        ([1.0] * 99 + [9.0], 0.0),  # an outlier does not matter
+    ],
+)
+def test_width_of_samples(seconds: list[float], width: float | None) -> None:
+    rows = [f"samples x - 8 {k} 1 {second:e} 8 8" for k, second in enumerate(seconds)]
+    rows += [f"sizes x - 8 {len(seconds)} 0 0 1", f"#@end rows={len(rows) + 1} status=ok", ""]
+    (series,) = parse("kernel", HEADER + "\n".join(rows)).series
+    assert series.columns["width"] == [width]
