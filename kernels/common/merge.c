@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "merge.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* AVX-512 code is in every x86-64 binary and chosen at run time: no -march is needed. */
 #if defined(__x86_64__)
@@ -9,6 +11,18 @@
 #else
 #define WITH_AVX512(function) NULL
 #endif
+
+size_t merge_streaming_size;
+
+enum { USUAL_CACHE = 32 << 20 }; /* bytes, if the system does not report its own */
+
+static size_t merge_streams_from(void) {
+    if (merge_streaming_size == 0) {
+        long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        merge_streaming_size = cache > 0 ? (size_t)cache : USUAL_CACHE;
+    }
+    return merge_streaming_size;
+}
 
 #define KEY uint32_t
 #define NAMED(name) name##_u32

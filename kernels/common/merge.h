@@ -22,6 +22,10 @@ struct merge_version {
  * avx512    the same with bitonic merging networks of 512-bit vectors */
 extern const struct merge_version MERGE_VERSIONS[];
 
+/* Outputs from this size (bytes) on bypass the caches in the avx512 version: the size of the
+ * largest cache, unless set before the first merge. */
+extern size_t merge_streaming_size;
+
 /* NULL if there is no such version. */
 const struct merge_version *merge_version_find(const char *name);
 

@@ -101,13 +101,17 @@ AVX512 static inline struct NAMED(cursor)
     return c;
 }
 
-/* Writes the smaller half of the held and taken keys, holds the larger half. */
+/* Writes the smaller half of the held and taken keys, holds the larger half. `stream`: past the
+ * caches, to an aligned address. */
 AVX512 static inline void NAMED(step)(struct NAMED(cursor) * c, const KEY *a, const KEY *b,
-                                      KEY *out) {
+                                      KEY *out, bool stream) {
     out += c->d - NAMED(WIDTH);
     __m512i taken = NAMED(take)(c, a, b);
     struct NAMED(pairs) halves = NAMED(merged)((struct NAMED(pairs)){taken, c->held});
-    _mm512_storeu_si512(out, halves.x);
+    if (stream)
+        _mm512_stream_si512((void *)out, halves.x);
+    else
+        _mm512_storeu_si512(out, halves.x);
     c->held = halves.y;
 }
 
@@ -119,27 +123,63 @@ static void NAMED(end)(const struct NAMED(arrays) * arrays, struct NAMED(chain) 
     chain->d += out;
 }
 
-AVX512 static void NAMED(advance_vectors)(const struct NAMED(arrays) * arrays,
-                                          struct NAMED(chain) * chains, size_t steps) {
+AVX512 static inline __attribute__((always_inline)) void
+NAMED(advance_three)(const struct NAMED(arrays) * arrays, struct NAMED(chain) * chains,
+                     size_t steps, bool stream) {
     const KEY *a = arrays->a, *b = arrays->b;
     KEY *out = arrays->out;
     struct NAMED(cursor) first = NAMED(begin)(arrays, &chains[0]);
     struct NAMED(cursor) second = NAMED(begin)(arrays, &chains[1]);
     struct NAMED(cursor) third = NAMED(begin)(arrays, &chains[2]);
     for (size_t step = 1; step < steps; step++) {
-        NAMED(step)(&first, a, b, out);
-        NAMED(step)(&second, a, b, out);
-        NAMED(step)(&third, a, b, out);
+        NAMED(step)(&first, a, b, out, stream);
+        NAMED(step)(&second, a, b, out, stream);
+        NAMED(step)(&third, a, b, out, stream);
     }
     NAMED(end)(arrays, &chains[0], &first);
     NAMED(end)(arrays, &chains[1], &second);
     NAMED(end)(arrays, &chains[2], &third);
 }
 
+AVX512 static void NAMED(advance_vectors)(const struct NAMED(arrays) * arrays,
+                                          struct NAMED(chain) * chains, size_t steps) {
+    NAMED(advance_three)(arrays, chains, steps, false);
+}
+
+AVX512 static void NAMED(advance_streams)(const struct NAMED(arrays) * arrays,
+                                          struct NAMED(chain) * chains, size_t steps) {
+    NAMED(advance_three)(arrays, chains, steps, true);
+}
+
+/* An output that no cache can hold is not read into it before it is written. */
+static void NAMED(merge_streams)(const KEY *a, size_t na, const KEY *b, size_t nb, KEY *out) {
+    static const struct NAMED(way) way = {.chains = 3,
+                                          .keys_in_step = NAMED(WIDTH),
+                                          .fewest_steps = 4,
+                                          .advance = NAMED(advance_streams),
+                                          .shortest = 16 * NAMED(WIDTH),
+                                          .shorter = NAMED(merge_portable),
+                                          .aligned = NAMED(WIDTH)};
+    size_t head = -((uintptr_t)out / sizeof(KEY)) % NAMED(WIDTH);
+    size_t i = NAMED(split)(a, na, b, nb, head);
+    NAMED(merge_portable)(a, i, b, head - i, out);
+    NAMED(merge_by_path)
+    (&way, a + i, na - i, b + (head - i), nb - (head - i), out + head);
+    _mm_sfence();
+}
+
 static void NAMED(merge_avx512)(const void *a, size_t na, const void *b, size_t nb, void *out) {
-    static const struct NAMED(way) way = {
-        3, NAMED(WIDTH), 4, NAMED(advance_vectors), 16 * NAMED(WIDTH), NAMED(merge_portable)};
-    NAMED(merge_by_path)(&way, a, na, b, nb, out);
+    static const struct NAMED(way) way = {.chains = 3,
+                                          .keys_in_step = NAMED(WIDTH),
+                                          .fewest_steps = 4,
+                                          .advance = NAMED(advance_vectors),
+                                          .shortest = 16 * NAMED(WIDTH),
+                                          .shorter = NAMED(merge_portable),
+                                          .aligned = 1};
+    if (na + nb >= way.shortest && (na + nb) * sizeof(KEY) >= merge_streams_from())
+        NAMED(merge_streams)(a, na, b, nb, out);
+    else
+        NAMED(merge_by_path)(&way, a, na, b, nb, out);
 }
 
 #undef AVX512

@@ -37,6 +37,7 @@ struct NAMED(way) {
                     size_t steps);
     size_t shortest; /* below this many keys splitting does not pay: shorter merges them */
     merge_function *shorter;
+    size_t aligned; /* in keys: where each chain's output begins */
 };
 
 /* How many of the first d merged keys come from a (equal keys of a come first). */
@@ -60,12 +61,12 @@ static size_t NAMED(left_of_b)(const struct NAMED(chain) * chain) {
     return chain->d_end - chain->d - NAMED(left_of_a)(chain);
 }
 
-/* Chains for equal parts of the output. */
-static void NAMED(cut)(const struct NAMED(arrays) * arrays, size_t na, size_t nb,
-                       struct NAMED(chain) * chains, size_t count) {
-    size_t n = na + nb, i = 0, d = 0;
-    for (size_t chain = 0; chain < count; chain++) {
-        size_t d_end = chain + 1 == count ? n : n / count * (chain + 1);
+/* Chains for nearly equal parts of the output. */
+static void NAMED(cut)(const struct NAMED(way) * way, const struct NAMED(arrays) * arrays,
+                       size_t na, size_t nb, struct NAMED(chain) * chains) {
+    size_t n = na + nb, i = 0, d = 0, part = n / way->chains / way->aligned * way->aligned;
+    for (size_t chain = 0; chain < way->chains; chain++) {
+        size_t d_end = chain + 1 == way->chains ? n : part * (chain + 1);
         size_t i_end = NAMED(split)(arrays->a, na, arrays->b, nb, d_end);
         chains[chain] = (struct NAMED(chain)){i, d, i_end, d_end};
         i = i_end;
@@ -101,7 +102,7 @@ static void NAMED(merge_by_path)(const struct NAMED(way) * way, const KEY *a, si
     }
     const struct NAMED(arrays) arrays = {a, b, out};
     struct NAMED(chain) chains[NAMED(MOST_CHAINS)];
-    NAMED(cut)(&arrays, na, nb, chains, way->chains);
+    NAMED(cut)(way, &arrays, na, nb, chains);
     for (size_t steps; (steps = NAMED(safe_steps)(way, chains)) >= way->fewest_steps;)
         way->advance(&arrays, chains, steps);
     for (const struct NAMED(chain) *rest = chains; rest < chains + way->chains; rest++)
@@ -142,7 +143,13 @@ static void NAMED(advance_keys)(const struct NAMED(arrays) * arrays, struct NAME
 #undef STEP
 
 static void NAMED(merge_portable)(const void *a, size_t na, const void *b, size_t nb, void *out) {
-    static const struct NAMED(way) way = {5, 1, 1, NAMED(advance_keys), 64, NAMED(merge_branchy)};
+    static const struct NAMED(way) way = {.chains = 5,
+                                          .keys_in_step = 1,
+                                          .fewest_steps = 1,
+                                          .advance = NAMED(advance_keys),
+                                          .shortest = 64,
+                                          .shorter = NAMED(merge_branchy),
+                                          .aligned = 1};
     NAMED(merge_by_path)(&way, a, na, b, nb, out);
 }
 
