@@ -193,6 +193,23 @@ def test_two_ranks_on_one_core_are_contradicted() -> None:
     assert any("share CPU 0" in reason for reason in reasons)
 
 
+def test_a_bound_rank_that_ended_on_another_cpu_is_contradicted() -> None:
+    text = altered(HONEST, "rank 1 end.cpu=1", "rank 1 end.cpu=0")
+    verdict, reasons = verdict_of(altered(text, "rank 1 end.allowed=1", "rank 1 end.allowed=0"))
+    assert verdict == CONTRADICTED
+    assert reasons == ("binding: rank 1 was moved from CPU 1 to CPU 0",)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "moved"), [("3", "5", True), ("3", "3", False), ("", "5", False), ("3", "?", False)]
+)
+def test_a_bound_rank_that_was_moved_and_came_back(start: str, end: str, moved: bool) -> None:
+    counts = f"rank 1 start.migrations={start}\nrank 1 end.migrations={end}\n"
+    verdict, reasons = verdict_of(altered(HONEST, "rank 1 start.cpu=1\n", f"rank 1 start.cpu=1\n{counts}"))
+    assert verdict == (CONTRADICTED if moved else VERIFIED), reasons
+    assert not moved or reasons == ("binding: rank 1 changed its CPU 2 times between start and end",)
+
+
 def test_single_processes_instead_of_ranks_are_contradicted() -> None:
     text = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(0, "blue1", 1))
     verdict, reasons = verdict_of(text)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from mpicampaign.verdict.findings import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from mpicampaign.verdict.evidence import Evidence
+
+_SUM = "end.tcp_sum."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,13 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
     count = number(seen.get("end.tcp", ""))
     if count is None or "end.tcp_lost" in seen:
         return None
-    listed = [key for key in seen if key.startswith("end.tcp.")]
-    found = [_connection(seen[key].split()) for key in listed]
-    summed = sum(int(value.split()[0]) for value in _sum_values(seen))
+    found = [_connection(seen[key].split()) for key in seen if key.startswith("end.tcp.")]
+    sums = [_sum(seen[key]) for key in seen if key.startswith(_SUM)]
     whole = [each for each in found if each is not None]
-    return whole if len(whole) + summed == count else None
+    summed = [each[0] for each in sums if each is not None]
+    if len(whole) < len(found) or len(summed) < len(sums):
+        return None
+    return whole if len(whole) + sum(summed) == count else None
 
 
 def _connection(fields: list[str]) -> Connection | None:
@@ -79,10 +83,14 @@ def _connection(fields: list[str]) -> Connection | None:
     return Connection(interface, (f"{address} {port}", f"{peer} {peer_port}"), int(sent), int(received))
 
 
+def _sum(value: str) -> tuple[int, int] | None:
+    """Connections and bytes sent of a line of sums; None where it is damaged."""
+    fields = [number(field) for field in value.split()]
+    if len(fields) != 3 or fields[0] is None or fields[1] is None or fields[2] is None:
+        return None
+    return fields[0], fields[1]
+
+
 def _sums(seen: Mapping[str, str]) -> dict[str, int]:
-    prefix = "end.tcp_sum."
-    return {key.removeprefix(prefix): int(seen[key].split()[1]) for key in seen if key.startswith(prefix)}
-
-
-def _sum_values(seen: Mapping[str, str]) -> Iterable[str]:
-    return (value for key, value in seen.items() if key.startswith("end.tcp_sum."))
+    found = {key.removeprefix(_SUM): _sum(value) for key, value in seen.items() if key.startswith(_SUM)}
+    return {interface: each[1] for interface, each in found.items() if each is not None}

@@ -221,8 +221,8 @@ def _binding(evidence: Evidence) -> list[Finding]:
             wrong = _rank_binding(evidence, rank, seen, moment, binding)
             if wrong:
                 return [wrong]
-    if binding == "core" and (shared := _shared_core(evidence)):
-        return [Finding("binding", CONTRADICTS, shared)]
+    if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
+        return [Finding("binding", CONTRADICTS, wrong_place)]
     return [Finding("binding", SUPPORTS, "one core per rank" if binding == "core" else "no rank is bound")]
 
 
@@ -244,6 +244,18 @@ def _rank_binding(
     if binding == "none" and len(allowed) == 1 and cores != 1:
         return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
     return None
+
+
+def _moved(evidence: Evidence) -> str:
+    """How a bound rank left its CPU; a rank that was moved and came back shows in the kernel's count only."""
+    for rank, seen in sorted(evidence.ranks.items()):
+        start, end = seen["start.allowed"], seen["end.allowed"]
+        if cpu_list(start) != cpu_list(end):
+            return f"rank {rank} was moved from CPU {start} to CPU {end}"
+        before, after = (number(seen.get(f"{moment}.migrations", "")) for moment in MOMENTS)
+        if before is not None and after is not None and after > before:
+            return f"rank {rank} changed its CPU {after - before} times between start and end"
+    return ""
 
 
 def _shared_core(evidence: Evidence) -> str:
