@@ -124,16 +124,19 @@ static bool run_original(const struct kernel *kernel, struct measurement *m) {
     return all_ranks(kernel->name, correct, why);
 }
 
-/* Lost output is a failure on all ranks. */
+/* An output without rows, or one that was lost, is a failure on all ranks. */
 static bool finish(const struct kernel *kernel, const struct run *run, struct measurement *m,
                    bool correct) {
-    char why[REASON_LENGTH] = "the output could not be written completely";
-    bool written = true;
+    char nothing[REASON_LENGTH] = "nothing was measured: the output has no rows";
+    char lost[REASON_LENGTH] = "the output could not be written completely";
+    bool measured = true, written = true;
     if (run->topology.rank == 0) {
+        measured = !correct || output_has_rows(); /* what is wrong has been said already */
         report_late(m);
-        written = output_end(correct ? "ok" : "failed");
+        written = output_end(correct && measured ? "ok" : "failed");
     }
-    return all_ranks(kernel->name, written, why) && correct;
+    return all_ranks(kernel->name, measured, nothing) && all_ranks(kernel->name, written, lost) &&
+           correct;
 }
 
 static int measure_kernel(const struct kernel *kernel, struct run *run) {
