@@ -104,10 +104,10 @@ int sizes_from(const struct run *run, size_t size) {
 
 static bool run_sizes(const struct kernel *kernel, struct run *run, struct measurement *m) {
     for (size_t size = run->options.min_size;; size *= 2) {
-        bool correct = true;
         kernel->set_size(run, size);
         measure_size(m, sizes_from(run, size));
-        if (kernel->look_further != NULL)
+        bool correct = all_ranks(kernel->name, m->correct, m->why);
+        if (correct && kernel->look_further != NULL)
             kernel->look_further(m);
         for (int i = 0; i < run->operation_count && correct; i++)
             correct = verify_operation(kernel, &run->operations[i]);
