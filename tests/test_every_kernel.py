@@ -107,6 +107,13 @@ def test_the_header_says_how_it_was_measured(build: Build, kernel: str) -> None:
     assert len(launch.output) < 2_000_000
 
 
+def test_a_kernel_that_measured_nothing_fails(build: Build) -> None:
+    launch = build.launch(2, "measures_nothing")
+    assert launch.statuses == [1, 1]
+    assert launch.end == "#@end rows=0 status=failed"
+    assert "measures_nothing: nothing was measured: the output has no rows" in launch.errors
+
+
 @pytest.fixture(scope="module", params=SYSTEM_MPIS)
 def system_build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Build:
     name = str(request.param)

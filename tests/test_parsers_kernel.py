@@ -122,6 +122,6 @@ def test_two_outputs_in_one_file() -> None:
         parse("kernel", output() + ROWS)
 
 
-def test_no_samples_is_no_result() -> None:
-    with pytest.raises(OutputError, match="no samples"):
+def test_no_rows_are_no_result() -> None:
+    with pytest.raises(OutputError, match="counts no rows: nothing was measured"):
         parse("kernel", output("", "#@end rows=0 status=ok\n"))

@@ -145,6 +145,21 @@ def test_damaged_data_fail_the_run_on_all_ranks(build: Build, damage: str) -> No
     assert "status=failed" in launch.end
 
 
+def test_damage_in_timed_calls_leaves_no_value(build: Build) -> None:
+    """Timed calls are checked: the rows of pairs, printed before the last check, are missing, too."""
+    shim = {"preload": "damage.so", "DAMAGE": "byte", "DAMAGE_RANK": "1"}
+    shim |= {"DAMAGE_AFTER": "50"}
+    launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)
+    assert launch.statuses == [1, 1]
+    assert launch.rows("samples") == []
+    assert launch.rows("pairs_seconds") == []
+
+
+def test_the_output_says_how_much_was_checked(build: Build) -> None:
+    launch = build.launch(2, "point_to_point", *small(64, 64))
+    assert 0 < int(launch.header("bytes_checked")) <= int(launch.header("bytes_timed"))
+
+
 def test_a_message_too_many_fails_the_run_on_all_ranks(build: Build) -> None:
     shim = {"preload": "damage.so", "DAMAGE": "twice", "DAMAGE_RANK": "0"}
     launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)

@@ -104,10 +104,10 @@ int sizes_from(const struct run *run, size_t size) {
 
 static bool run_sizes(const struct kernel *kernel, struct run *run, struct measurement *m) {
     for (size_t size = run->options.min_size;; size *= 2) {
-        bool correct = true;
         kernel->set_size(run, size);
         measure_size(m, sizes_from(run, size));
-        if (kernel->look_further != NULL)
+        bool correct = all_ranks(kernel->name, m->correct, m->why);
+        if (correct && kernel->look_further != NULL)
             kernel->look_further(m);
         for (int i = 0; i < run->operation_count && correct; i++)
             correct = verify_operation(kernel, &run->operations[i]);
@@ -124,16 +124,19 @@ static bool run_original(const struct kernel *kernel, struct measurement *m) {
     return all_ranks(kernel->name, correct, why);
 }
 
-/* Lost output is a failure on all ranks. */
+/* An output without rows, or one that was lost, is a failure on all ranks. */
 static bool finish(const struct kernel *kernel, const struct run *run, struct measurement *m,
                    bool correct) {
-    char why[REASON_LENGTH] = "the output could not be written completely";
-    bool written = true;
+    char nothing[REASON_LENGTH] = "nothing was measured: the output has no rows";
+    char lost[REASON_LENGTH] = "the output could not be written completely";
+    bool measured = true, written = true;
     if (run->topology.rank == 0) {
+        measured = !correct || output_has_rows(); /* what is wrong has been said already */
         report_late(m);
-        written = output_end(correct ? "ok" : "failed");
+        written = output_end(correct && measured ? "ok" : "failed");
     }
-    return all_ranks(kernel->name, written, why) && correct;
+    return all_ranks(kernel->name, measured, nothing) && all_ranks(kernel->name, written, lost) &&
+           correct;
 }
 
 static int measure_kernel(const struct kernel *kernel, struct run *run) {

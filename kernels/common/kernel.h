@@ -82,7 +82,8 @@ struct kernel {
 /* True on all ranks if ok on all; otherwise rank 0 prints the lowest failing rank's reason. */
 bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 
-/* Runs the kernel. The exit status is 0, 1 (wrong data or output lost), or 2 (refused). */
+/* Runs the kernel. The exit status is 0, 1 (wrong data, nothing measured
+ * or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);
 
 /* Number of sizes of the sweep from this one on. */

@@ -5,6 +5,7 @@
 #include "sampling.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
@@ -12,6 +13,7 @@ static bool is_root(const struct measurement *m) { return m->run->topology.rank 
 void measure_begin(struct measurement *m, const struct run *run) {
     memset(m, 0, sizeof *m);
     m->run = run;
+    m->correct = true;
     sync_choose(&m->sync, &run->topology);
     m->deadline = clock_now() + (int64_t)(run->options.budget * 1e9);
     for (int i = 0; i < run->operation_count; i++) {
@@ -75,14 +77,29 @@ static int combine(struct measurement *m, bool idle, int64_t (*times)[2], int *l
     return kept;
 }
 
+/* What the last timed call of a window brought, outside the timed interval. Before any rank can
+ * start another call: its messages would look like left-over ones. */
+static void check_last_call(struct measurement *m, const struct series *s, int n) {
+    char detail[REASON_LENGTH] = "";
+    const struct operation *operation = s->operation;
+    m->bytes_timed += operation->useful_bytes * (uint64_t)s->block * (uint64_t)n;
+    m->bytes_checked += operation->useful_bytes;
+    if (m->correct && !operation->verify(operation, detail)) {
+        m->correct = false;
+        snprintf(m->why, REASON_LENGTH, "wrong data in %s %s at %zu B: %.150s", operation->name,
+                 operation->variant, operation->size, detail);
+    }
+}
+
 /* One window of n <= WINDOW samples; on rank 0 the seconds of one call and their number. An untimed
- * call first restores what other operations evicted from the caches. */
+ * call first restores what other operations, and the check of the data, evicted from the caches. */
 static int take_window(struct measurement *m, const struct series *s, int n, double *seconds) {
     int64_t times[WINDOW][2];
     int late[WINDOW];
     s->operation->perform(s->operation, NULL);
     for (int i = 0; i < n; i++)
         late[i] = !timed_block(m, s, times[i]);
+    check_last_call(m, s, n);
     int kept = combine(m, s->operation->idle, times, late, n, seconds);
     for (int i = 0; i < kept; i++)
         seconds[i] /= s->block;

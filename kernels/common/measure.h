@@ -34,6 +34,9 @@ struct measurement {
     struct sync sync;
     int64_t deadline; /* of the whole run, rank 0's clock */
     long late;        /* samples repeated because a rank was late for the agreed start */
+    uint64_t bytes_timed, bytes_checked; /* useful bytes of all timed calls, warm-up included */
+    bool correct;            /* the checked timed calls brought this rank the right data */
+    char why[REASON_LENGTH]; /* if not */
     struct series series[MAX_OPERATIONS];
 };
 

@@ -32,6 +32,8 @@ void output_row(const char *format, ...) {
     rows++;
 }
 
+bool output_has_rows(void) { return rows > 0; }
+
 void text_append(char *text, size_t size, const char *separator, const char *format, ...) {
     size_t end = strlen(text);
     if (end > 0)

@@ -14,6 +14,9 @@ void output_header(const char *key, const char *format, ...) __attribute__((form
 /* One row, counted. */
 void output_row(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Whether any row was printed. */
+bool output_has_rows(void);
+
 /* Appends to a text, after the separator unless the text is empty; cut at the text's size. */
 void text_append(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -162,9 +162,9 @@ void report_size(const struct measurement *m, bool correct) {
     bool root = m->run->topology.rank == 0;
     for (int i = 0; i < m->run->operation_count; i++) {
         const struct series *s = &m->series[i];
-        if (root)
+        if (root && correct)
             report_samples(s, kept_samples(m->run));
-        if (s->operation->levels > 0)
+        if (correct && s->operation->levels > 0)
             report_levels(m->run, s);
         if (root)
             output_row("sizes %s %s %zu %d %d %d %d %d", s->operation->name, s->operation->variant,
@@ -176,4 +176,8 @@ void report_size(const struct measurement *m, bool correct) {
 void report_late(const struct measurement *m) {
     output_header("late_starts", "%ld", m->late);
     output_header("start_margin_seconds", "%g", (double)m->sync.margin * 1e-9);
+    if (m->bytes_timed > 0) {
+        output_header("bytes_timed", "%llu", (unsigned long long)m->bytes_timed);
+        output_header("bytes_checked", "%llu", (unsigned long long)m->bytes_checked);
+    }
 }

@@ -113,6 +113,8 @@ class Frame:
             raise OutputError(
                 f"line {number}: the kernel reports status {shown(status)}: its data are not verified"
             )
+        if int(rows) == 0:
+            raise OutputError(f"line {number}: the closing line counts no rows: nothing was measured")
         self._count = int(rows)
 
     def _header_line(self, number: int, line: str) -> None:
