@@ -80,7 +80,7 @@ def test_the_claim_in_full() -> None:
 
 def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
     script = prepared_script(tmp_path, campaign())
-    [library] = (tmp_path / "results/c/lib").iterdir()
+    [library] = (tmp_path / "results/c/lib").glob("*.sh")
     library.write_text(library.read_text() + "# changed\n")
     done = subprocess.run(["bash", script], capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 72
