@@ -127,16 +127,16 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--output", "no/such/folder/x.yaml"], "its folder does not exist"),
         (["--time-limit", "soon"], "--time-limit: 'soon' is not a duration"),
         (["--partition", "all"], "no scheduler was found"),
     ],
 )
-def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], words: str) -> None:
+def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], message: str) -> None:
     done = desk.call("doctor", *arguments)
-    assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
 
 
 def test_modules_are_asked_through_a_login_shell(desk: Desk) -> None:
@@ -150,7 +150,7 @@ def test_modules_are_asked_through_a_login_shell(desk: Desk) -> None:
 def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: Desk) -> None:
     (desk.folder / ".bash_profile").write_text("module() { echo broken >&2; return 1; }\n")
     (line,) = [line for line in desk.call("doctor").stdout.splitlines() if line.startswith("modules")]
-    assert line.startswith("modules: could not look: bash failed with exit status 1: ") and "broken" in line
+    assert line.startswith("modules: not examined: bash failed with exit status 1: ") and "broken" in line
 
 
 # ---- Slurm that does not answer, or answers something else
@@ -160,9 +160,10 @@ def test_a_scheduler_that_does_not_answer_is_no_machine_without_one(desk: Desk) 
     desk.stand_in("sinfo", "Unable to contact slurm controller\n", status=1)
     done = desk.call("doctor")
     assert done.returncode == 2
-    assert (
-        "could not look: sinfo failed with exit status 1: Unable to contact slurm controller" in done.stderr
+    refusal = (
+        "this site cannot be examined: sinfo failed with exit status 1: Unable to contact slurm controller"
     )
+    assert refusal in done.stderr
     assert "--scheduler none" in done.stderr
     assert list(desk.folder.iterdir()) == []
 
@@ -173,7 +174,9 @@ def test_a_scheduler_that_does_not_answer_is_no_machine_without_one(desk: Desk) 
 def test_answers_that_cannot_be_used_write_nothing(desk: Desk, output: str) -> None:
     desk.slurm(output)
     done = desk.call("doctor")
-    assert done.returncode == 2 and "could not look: " in done.stderr and "\x1b" not in done.stderr
+    assert (
+        done.returncode == 2 and "this site cannot be examined: " in done.stderr and "\x1b" not in done.stderr
+    )
     assert "Traceback" not in done.stderr and not desk.site.exists()
 
 
@@ -189,7 +192,7 @@ def test_without_a_probe_no_job_is_started(desk: Desk) -> None:
     done = desk.call("doctor", "--no-probe")
     assert done.returncode == 0, done.stderr
     assert not any(line.startswith("sbatch") for line in desk.calls)
-    assert "could not look: not asked to (--no-probe)" in done.stdout
+    assert "not examined: not asked to (--no-probe)" in done.stdout
     desk.demand_campaign()
 
 
@@ -251,7 +254,7 @@ def test_a_site_that_refuses_the_probe_is_quoted(desk: Desk) -> None:
     desk.slurm()
     desk.stand_in("sbatch", script="echo 'sbatch: error: Invalid account' >&2", status=1)
     done = desk.call("doctor")
-    assert "could not look: sbatch failed with exit status 1: sbatch: error: Invalid account" in done.stdout
+    assert "not examined: sbatch failed with exit status 1: sbatch: error: Invalid account" in done.stdout
     assert succeeded(done)
     desk.demand_campaign()
 
@@ -269,7 +272,7 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     writes = 'for last; do :; done; for a; do case $a in *.txt) echo rubbish >"$a" ;; esac; done; echo 7'
     desk.stand_in("sbatch", script=writes)
     done = desk.call("doctor", "--partition", "blue")
-    assert "could not look: not a complete output of the probe" in done.stdout
+    assert "not examined: not a complete output of the probe" in done.stdout
     desk.demand_campaign()
 
 
@@ -302,7 +305,7 @@ def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
     assert done.returncode == 0, done.stderr
     assert "scheduler: LSF" in done.stdout and "queue normal: default" in done.stdout
     assert "host group normal (normal): 2 nodes, 1 usable: bw001, bw002" in done.stdout
-    assert "sockets of a node: " in done.stdout and "could not look" not in done.stdout.split("host group")[1]
+    assert "sockets of a node: " in done.stdout and "not examined" not in done.stdout.split("host group")[1]
     assert "hosts: [bw001, bw002]" in desk.site.read_text()
     assert not any(line.startswith("bkill") for line in desk.calls)
     desk.demand_campaign()

@@ -115,6 +115,6 @@ def test_a_controller_that_is_down_is_reported_and_nothing_is_written(
         cluster.stop_controller()
         done = run(cluster, cluster.home, "doctor")
         assert done.returncode == 2
-        assert "could not look: sinfo failed with exit status 1: " in done.stderr
+        assert "this site cannot be examined: sinfo failed with exit status 1: " in done.stderr
         assert "Unable to contact slurm controller" in done.stderr
         assert list(cluster.home.iterdir()) == []

@@ -14,7 +14,8 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
-from mpicampaign.show.make import CSV_COLUMNS, to_csv, to_markdown, to_terminal
+from mpicampaign.show.data import COLUMNS
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.numbers import size_range
 from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
@@ -111,7 +112,7 @@ def test_terminal_has_no_control_characters(hostile: Comparison) -> None:
 
 def test_csv_has_plain_si_numbers_in_named_columns(comparison: Comparison) -> None:
     first = rows_of(to_csv(comparison))[0]
-    assert tuple(first) == CSV_COLUMNS
+    assert tuple(first) == tuple(column.name for column in COLUMNS)
     assert (first["metric"], first["unit"], first["size [B]"]) == ("latency at 0 B", "s", "0")
     assert float(first["median [unit]"]) == pytest.approx(0.253e-6, rel=0.01)
     assert float(first["interval_coverage [1]"]) == 0.96875

@@ -122,8 +122,8 @@ def unusable(
 
     ``evidence``: that of the result, if it was read; ``before``: the cache of outputs.
 
-    An unreadable output is no result, whatever its exit status. A missing program or network may be available
-    by now; sockets and cores do not change.
+    An unreadable output is not a result, whatever its exit status. A missing program or network may be
+    available by now; sockets and cores do not change.
     """
     evidence = evidence or evidence_in(result)
     if "not_available" in evidence.job:

@@ -97,7 +97,7 @@ def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     except UnreadableError as error:
         choices = "".join(f"--scheduler {other.name}, or " for other in others)
         hint = f"ask your administrators, or give {choices}--scheduler none to measure on this machine alone"
-        raise UserError(Problem(f"could not look: {error}", hint=hint)) from error
+        raise UserError(Problem(f"this site cannot be examined: {error}", hint=hint)) from error
     groups = _probed(options, scheduler, groups, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
@@ -172,7 +172,7 @@ def _modules() -> tuple[str, list[Library]]:
     if answer.status == NO_MODULES:
         return "not found: a login shell knows no module command", []
     if answer.failure:
-        return f"could not look: {answer.failure}", []
+        return f"not examined: {answer.failure}", []
     names = module_names(answer.out)
     found = mpi_modules(names)
     return f"{len(names)} found, {len(found)} of them MPI libraries", found

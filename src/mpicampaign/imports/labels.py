@@ -144,7 +144,7 @@ def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, l
 def misnamed_facts(rules: Iterable[Rule], there: Collection[str]) -> list[str]:
     """Conditions on a directive, variable or header that no file has, where a similar name exists.
 
-    This is no error in the map, which may serve other files, too.
+    It is not an error in the map, which may serve other files, too.
     """
     conditions = ((number, fact) for number, rule in enumerate(rules, start=1) for fact in rule.when)
     near = ((number, fact, _like(fact, there)) for number, fact in conditions if fact not in there)

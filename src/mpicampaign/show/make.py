@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.comparison_document import comparison_document
-from mpicampaign.show.data import COLUMNS, long_data, matrix_data
+from mpicampaign.show.data import long_data, matrix_data
 from mpicampaign.show.document import Paragraph
 from mpicampaign.show.form import LONG, MATRIX, Form, View
 from mpicampaign.show.grids import absent_grid, chosen_matrices, long_grid, matrix_grids
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.data import Data
     from mpicampaign.show.document import Grid
-
-CSV_COLUMNS = tuple(column.name for column in COLUMNS)
 
 
 def tables(comparison: Comparison, form: Form, campaign: str = "", changes: Changes | None = None) -> bytes:

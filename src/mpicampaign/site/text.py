@@ -1,4 +1,4 @@
-"""The doctor's findings as text: found, not found, could not look. No I/O."""
+"""The doctor's findings as text: found, not found, not examined. No I/O."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _group(site: Site, group: Group) -> Iterator[str]:
     else:
         if group.sockets and group.cores:
             yield f"  sockets of a node: {group.sockets}, cores: {group.cores} (from the scheduler)"
-        yield f"  networks, InfiniBand, programs: could not look: {group.unknown}"
+        yield f"  networks, InfiniBand, programs: not examined: {group.unknown}"
 
 
 def _probe(probe: NodeProbe) -> Iterator[str]:

@@ -144,7 +144,7 @@ class Suite:
     names : benchmark and program of a foreign output, by its text and the program that its job script starts
     doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program (None where
         they are unknown) and its tables
-    no_output : why a text without a banner is no output of it; empty where it has nothing to do with it
+    no_output : what a text without a banner shows instead of an output; empty if it is not of this suite
     """
 
     name: str
