@@ -34,6 +34,7 @@ static unsigned char *block(int position) { return blocks.bytes + (size_t)positi
 static void receive(const struct tree_role *role, int i) {
     MPI_Recv(block(role->receive[i].first), role->receive[i].blocks * (int)blocks.size, MPI_BYTE,
              role->receive[i].peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    blocks_look(&blocks, role->receive[i].first, role->receive[i].blocks);
 }
 
 static void receive_timed(const struct tree_role *role, int i, struct level *levels) {
@@ -46,6 +47,7 @@ static void receive_timed(const struct tree_role *role, int i, struct level *lev
 
 static void perform(const struct operation *operation, struct level *levels) {
     const struct tree_role *role = operation->parameters;
+    blocks_next(&blocks);
     for (int i = 0; i < role->receives; i++)
         if (levels != NULL)
             receive_timed(role, i, levels);
@@ -75,7 +77,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
 }
 
 static void set_up(struct run *run) {
-    blocks.bytes = allocate((size_t)memory(run));
+    blocks.bytes = allocate((size_t)memory(run) + BLOCKS_SLACK);
     blocks.seed = run->options.seed;
     const struct operation like = {
         .name = "tree_gather", .clear = clear, .perform = perform, .verify = verify};
@@ -84,8 +86,7 @@ static void set_up(struct run *run) {
 }
 
 static void set_size(struct run *run, size_t size) {
-    blocks.size = size;
-    blocks_fill(&blocks, 0, run->topology.rank);
+    blocks_fill(&blocks, size, run->topology.rank);
     tree_list_set_size(&trees, run, size);
     baseline_set_size(run, size);
 }

@@ -31,7 +31,11 @@ static merge_function *merge;
 static struct blocks gathered; /* for the baseline; scratch for the sort */
 static unsigned char *own, *received, *merged[2];
 static size_t keys_in_block;
-static struct key_digest expected; /* of all ranks' keys, the same on all ranks */
+static struct key_ends ends;       /* of a block */
+static uint16_t value;             /* of this call, at the ends; the same on all ranks */
+static bool ends_differed;         /* in a message received so far */
+static struct key_digest expected; /* of all ranks' keys between the ends, the same on all ranks */
+static int ranks;
 
 static bool parse_key_type(const char *text, void *target) {
     const struct key_type *type = key_type_find(text);
@@ -98,9 +102,10 @@ static const unsigned char *merge_received(const struct tree_role *role, int i,
 }
 
 static void receive(const struct tree_role *role, int i) {
-    int bytes = (int)(keys_in_block * key_type->size) * role->receive[i].blocks;
-    MPI_Recv(received, bytes, MPI_BYTE, role->receive[i].peer, TAG, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
+    size_t n = keys_in_block * (size_t)role->receive[i].blocks;
+    MPI_Recv(received, (int)(n * key_type->size), MPI_BYTE, role->receive[i].peer, TAG,
+             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    ends_differed |= key_type->differ(received, n, ends, value);
 }
 
 static const unsigned char *step_timed(const struct tree_role *role, int i,
@@ -124,6 +129,7 @@ static const unsigned char *step(const struct tree_role *role, int i, const unsi
 static void perform(const struct operation *operation, struct level *levels) {
     const struct tree_role *role = operation->parameters;
     const unsigned char *keys = own;
+    key_type->mark(own, keys_in_block, ends, ++value);
     for (int i = 0; i < role->receives; i++)
         keys = levels != NULL ? step_timed(role, i, keys, levels) : step(role, i, keys);
     if (role->parent >= 0)
@@ -150,18 +156,31 @@ static const unsigned char *result(const struct tree_role *role) {
     return role->receives == 0 ? own : merged[(role->receives - 1) % 2];
 }
 
+/* The keys of all ranks, with those at the ends of this call. */
+static struct key_digest expected_now(void) {
+    struct key_digest digest = expected;
+    uint64_t largest = key_type->size == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
+    digest_add(&digest, value, (uint64_t)ranks * ends.low);
+    digest_add(&digest, largest - value, (uint64_t)ranks * ends.high);
+    return digest;
+}
+
 /* On every rank the keys are in order; on the root they are exactly the keys of all ranks. */
 static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     const struct tree_role *role = operation->parameters;
     size_t n = (size_t)role->blocks * keys_in_block;
+    if (ends_differed) {
+        snprintf(why, REASON_LENGTH, "keys arrived with wrong values at their head or tail");
+        return false;
+    }
     if (!key_type->is_sorted(result(role), n)) {
         snprintf(why, REASON_LENGTH, "the merged keys are not in order");
         return false;
     }
-    struct key_digest found = keys_digest(key_type, result(role), n);
+    struct key_digest found = keys_digest(key_type, result(role), n), right = expected_now();
     snprintf(why, REASON_LENGTH, "the merged keys are not the keys that the ranks started with");
-    return role->parent >= 0 || (found.count == expected.count && found.sum == expected.sum &&
-                                 found.mixed == expected.mixed);
+    return role->parent >= 0 ||
+           (found.count == right.count && found.sum == right.sum && found.mixed == right.mixed);
 }
 
 static void set_up(struct run *run) {
@@ -170,7 +189,9 @@ static void set_up(struct run *run) {
     received = allocate(held / 2 * size);
     merged[0] = allocate(held * size);
     merged[1] = allocate(held * size);
-    gathered = (struct blocks){allocate(held * size), 0, run->options.seed};
+    gathered =
+        (struct blocks){.bytes = allocate(held * size + BLOCKS_SLACK), .seed = run->options.seed};
+    ranks = run->topology.ranks;
     const struct operation like = {
         .name = "tree_merge", .clear = clear, .perform = perform, .verify = verify};
     tree_list_add(&trees, run, &like);
@@ -179,16 +200,19 @@ static void set_up(struct run *run) {
 
 static void make_keys(const struct run *run) {
     uint64_t seed = run->options.seed + ((uint64_t)run->topology.rank << 40);
-    key_type->make(own, keys_in_block, seed);
-    expected = add_over_ranks(keys_digest(key_type, own, keys_in_block));
+    unsigned char *between = own + ends.low * key_type->size;
+    size_t n = keys_in_block - ends.low - ends.high;
+    key_type->mark(own, keys_in_block, ends, value);
+    key_type->make(between, n, seed);
+    expected = add_over_ranks(keys_digest(key_type, between, n));
     keys_sort(key_type, merge, own, gathered.bytes, keys_in_block);
 }
 
 static void set_size(struct run *run, size_t size) {
     keys_in_block = size / key_type->size;
+    ends = key_ends_of(key_type, keys_in_block);
     make_keys(run);
-    gathered.size = size;
-    blocks_fill(&gathered, 0, run->topology.rank);
+    blocks_fill(&gathered, size, run->topology.rank);
     tree_list_set_size(&trees, run, size);
     baseline_set_size(run, size);
 }

@@ -17,7 +17,7 @@ void baseline_describe(void);
 
 /* Adds MPI_Gather unless --no-baseline was given. blocks must outlive the run; this rank's own
  * block is at position 0, and rank 0 has room for a block from each rank. */
-void baseline_add(struct run *run, const struct blocks *blocks);
+void baseline_add(struct run *run, struct blocks *blocks);
 
 /* Sets the size of MPI_Gather, if present; call for each size. */
 void baseline_set_size(struct run *run, size_t size);

@@ -18,8 +18,10 @@ static size_t word_length(const struct blocks *blocks, size_t offset) {
     return blocks->size - offset < 8 ? blocks->size - offset : 8;
 }
 
-void blocks_fill(const struct blocks *blocks, int position, int rank) {
-    unsigned char *block = block_at(blocks, position);
+void blocks_fill(struct blocks *blocks, size_t size, int rank) {
+    blocks->size = size;
+    blocks->ends = ends_of(size);
+    unsigned char *block = block_at(blocks, 0);
     for (size_t offset = 0; offset < blocks->size; offset += 8) {
         uint64_t word = pattern(blocks, rank, offset / 8);
         memcpy(block + offset, &word, word_length(blocks, offset));
@@ -33,15 +35,31 @@ void blocks_clear(const struct blocks *blocks, int from, int to) {
         bytes[i] = (unsigned char)~bytes[i]; /* differs from what was there */
 }
 
-bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length) {
+static bool ends_right(const struct blocks *blocks, int position, char *why, size_t length) {
+    struct end_words wrong = blocks->wrong;
+    ends_look(&blocks->ends, block_at(blocks, position), blocks->value, &wrong);
+    snprintf(why, length, "a block arrived with wrong bytes at its %s",
+             wrong.head != 0 ? "head" : "tail");
+    return wrong.head == 0 && wrong.tail == 0;
+}
+
+/* The bytes between the ends. */
+static bool inside_right(const struct blocks *blocks, int position, int rank, char *why,
+                         size_t length) {
     const unsigned char *block = block_at(blocks, position);
-    for (size_t offset = 0; offset < blocks->size; offset += 8) {
+    for (size_t offset = END_BYTES; offset + END_BYTES < blocks->size; offset += 8) {
         uint64_t word = pattern(blocks, rank, offset / 8);
-        if (memcmp(block + offset, &word, word_length(blocks, offset)) != 0) {
+        size_t rest = blocks->size - END_BYTES - offset, part = rest < 8 ? rest : 8;
+        if (memcmp(block + offset, &word, part) != 0) {
             snprintf(why, length, "the block of rank %d differs in bytes %zu to %zu", rank, offset,
-                     offset + word_length(blocks, offset) - 1);
+                     offset + part - 1);
             return false;
         }
     }
     return true;
+}
+
+bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length) {
+    return ends_right(blocks, position, why, length) &&
+           inside_right(blocks, position, rank, why, length);
 }

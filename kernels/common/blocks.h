@@ -1,6 +1,9 @@
-/* Blocks to gather, one per rank, with a pattern that identifies each byte's rank and offset. */
+/* Blocks to gather, one per rank, with a pattern that identifies each byte's rank and offset, but
+ * for the ends: they hold the sequence value of the call (sequence.h). No MPI. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
+
+#include "sequence.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,15 +13,35 @@ struct blocks {
     unsigned char *bytes;
     size_t size; /* of one block */
     uint64_t seed;
+    struct ends ends;
+    uint64_t value;         /* of this call, the same on all ranks: they call alike */
+    struct end_words wrong; /* of all blocks received so far */
 };
 
-/* Writes the rank's pattern into the block at the position. */
-void blocks_fill(const struct blocks *blocks, int position, int rank);
+enum { BLOCKS_SLACK = END_BYTES }; /* allocated behind the last block: ends are written whole */
 
-/* Overwrites the blocks at positions from .. to - 1 with bytes that differ from the pattern. */
+/* Writes the rank's pattern into the first block, its own; size bytes. */
+void blocks_fill(struct blocks *blocks, size_t size, int rank);
+
+/* Overwrites the blocks at positions from .. to - 1 with bytes that differ from what was there. */
 void blocks_clear(const struct blocks *blocks, int from, int to);
 
-/* Whether the block at the position holds the rank's pattern; if not, why says where it differs. */
+/* Begins a call: the own block's ends get the next sequence value. */
+static inline void blocks_next(struct blocks *blocks) {
+    blocks->value += SEQUENCE_STEP;
+    if (blocks->size > 0)
+        ends_write(&blocks->ends, blocks->bytes, blocks->value);
+}
+
+/* Looks at the ends of blocks that arrived in this call; blocks_check judges. */
+static inline void blocks_look(struct blocks *blocks, int first, int count) {
+    const unsigned char *block = blocks->bytes + (size_t)first * blocks->size;
+    for (int i = 0; i < count; i++, block += blocks->size)
+        ends_look(&blocks->ends, block, blocks->value, &blocks->wrong);
+}
+
+/* Whether the block at the position is the rank's, of the last call, and the ends of all blocks so
+ * far were right; if not, why. */
 bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length);
 
 #endif

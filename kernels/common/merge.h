@@ -32,12 +32,25 @@ const struct merge_version *merge_version_find(const char *name);
 /* The fastest that this processor supports. */
 const struct merge_version *merge_version_best(void);
 
-/* --- keys: made, sorted, digested; their type is chosen at run time */
+/* --- keys: made, sorted, digested; their type is chosen at run time
+ *
+ * The smallest and the largest keys of each rank's block hold a sequence value of 16 bits and its
+ * complement: in every message and every merged array the same keys are at the ends. */
+
+enum { KEY_MARGIN = 1 << 16 }; /* other keys are KEY_MARGIN or more from either limit of the type */
+
+/* How many keys of a block hold the value at its head, and its complement at its tail: 8 bytes of
+ * each, or all keys of a shorter block. */
+struct key_ends {
+    size_t low, high;
+};
 
 struct key_type {
     const char *name;
     size_t size;
-    void (*make)(void *keys, size_t n, uint64_t seed); /* random, uniform over all values */
+    void (*make)(void *keys, size_t n, uint64_t seed); /* random, uniform between the margins */
+    void (*mark)(void *keys, size_t n, struct key_ends ends, uint16_t value);
+    bool (*differ)(const void *keys, size_t n, struct key_ends ends, uint16_t value);
     bool (*is_sorted)(const void *keys, size_t n);
     uint64_t (*value)(const void *keys, size_t i);
 };
@@ -46,6 +59,9 @@ extern const struct key_type KEY_TYPES[];
 
 /* NULL if there is no such type. */
 const struct key_type *key_type_find(const char *name);
+
+/* Of a block of n keys. */
+struct key_ends key_ends_of(const struct key_type *type, size_t n);
 
 /* The merge of one version for this type. */
 merge_function *keys_merge(const struct key_type *type, const struct merge_version *version);
@@ -58,6 +74,9 @@ void keys_sort(const struct key_type *type, merge_function *merge, void *keys, v
 struct key_digest {
     uint64_t count, sum, mixed;
 };
+
+/* Adds a key that occurs several times. */
+void digest_add(struct key_digest *digest, uint64_t value, uint64_t times);
 
 struct key_digest keys_digest(const struct key_type *type, const void *keys, size_t n);
 

@@ -1,13 +1,32 @@
 #include "merge.h"
 
 #include "random.h"
+#include "sequence.h"
 
 #include <string.h>
 
 #define DEFINE_KEYS(suffix, KEY)                                                                   \
     static void make_##suffix(void *keys, size_t n, uint64_t seed) {                               \
+        const KEY span = (KEY) - 1 - 2 * KEY_MARGIN + 1;                                           \
         for (size_t i = 0; i < n; i++)                                                             \
-            ((KEY *)keys)[i] = (KEY)random_next(&seed);                                            \
+            ((KEY *)keys)[i] = (KEY)(random_next(&seed) % span) + KEY_MARGIN;                      \
+    }                                                                                              \
+    static void mark_##suffix(void *keys, size_t n, struct key_ends ends, uint16_t value) {        \
+        KEY *key = keys;                                                                           \
+        for (size_t i = 0; i < ends.low; i++)                                                      \
+            key[i] = value;                                                                        \
+        for (size_t i = 0; i < ends.high; i++)                                                     \
+            key[n - 1 - i] = (KEY) ~(KEY)value;                                                    \
+    }                                                                                              \
+    static bool differ_##suffix(const void *keys, size_t n, struct key_ends ends,                  \
+                                uint16_t value) {                                                  \
+        const KEY *key = keys;                                                                     \
+        KEY different = 0;                                                                         \
+        for (size_t i = 0; i < ends.low; i++)                                                      \
+            different |= key[i] ^ value;                                                           \
+        for (size_t i = 0; i < ends.high; i++)                                                     \
+            different |= key[n - 1 - i] ^ (KEY) ~(KEY)value;                                       \
+        return different != 0;                                                                     \
     }                                                                                              \
     static bool is_sorted_##suffix(const void *keys, size_t n) {                                   \
         const KEY *key = keys;                                                                     \
@@ -22,9 +41,14 @@ DEFINE_KEYS(u32, uint32_t)
 DEFINE_KEYS(u64, uint64_t)
 
 const struct key_type KEY_TYPES[] = {
-    {"uint32", sizeof(uint32_t), make_u32, is_sorted_u32, value_u32},
-    {"uint64", sizeof(uint64_t), make_u64, is_sorted_u64, value_u64},
-    {NULL, 0, NULL, NULL, NULL}};
+    {"uint32", sizeof(uint32_t), make_u32, mark_u32, differ_u32, is_sorted_u32, value_u32},
+    {"uint64", sizeof(uint64_t), make_u64, mark_u64, differ_u64, is_sorted_u64, value_u64},
+    {NULL, 0, NULL, NULL, NULL, NULL, NULL}};
+
+struct key_ends key_ends_of(const struct key_type *type, size_t n) {
+    size_t most = END_BYTES / type->size, low = (n + 1) / 2 < most ? (n + 1) / 2 : most;
+    return (struct key_ends){low, n - low < most ? n - low : most};
+}
 
 const struct key_type *key_type_find(const char *name) {
     for (const struct key_type *type = KEY_TYPES; type->name != NULL; type++)
@@ -60,12 +84,15 @@ void keys_sort(const struct key_type *type, merge_function *merge, void *keys, v
         memcpy(keys, from, n * type->size);
 }
 
+void digest_add(struct key_digest *digest, uint64_t value, uint64_t times) {
+    digest->count += times;
+    digest->sum += times * value;
+    digest->mixed ^= times % 2 != 0 ? mix64(value) : 0;
+}
+
 struct key_digest keys_digest(const struct key_type *type, const void *keys, size_t n) {
-    struct key_digest digest = {.count = n};
-    for (size_t i = 0; i < n; i++) {
-        uint64_t value = type->value(keys, i);
-        digest.sum += value;
-        digest.mixed ^= mix64(value);
-    }
+    struct key_digest digest = {0};
+    for (size_t i = 0; i < n; i++)
+        digest_add(&digest, type->value(keys, i), 1);
     return digest;
 }

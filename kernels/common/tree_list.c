@@ -1,6 +1,7 @@
 #include "tree.h"
 
 #include "output.h"
+#include "sequence.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -120,6 +121,7 @@ void tree_list_set_size(const struct tree_list *list, struct run *run, size_t si
     for (int i = 0; i < list->count; i++) {
         run->operations[i].size = size;
         run->operations[i].useful_bytes = (uint64_t)(run->topology.ranks - 1) * size;
+        run->operations[i].checked_bytes = (uint64_t)(run->topology.ranks - 1) * ends_bytes(size);
         run->operations[i].wire_bytes = tree_wire_bytes(&list->tree[i], size);
     }
 }

@@ -4,10 +4,13 @@
  *   DAMAGE=tail     the last byte of a message is lost (the memory keeps its old value)
  *   DAMAGE=unsort   swaps the first and the last eight bytes of a message
  *   DAMAGE=stale    nothing arrives (the memory keeps its old content); MPI_Recv only
+ *   DAMAGE=ends     flips one bit of one message only, in its first or its last 8 bytes
+ *   DAMAGE=count    no damage, but prints at the end how many messages it could have damaged
  *   DAMAGE=die      the victim exits silently when it is about to receive a message
  *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE_RANK     the victim, the rank that receives (0)
+ *   DAMAGE_SEED     chooses the bit (0)
  * Which messages:
  *   DAMAGE_AFTER    this many received messages are left intact first (0)
  *   DAMAGE_CALL     only messages received by this call, such as MPI_Sendrecv (any)
@@ -51,6 +54,15 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
+/* Once. */
+static void flip_at_an_end(unsigned char *bytes, int length) {
+    static int done;
+    unsigned chosen = 2654435761u * ((unsigned)setting("DAMAGE_SEED", 0) + 1u) >> 8;
+    int reach = length < 8 ? length : 8, offset = (int)(chosen / 16 % (unsigned)reach);
+    if (done++ == 0)
+        bytes[chosen % 2 ? offset : length - 1 - offset] ^= (unsigned char)(1 << chosen / 2 % 8);
+}
+
 /* One message that a call will receive. */
 struct message {
     unsigned char *bytes;
@@ -59,8 +71,9 @@ struct message {
     unsigned char last; /* old value of its last byte */
 };
 
+static int seen; /* messages that pass the filters */
+
 static int is_due(const char *call, int length, int peer, int tag) {
-    static int seen;
     const char *only = getenv("DAMAGE_CALL");
     return length > 0 && length >= smallest() && (only == NULL || strcmp(only, call) == 0) &&
            peer == setting("DAMAGE_PEER", peer) && tag == setting("DAMAGE_TAG", tag) &&
@@ -87,6 +100,8 @@ static void damage(const struct message *message) {
         message->bytes[message->length - 1] = message->last;
     if (asked_for("unsort"))
         exchange_ends(message->bytes, message->length);
+    if (asked_for("ends"))
+        flip_at_an_end(message->bytes, message->length);
 }
 
 /* Memory for messages that must not reach the caller. */
@@ -181,5 +196,17 @@ int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *t
     MPI_Comm_size(comm, &ranks);
     if (asked_for("gather") && length >= smallest())
         ((unsigned char *)to)[(size_t)ranks * (size_t)length - 1] ^= 1;
+    /* The last block only: its rank sends it to the root. */
+    struct message message = {(unsigned char *)to + (size_t)(ranks - 1) * (size_t)length, length, 0,
+                              0};
+    if (asked_for("ends") || asked_for("count"))
+        message.due = is_due("MPI_Gather", length, ranks - 1, -1);
+    damage(&message);
     return result;
+}
+
+int MPI_Finalize(void) {
+    if (asked_for("count"))
+        fprintf(stderr, "damage.so: %d messages\n", seen);
+    return PMPI_Finalize();
 }
