@@ -25,6 +25,7 @@ struct operation {
     size_t size;            /* bytes per rank, set before any of the calls below */
     uint64_t useful_bytes;  /* what must reach its destination */
     uint64_t wire_bytes;    /* all message bytes */
+    uint64_t checked_bytes; /* of useful_bytes, looked at in every timed call */
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
     bool idle;              /* this rank is idle: its times do not count */
@@ -43,6 +44,7 @@ struct measurement; /* measure.h */
 struct run {
     struct topology topology;
     struct common_options options;
+    size_t size_unit; /* of what blocks hold, such as a key; 1 unless accept sets it */
     struct operation operations[MAX_OPERATIONS];
     int operation_count;
 };
@@ -85,6 +87,9 @@ bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 /* Runs the kernel. The exit status is 0, 1 (wrong data, nothing measured
  * or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);
+
+/* The next size of the sweep: 0, the unit, then twice the size, and at last max_size. */
+size_t size_after(const struct run *run, size_t size);
 
 /* Number of sizes of the sweep from this one on. */
 int sizes_from(const struct run *run, size_t size);
