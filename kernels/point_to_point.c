@@ -46,7 +46,7 @@ static bool parse_count(const char *text, void *target) {
 }
 
 static int messages_at(size_t size) {
-    size_t fitting = PAIR_BYTES / size;
+    size_t fitting = PAIR_BYTES / (size > 0 ? size : 1);
     return fitting >= (size_t)messages_wanted ? messages_wanted : fitting < 1 ? 1 : (int)fitting;
 }
 
@@ -103,7 +103,7 @@ static bool accept(struct run *run, char why[REASON_LENGTH]) {
 
 static uint64_t memory(const struct run *run) {
     uint64_t most = 0;
-    for (size_t size = run->options.min_size;; size *= 2) {
+    for (size_t size = run->options.min_size;; size = size_after(run, size)) {
         uint64_t bytes = bytes_product((uint64_t)messages_at(size), size);
         most = bytes > most ? bytes : most;
         if (size >= run->options.max_size)
@@ -230,7 +230,7 @@ static struct pair_times look_at_pair(struct measurement *m, const struct series
 
 static bool all_pairs_fit(const struct run *run) {
     long rows = 0;
-    for (size_t size = run->options.min_size;; size *= 2) {
+    for (size_t size = run->options.min_size;; size = size_after(run, size)) {
         for (int i = 0; i < operations; i++)
             rows += pair_counts[i];
         if (size >= run->options.max_size)
@@ -275,7 +275,7 @@ static void look_further(struct measurement *m) {
 /* "8:16,16:16": messages of a pair in one call, by size. */
 static void describe_messages(const struct run *run) {
     char text[1024] = "";
-    for (size_t size = run->options.min_size;; size *= 2) {
+    for (size_t size = run->options.min_size;; size = size_after(run, size)) {
         text_append(text, sizeof text, ",", "%zu:%d", size, messages_at(size));
         if (size >= run->options.max_size)
             break;

@@ -69,10 +69,13 @@ static bool accept_version(char why[REASON_LENGTH]) {
     return version->supported();
 }
 
-static bool accept_key_size(const struct run *run, char why[REASON_LENGTH]) {
-    snprintf(why, REASON_LENGTH, "--min-size %zu B is less than one key of %zu B",
-             run->options.min_size, key_type->size);
-    return run->options.min_size >= key_type->size;
+/* Blocks hold whole keys. */
+static bool accept_key_size(struct run *run, char why[REASON_LENGTH]) {
+    size_t least = run->options.min_size, largest = run->options.max_size;
+    run->size_unit = key_type->size;
+    snprintf(why, REASON_LENGTH, "%zu B is no whole number of keys of %zu B",
+             least % key_type->size != 0 ? least : largest, key_type->size);
+    return least % key_type->size == 0 && largest % key_type->size == 0;
 }
 
 static bool accept(struct run *run, char why[REASON_LENGTH]) {

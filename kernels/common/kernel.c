@@ -95,20 +95,29 @@ static bool verify_operation(const struct kernel *kernel, const struct operation
     return all_ranks(kernel->name, verify(operation, why), why);
 }
 
+size_t size_after(const struct run *run, size_t size) {
+    size_t largest = run->options.max_size;
+    if (size > largest / 2)
+        return largest;
+    return size > 0 ? 2 * size : run->size_unit < largest ? run->size_unit : largest;
+}
+
 int sizes_from(const struct run *run, size_t size) {
     int count = 1;
-    for (; size < run->options.max_size; size *= 2)
+    for (; size < run->options.max_size; size = size_after(run, size))
         count++;
     return count;
 }
 
 static bool run_sizes(const struct kernel *kernel, struct run *run, struct measurement *m) {
-    for (size_t size = run->options.min_size;; size *= 2) {
+    for (size_t size = run->options.min_size;; size = size_after(run, size)) {
         kernel->set_size(run, size);
-        measure_size(m, sizes_from(run, size));
+        measure_size(m, size);
         bool correct = all_ranks(kernel->name, m->correct, m->why);
-        if (correct && kernel->look_further != NULL)
+        if (correct && kernel->look_further != NULL) {
             kernel->look_further(m);
+            correct = all_ranks(kernel->name, m->correct, m->why);
+        }
         for (int i = 0; i < run->operation_count && correct; i++)
             correct = verify_operation(kernel, &run->operations[i]);
         report_size(m, correct);
@@ -132,7 +141,7 @@ static bool finish(const struct kernel *kernel, const struct run *run, struct me
     bool measured = true, written = true;
     if (run->topology.rank == 0) {
         measured = !correct || output_has_rows(); /* what is wrong has been said already */
-        report_late(m);
+        report_end(m);
         written = output_end(correct && measured ? "ok" : "failed");
     }
     return all_ranks(kernel->name, measured, nothing) && all_ranks(kernel->name, written, lost) &&
@@ -154,6 +163,7 @@ int kernel_main(int argc, char **argv, const struct kernel *kernel) {
     static struct run run;
     MPI_Init(&argc, &argv);
     topology_find(&run.topology);
+    run.size_unit = 1;
     int status = 0;
     if (refused(kernel, &run, argc, argv))
         status = 2;

@@ -44,6 +44,7 @@ struct measurement; /* measure.h */
 struct run {
     struct topology topology;
     struct common_options options;
+    size_t size_unit; /* of what blocks hold, such as a key; 1 unless accept sets it */
     struct operation operations[MAX_OPERATIONS];
     int operation_count;
 };
@@ -86,6 +87,9 @@ bool all_ranks(const char *kernel, bool ok, char why[REASON_LENGTH]);
 /* Runs the kernel. The exit status is 0, 1 (wrong data, nothing measured
  * or output lost), or 2 (refused). */
 int kernel_main(int argc, char **argv, const struct kernel *kernel);
+
+/* The next size of the sweep: 0, the unit, then twice the size, and at last max_size. */
+size_t size_after(const struct run *run, size_t size);
 
 /* Number of sizes of the sweep from this one on. */
 int sizes_from(const struct run *run, size_t size);

@@ -3,6 +3,7 @@
 #include "buffers.h"
 #include "clock.h"
 #include "sampling.h"
+#include "waiting.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -14,23 +15,38 @@ void measure_begin(struct measurement *m, const struct run *run) {
     memset(m, 0, sizeof *m);
     m->run = run;
     m->correct = true;
+    m->hits_known = sync_all(waiting_open());
     sync_choose(&m->sync, &run->topology);
-    m->deadline = clock_now() + (int64_t)(run->options.budget * 1e9);
+    m->begun = clock_now();
+    m->deadline = m->begun + (int64_t)(run->options.budget * 1e9);
     for (int i = 0; i < run->operation_count; i++) {
         m->series[i].seconds = allocate(MAX_SAMPLES * sizeof(double));
         m->series[i].levels = allocate(MAX_LEVELS * sizeof(struct level));
     }
 }
 
-/* One timed block on this rank. times: start and end, in ns of clock_now. */
-static bool timed_block(const struct measurement *m, const struct series *s, int64_t times[2]) {
+/* What one rank knows of a timed block. */
+struct block {
+    int64_t start, end; /* ns of clock_now */
+    bool late;          /* for the agreed start */
+    bool hit;           /* it waited for a CPU */
+};
+
+static bool is_hit(int64_t waited, int64_t duration) {
+    return waited > HIT_NANOSECONDS && (double)waited > HIT_SHARE * (double)duration;
+}
+
+/* The account of waiting is read outside the timed interval. */
+static struct block timed_block(const struct measurement *m, const struct series *s) {
     const struct operation *operation = s->operation;
-    bool on_time = m->sync.start(&m->sync);
-    times[0] = clock_now();
+    int64_t waited = waiting_so_far();
+    struct block block = {.late = !m->sync.start(&m->sync)};
+    block.start = clock_now();
     for (int i = 0; i < s->block; i++)
         operation->perform(operation, NULL);
-    times[1] = clock_now();
-    return on_time;
+    block.end = clock_now();
+    block.hit = is_hit(waiting_so_far() - waited, block.end - block.start);
+    return block;
 }
 
 /* Adapts the margin to what the ranks need: a message's time, more if processors are shared. */
@@ -41,78 +57,107 @@ static void adapt_margin(struct sync *sync, int late, int n) {
         sync->margin -= sync->margin / 20;
 }
 
-/* Neither the earliest start nor the latest end, and never late. */
-static void leave_out(int64_t *first, int64_t *last, int *late) {
-    *first = INT64_MAX;
-    *last = INT64_MIN;
-    *late = 0;
+enum { LATE, HIT, FLAGS };
+
+/* Of one window: seconds of one call. Rank 0 has them. */
+struct samples {
+    int count, hits;
+    double seconds[WINDOW];
+};
+
+static double middle(const struct samples *samples) {
+    return samples->count > 0 ? median(samples->seconds, samples->count) : 0;
 }
 
-/* Seconds of n blocks from each rank's times: rank 0 gets the blocks without a late rank and
- * returns their number. If all are late at the largest margin, all are kept. */
-static int combine(struct measurement *m, bool idle, int64_t (*times)[2], int *late, int n,
-                   double *seconds) {
-    int64_t first[WINDOW], last[WINDOW], own_first[WINDOW], own_last[WINDOW];
-    int any_late[WINDOW], kept = 0, late_count = 0;
+/* The blocks of a window over all ranks, on rank 0. */
+struct window {
+    int64_t first[WINDOW], last[WINDOW]; /* earliest start, latest end */
+    int flags[WINDOW][FLAGS];            /* 1: on some rank */
+};
+
+/* An idle rank has neither the earliest start nor the latest end, is never late and never hit. */
+static void add_idle_block(struct window *window, int i) {
+    window->first[i] = INT64_MAX;
+    window->last[i] = INT64_MIN;
+    window->flags[i][LATE] = window->flags[i][HIT] = 0;
+}
+
+static void add_block(struct window *window, int i, const struct block *block, int64_t origin) {
+    window->first[i] = block->start - origin;
+    window->last[i] = block->end - origin;
+    window->flags[i][LATE] = block->late;
+    window->flags[i][HIT] = block->hit;
+}
+
+static void over_ranks(const struct window *own, struct window *all, int n) {
+    MPI_Reduce(own->first, all->first, n, MPI_INT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
+    MPI_Reduce(own->last, all->last, n, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Reduce(own->flags, all->flags, FLAGS * n, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
+/* The samples of n blocks from all ranks' times: those without a late rank. If all are late at the
+ * largest margin, all are kept. */
+static struct samples keep(struct measurement *m, const struct window *all, int n, int calls) {
+    struct samples samples = {.count = 0};
+    int late = 0;
+    for (int i = 0; i < n; i++)
+        late += all->flags[i][LATE];
+    bool keep_all = late == n && m->sync.margin >= SYNC_MAX_MARGIN;
     for (int i = 0; i < n; i++) {
-        int64_t origin = m->sync.shared_clock ? 0 : times[i][0];
-        own_first[i] = times[i][0] - origin;
-        own_last[i] = times[i][1] - origin;
-        if (idle)
-            leave_out(&own_first[i], &own_last[i], &late[i]);
+        if (!keep_all && all->flags[i][LATE])
+            continue;
+        double seconds = (double)(all->last[i] - all->first[i]) * 1e-9;
+        samples.seconds[samples.count++] = seconds / calls;
+        samples.hits += all->flags[i][HIT];
     }
-    MPI_Reduce(own_first, first, n, MPI_INT64_T, MPI_MIN, 0, MPI_COMM_WORLD);
-    MPI_Reduce(own_last, last, n, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    MPI_Reduce(late, any_late, n, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (!is_root(m))
-        return 0;
-    for (int i = 0; i < n; i++)
-        late_count += any_late[i];
-    bool keep_all = late_count == n && m->sync.margin >= SYNC_MAX_MARGIN;
-    for (int i = 0; i < n; i++)
-        if (keep_all || !any_late[i])
-            seconds[kept++] = (double)(last[i] - first[i]) * 1e-9;
-    m->late += late_count;
-    adapt_margin(&m->sync, late_count, n);
-    return kept;
+    m->late += late;
+    adapt_margin(&m->sync, late, n);
+    return samples;
 }
 
-/* What the last timed call of a window brought, outside the timed interval. Before any rank can
- * start another call: its messages would look like left-over ones. */
-static void check_last_call(struct measurement *m, const struct series *s, int n) {
+/* No rank starts another call before all have looked: its messages would seem left over, and it
+ * would have to wait for the others in the timed interval. */
+void measure_check(struct measurement *m, const struct series *s) {
     char detail[REASON_LENGTH] = "";
     const struct operation *operation = s->operation;
-    m->bytes_timed += operation->useful_bytes * (uint64_t)s->block * (uint64_t)n;
-    m->bytes_checked += operation->useful_bytes;
+    m->bytes_timed += operation->useful_bytes * (uint64_t)s->block;
+    m->bytes_checked +=
+        operation->useful_bytes + operation->checked_bytes * (uint64_t)(s->block - 1);
     if (m->correct && !operation->verify(operation, detail)) {
         m->correct = false;
         snprintf(m->why, REASON_LENGTH, "wrong data in %s %s at %zu B: %.150s", operation->name,
                  operation->variant, operation->size, detail);
     }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* One window of n <= WINDOW samples; on rank 0 the seconds of one call and their number. An untimed
- * call first restores what other operations, and the check of the data, evicted from the caches. */
-static int take_window(struct measurement *m, const struct series *s, int n, double *seconds) {
-    int64_t times[WINDOW][2];
-    int late[WINDOW];
-    s->operation->perform(s->operation, NULL);
-    for (int i = 0; i < n; i++)
-        late[i] = !timed_block(m, s, times[i]);
-    check_last_call(m, s, n);
-    int kept = combine(m, s->operation->idle, times, late, n, seconds);
-    for (int i = 0; i < kept; i++)
-        seconds[i] /= s->block;
-    return kept;
+/* An untimed call restores what other operations, and the check of the data, evicted from the
+ * caches. */
+static void restore_caches(const struct series *s) { s->operation->perform(s->operation, NULL); }
+
+/* One window of n <= WINDOW samples, on rank 0. */
+static struct samples take_window(struct measurement *m, const struct series *s, int n) {
+    struct window own, all;
+    for (int i = 0; i < n; i++) {
+        restore_caches(s);
+        struct block block = timed_block(m, s);
+        measure_check(m, s);
+        if (s->operation->idle)
+            add_idle_block(&own, i);
+        else
+            add_block(&own, i, &block, m->sync.shared_clock ? 0 : block.start);
+    }
+    over_ranks(&own, &all, n);
+    return is_root(m) ? keep(m, &all, n, s->block) : (struct samples){.count = 0};
 }
 
 /* A window with at least one punctual sample: the margin grows until there is one. */
-static int take_samples(struct measurement *m, const struct series *s, int n, double *seconds) {
-    int kept;
+static struct samples take_samples(struct measurement *m, const struct series *s, int n) {
+    struct samples samples;
     do
-        kept = take_window(m, s, n, seconds);
-    while (sync_decided(kept == 0));
-    return kept;
+        samples = take_window(m, s, n);
+    while (sync_decided(samples.count == 0));
+    return samples;
 }
 
 /* Calls that make a block long enough to time, at most ten times the current number. */
@@ -131,47 +176,57 @@ static bool grow_block(struct series *s, double call) {
     return grown;
 }
 
-static int window_for(double budget, double block_seconds) {
-    double fitting = budget / block_seconds;
+static int window_for(double budget, double sample_seconds) {
+    double fitting = budget / sample_seconds;
     return fitting >= WINDOW ? WINDOW : fitting < 1 ? 1 : (int)fitting;
 }
 
-/* Finds a first block; a window then holds as many as fit a quarter of the time. */
+static double seconds_since(int64_t start) { return (double)(clock_now() - start) * 1e-9; }
+
+/* Finds a first block; a window then holds as many samples, with all that belongs to them, as fit a
+ * quarter of the time. */
 static void choose_block(struct measurement *m, struct series *s, double budget) {
-    double seconds[WINDOW], call = 0;
+    double call, sample;
     s->block = 1;
     do {
-        int kept = take_samples(m, s, 3, seconds);
-        call = is_root(m) ? median(seconds, kept) : 0;
-        s->warmup_samples += kept;
+        int64_t start = clock_now();
+        struct samples samples = take_samples(m, s, FIRST_SAMPLES);
+        sample = seconds_since(start) / FIRST_SAMPLES;
+        call = middle(&samples);
+        s->warmup_samples += samples.count;
     } while (grow_block(s, call));
-    s->window = sync_decided(window_for(budget / 4, call * s->block));
+    s->window = sync_decided(window_for(budget / 4, sample));
 }
 
 /* Drops windows until two in a row agree or its share of the time is spent. */
 static void warm_up(struct measurement *m, struct series *s, double budget) {
     int64_t start = clock_now();
-    double seconds[WINDOW], before = 0, call = 0;
+    double before = 0;
     choose_block(m, s, budget);
     bool more = true;
     while (more) {
-        int kept = take_samples(m, s, s->window, seconds);
-        call = is_root(m) ? median(seconds, kept) : 0;
+        struct samples samples = take_samples(m, s, s->window);
+        double call = middle(&samples);
         s->settled = before > 0 && agree(before, call, WARMUP_AGREEMENT);
-        s->warmup_samples += kept;
+        s->warmup_samples += samples.count;
         before = grow_block(s, call) ? 0 : call;
-        bool spent = (double)(clock_now() - start) * 1e-9 > budget;
-        more = sync_decided(!s->settled && !spent);
+        more = sync_decided(!s->settled && seconds_since(start) <= budget);
     }
+}
+
+static void add_samples(struct series *s, const struct samples *samples) {
+    memcpy(s->seconds + s->samples, samples->seconds, (size_t)samples->count * sizeof(double));
+    s->samples += samples->count;
+    s->hits += samples->hits;
 }
 
 /* One more window for one operation; then rank 0 checks the statistics and the clock. */
 static void continue_series(struct measurement *m, struct series *s, int64_t until) {
-    int n = s->window < MIN_SAMPLES ? MIN_SAMPLES : s->window;
-    s->samples += take_samples(m, s, n, s->seconds + s->samples);
+    struct samples samples = take_samples(m, s, s->window < MIN_SAMPLES ? MIN_SAMPLES : s->window);
+    add_samples(s, &samples);
     if (grow_block(s, is_root(m) ? median(s->seconds, s->samples) : 0)) {
         s->warmup_samples += s->samples; /* faster than during the warm-up: start again */
-        s->samples = 0;
+        s->samples = s->hits = 0;
     } else if (is_root(m)) {
         s->converged = is_converged(s->seconds, s->samples);
         s->done = s->converged || s->samples > MAX_SAMPLES - WINDOW ||
@@ -186,9 +241,11 @@ static void probe_levels(struct measurement *m, struct series *s, int64_t until)
     int n = 0;
     memset(probes, 0, sizeof probes);
     do {
+        restore_caches(s);
         m->sync.start(&m->sync);
         for (int i = 0; i < s->block; i++)
             s->operation->perform(s->operation, probes[n]);
+        measure_check(m, s);
         n++;
     } while (sync_decided(n < MAX_PROBES && (n < 3 || clock_now() < until)));
     for (int level = 0; level < s->operation->levels; level++) {
@@ -204,14 +261,26 @@ static void probe_levels(struct measurement *m, struct series *s, int64_t until)
 
 static void begin_series(struct series *s, const struct operation *operation) {
     s->operation = operation;
-    s->samples = s->warmup_samples = 0;
+    s->samples = s->hits = s->warmup_samples = 0;
     s->done = s->converged = false;
 }
 
-void measure_size(struct measurement *m, int sizes_left) {
+/* The share of the time left for this size. Larger ones take longer, so a size counts in part by
+ * its bytes; what small ones leave goes to them, too. */
+static int64_t share_of_time(const struct measurement *m, size_t size, int64_t left) {
+    const double even = (double)m->run->options.max_size / EVEN_PARTS + 1;
+    double own = even + (double)size, all = own;
+    while (size < m->run->options.max_size) {
+        size = size_after(m->run, size);
+        all += even + (double)size;
+    }
+    return left > 0 ? (int64_t)((double)left * own / all) : 0;
+}
+
+void measure_size(struct measurement *m, size_t size) {
     int count = m->run->operation_count, running = count;
-    int64_t now = clock_now(), left = m->deadline - now;
-    int64_t share = left > 0 ? left / sizes_left : 0, until = now + share - share / 10;
+    int64_t now = clock_now(), share = share_of_time(m, size, m->deadline - now);
+    int64_t until = now + share - share / 10;
     for (int i = 0; i < count; i++) {
         begin_series(&m->series[i], &m->run->operations[i]);
         warm_up(m, &m->series[i], WARMUP_FRACTION * (double)share * 1e-9 / count);

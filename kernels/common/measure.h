@@ -9,10 +9,14 @@ enum {
     MAX_SAMPLES = 10000, /* of one operation at one size */
     WINDOW = 10,         /* samples between checks of the clock and the statistics */
     MIN_SAMPLES = 5,     /* even when the budget is spent */
-    MAX_PROBES = 9       /* of the levels */
+    FIRST_SAMPLES = 3,   /* to choose the block */
+    MAX_PROBES = 9,      /* of the levels */
+    EVEN_PARTS = 16      /* a size's share of the budget grows with size + max_size / EVEN_PARTS */
 };
 
 #define BLOCK_SECONDS 10e-6   /* shortest timed block */
+#define HIT_SHARE 0.1         /* a block is hit if a rank waited for a CPU for more of its time */
+#define HIT_NANOSECONDS 20000 /* and longer than that: a wake-up of a sleeping rank takes less */
 #define WARMUP_FRACTION 0.1   /* of the budget, at most */
 #define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
 
@@ -25,6 +29,7 @@ struct series {
     bool settled;       /* the warm-up windows agreed in time */
     bool done, converged;
     int samples;
+    int hits;             /* of the samples: a rank waited for a CPU */
     double *seconds;      /* [MAX_SAMPLES]: of one call, in order of time */
     struct level *levels; /* [MAX_LEVELS]: medians of this rank, of one call */
 };
@@ -32,9 +37,10 @@ struct series {
 struct measurement {
     const struct run *run;
     struct sync sync;
-    int64_t deadline; /* of the whole run, rank 0's clock */
-    long late;        /* samples repeated because a rank was late for the agreed start */
+    int64_t begun, deadline; /* of the whole run, rank 0's clock */
+    long late;               /* samples repeated because a rank was late for the agreed start */
     uint64_t bytes_timed, bytes_checked; /* useful bytes of all timed calls, warm-up included */
+    bool hits_known;                     /* the kernel of each rank counts its waiting */
     bool correct;            /* the checked timed calls brought this rank the right data */
     char why[REASON_LENGTH]; /* if not */
     struct series series[MAX_OPERATIONS];
@@ -43,7 +49,12 @@ struct measurement {
 /* Chooses the synchronisation and starts the budget. Collective. */
 void measure_begin(struct measurement *measurement, const struct run *run);
 
-/* Fills the series of all operations; sizes_left includes this size. Collective. */
-void measure_size(struct measurement *measurement, int sizes_left);
+/* Fills the series of all operations at one size. Collective. */
+void measure_size(struct measurement *measurement, size_t size);
+
+/* After a timed block of one operation, outside the timed interval: whether its calls brought this
+ * rank the right data (correct and why of the measurement), and how many bytes that covers.
+ * Collective. */
+void measure_check(struct measurement *measurement, const struct series *series);
 
 #endif

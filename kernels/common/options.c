@@ -7,17 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEP_COUNT = 2, COMMON_COUNT = 3 };
+enum { SWEEP_COUNT = 3, COMMON_COUNT = 3 };
+
+#define A_SIZE "a number of bytes such as 0, 1000, 64KiB or 4MiB"
+
+/* Both ends of the sweep. */
+static bool parse_only_size(const char *text, void *target) {
+    struct common_options *options = target;
+    bool parsed = parse_any_size(text, &options->min_size);
+    options->max_size = options->min_size;
+    return parsed;
+}
 
 /* The options of a sweep come first: the table of other kernels begins after them. */
 static const struct kernel_option *
 common_table(const struct command_line *line, struct common_options *to,
              struct kernel_option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
     const struct kernel_option all[SWEEP_COUNT + COMMON_COUNT + 1] = {
-        {"--min-size", "SIZE", "smallest block per rank, a power of two such as 64KiB (8)",
-         "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->min_size},
-        {"--max-size", "SIZE", "largest block per rank, a power of two (4MiB)",
-         "a power of two such as 1024, 64KiB or 4MiB", parse_size, &to->max_size},
+        {"--min-size", "SIZE", "smallest block per rank, such as 0 or 64KiB (8)", A_SIZE,
+         parse_any_size, &to->min_size},
+        {"--max-size", "SIZE", "largest block per rank; sizes double up to it (4MiB)", A_SIZE,
+         parse_any_size, &to->max_size},
+        {"--size", "SIZE", "only blocks of this size", A_SIZE, parse_only_size, to},
         {"--budget", "SECONDS", "time for the whole run",
          "a number of seconds above 0, at most 86400", parse_seconds, &to->budget},
         {"--seed", "NUMBER", "seed of all that is random: keys, patterns, trees, rings (1)",
@@ -47,17 +58,24 @@ static uint64_t unit_factor(const char *unit) {
     return 0;
 }
 
-bool parse_size(const char *text, void *target) {
+bool parse_any_size(const char *text, void *target) {
     uint64_t value;
     char *unit;
     if (!parse_whole(text, &value, &unit))
         return false;
     uint64_t factor = unit_factor(unit);
-    if (value == 0 || factor == 0 || value > SIZE_MAX / factor)
+    if (factor == 0 || value > SIZE_MAX / factor)
         return false;
-    value *= factor;
-    *(size_t *)target = (size_t)value;
-    return (value & (value - 1)) == 0;
+    *(size_t *)target = (size_t)(value * factor);
+    return true;
+}
+
+bool parse_size(const char *text, void *target) {
+    size_t size = 0;
+    if (!parse_any_size(text, &size) || size == 0)
+        return false;
+    *(size_t *)target = size;
+    return (size & (size - 1)) == 0;
 }
 
 bool parse_seconds(const char *text, void *target) {

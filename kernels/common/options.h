@@ -20,22 +20,22 @@ struct kernel_option {
 };
 
 struct common_options {
-    size_t min_size,
-        max_size;  /* bytes per rank, powers of two; only for kernels that sweep sizes */
-    double budget; /* seconds for the whole run */
+    size_t min_size, max_size; /* bytes per rank; only for kernels that sweep sizes */
+    double budget;             /* seconds for the whole run */
     uint64_t seed;
     bool help;
 };
 
-option_parser parse_size;    /* size_t: 1024, 64KiB, 4MiB, 1GiB */
-option_parser parse_seconds; /* double, > 0, at most a day */
-option_parser parse_seed;    /* uint64_t, decimal */
-option_parser parse_text;    /* const char *, not empty */
+option_parser parse_any_size; /* size_t: 0, 1000, 64KiB, 4MiB, 1GiB */
+option_parser parse_size;     /* the same, a power of two */
+option_parser parse_seconds;  /* double, > 0, at most a day */
+option_parser parse_seed;     /* uint64_t, decimal */
+option_parser parse_text;     /* const char *, not empty */
 
 /* The command line of one kernel. */
 struct command_line {
     const char *kernel, *purpose;
-    bool sweeps; /* offers --min-size and --max-size */
+    bool sweeps; /* offers --min-size, --max-size and --size */
     double default_budget;
     const struct kernel_option *further;
 };

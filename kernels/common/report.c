@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "buffers.h"
+#include "clock.h"
 #include "output.h"
 
 #include <mpi.h>
@@ -87,6 +88,13 @@ static void report_sweep(const struct measurement *m) {
     output_header("stopping",
                   "order-statistic interval of the median within 0.02 and halves agree, "
                   "or budget spent");
+    if (m->hits_known)
+        output_header("hit",
+                      "samples in which a rank waited for a CPU for more than %g of the block and "
+                      "more than %g s; they count like all others",
+                      HIT_SHARE, HIT_NANOSECONDS * 1e-9);
+    else
+        output_header("hit", "not examined: the kernel keeps no account of waiting (schedstat)");
     output_header("samples_kept", "at most %d of each operation and size, evenly spaced",
                   kept_samples(m->run));
     int ranks = level_ranks(m->run);
@@ -100,7 +108,7 @@ static void report_columns(const char *variant) {
     output_header("columns.levels",
                   "operation %s size rank level receive_seconds merge_seconds bytes", variant);
     output_header("columns.sizes",
-                  "operation %s size samples warmup_samples warmup_settled converged verified",
+                  "operation %s size samples warmup_samples warmup_settled converged verified hit",
                   variant);
 }
 
@@ -158,6 +166,15 @@ static void report_levels(const struct run *run, const struct series *s) {
     free(all);
 }
 
+static void report_series(const struct measurement *m, const struct series *s, bool correct) {
+    char hits[16] = "-"; /* not examined */
+    if (m->hits_known)
+        snprintf(hits, sizeof hits, "%d", s->hits);
+    output_row("sizes %s %s %zu %d %d %d %d %d %s", s->operation->name, s->operation->variant,
+               s->operation->size, s->samples, s->warmup_samples, s->settled, s->converged, correct,
+               hits);
+}
+
 void report_size(const struct measurement *m, bool correct) {
     bool root = m->run->topology.rank == 0;
     for (int i = 0; i < m->run->operation_count; i++) {
@@ -167,13 +184,12 @@ void report_size(const struct measurement *m, bool correct) {
         if (correct && s->operation->levels > 0)
             report_levels(m->run, s);
         if (root)
-            output_row("sizes %s %s %zu %d %d %d %d %d", s->operation->name, s->operation->variant,
-                       s->operation->size, s->samples, s->warmup_samples, s->settled, s->converged,
-                       correct);
+            report_series(m, s, correct);
     }
 }
 
-void report_late(const struct measurement *m) {
+void report_end(const struct measurement *m) {
+    output_header("spent_seconds", "%.3g", (double)(clock_now() - m->begun) * 1e-9);
     output_header("late_starts", "%ld", m->late);
     output_header("start_margin_seconds", "%g", (double)m->sync.margin * 1e-9);
     if (m->bytes_timed > 0) {

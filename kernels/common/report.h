@@ -11,7 +11,7 @@ void report_header(const struct kernel *kernel, const struct measurement *measur
 /* The rows of one size; correct: whether the data of all operations were. Collective. */
 void report_size(const struct measurement *measurement, bool correct);
 
-/* How many samples were repeated; known at the end only. Rank 0. */
-void report_late(const struct measurement *measurement);
+/* What is known at the end only: time, repeated samples, checked bytes. Rank 0. */
+void report_end(const struct measurement *measurement);
 
 #endif

@@ -4,13 +4,17 @@
  *   PRETEND_PAGES=N    the node has N pages of memory
  *   PRETEND_PROCESSORS=N  and N processors
  *   PRETEND_LATE=RANK  after its first broadcast the clock of this rank is 0.2 s ahead: it is late
- *                      for each agreed start and ends after all others */
+ *                      for each agreed start and ends after all others
+ *   PRETEND_WAITING=N  by the account of waiting for a CPU, a rank waits N ns between two readings;
+ *                      "none": there is no account; "zeros": the kernel does not count
+ *   PRETEND_WAITING_RANK=RANK  only this rank; others never wait */
 #define _GNU_SOURCE
 #include <mpi.h>
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,4 +59,34 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     now->tv_sec += now->tv_nsec / 1000000000;
     now->tv_nsec %= 1000000000;
     return result;
+}
+
+static int is_account(int file) {
+    char link[64], path[256];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return strstr(path, "/schedstat") != NULL;
+}
+
+static int is_asked_to_wait(void) {
+    const char *only = getenv("PRETEND_WAITING_RANK");
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return only == NULL || rank == atoi(only);
+}
+
+ssize_t pread(int file, void *buffer, size_t count, off_t offset) {
+    static long long waited;
+    ssize_t (*real)(int, void *, size_t, off_t);
+    const char *waiting = getenv("PRETEND_WAITING");
+    *(void **)&real = dlsym(RTLD_NEXT, "pread");
+    if (waiting == NULL || !is_account(file))
+        return real(file, buffer, count, offset);
+    if (!is_asked_to_wait())
+        return snprintf(buffer, count, "1 0 1\n");
+    if (strcmp(waiting, "none") == 0)
+        return -1;
+    waited += atoll(waiting);
+    return snprintf(buffer, count, "%d %lld 1\n", strcmp(waiting, "zeros") != 0, waited);
 }

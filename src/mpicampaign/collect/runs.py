@@ -17,6 +17,7 @@ from mpicampaign.records import (
     FAILED,
     MISSING,
     NOT_AVAILABLE,
+    NOT_JUDGED,
     OK,
     OVERSUBSCRIBED,
     RANKED,
@@ -165,6 +166,7 @@ def _read_result(record: Record, left: _Left) -> Record:
     if isinstance(parsed, str):
         return replace(record, status=FAILED, reason=parsed)
     from mpicampaign.verdict.condition import condition
+    from mpicampaign.verdict.hits import hits_text
     from mpicampaign.verdict.judge import judge
 
     printed = output + left.text("stderr")
@@ -178,7 +180,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         verdict=verdict,
         verdict_reasons=reasons,
         condition=state,
-        condition_reason=why,
+        condition_reason=why if state == NOT_JUDGED else why + hits_text(parsed.series),
         series=parsed.series,
         metadata={
             **record.metadata,

@@ -41,6 +41,7 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
         names=frozenset({"operation", variant}),
         seconds=frozenset({"seconds", "receive_seconds", "merge_seconds"}),
         series=lambda frame: _sweep_series(frame, variant, further or {}),
+        optional=frozenset({"hit"}),
     )
 
 
@@ -115,7 +116,18 @@ def _values(samples: list[Row], size: Row) -> Columns:
         "bandwidth_wire": _rate(samples, "wire_bytes", time),
         "converged": int(size["converged"]),
         "width": _width(times, int(size["samples"])),
+        **_hits(size),
     }
+
+
+def _hits(size: Row) -> Columns:
+    """How many samples met a rank that waited for a CPU: not examined on some kernels, nor by older versions."""
+    if "hit" not in size:
+        return {}
+    hits = float(size["hit"])
+    if hits > float(size["samples"]):
+        raise OutputError(f"{size['operation']} {size['size']} B: {size['hit']} hit of {size['samples']} samples")
+    return {"hit": None if math.isnan(hits) else int(hits)}
 
 
 def _width(times: list[float], measured: int) -> float | None:

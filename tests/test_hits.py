@@ -1,0 +1,90 @@
+"""Which sizes of a bundled kernel were hit by others: counted, read, and named with the condition."""
+
+from __future__ import annotations
+
+import pytest
+from test_kernels import Build
+
+from mpicampaign.records import Series
+from mpicampaign.suites import OutputError, parse
+from mpicampaign.verdict.hits import hits_text
+
+HEADER = """#mpicampaign-kernel 1
+#@kernel=point_to_point
+#@ranks=2
+#@columns.samples=operation pairs size sample block_messages seconds useful_bytes wire_bytes
+#@columns.sizes=operation pairs size samples warmup_samples warmup_settled converged verified{column}
+"""
+
+
+def output(hits: dict[int, str] | None) -> str:
+    """An output with 50 samples of each size; without hits, as versions before printed it."""
+    rows = []
+    for size, count in (hits or {8: ""}).items():
+        rows.append(f"samples point_to_point 1 {size} 0 1 1.0e-06 {size} {size}")
+        rows.append(f"sizes point_to_point 1 {size} 50 3 1 1 1 {count}".rstrip())
+    head = HEADER.format(column="" if hits is None else " hit")
+    return head + "\n".join(rows) + f"\n#@end rows={len(rows)} status=ok\n"
+
+
+def text(hits: dict[int, str] | None) -> str:
+    return hits_text(parse("kernel", output(hits)).series)
+
+
+def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
+    assert text({8: "5", 64: "6", 65536: "50"}) == "; hit at 64 B and 64 KiB"
+    assert text({8: "0", 64: "6"}) == "; hit at 64 B"
+    assert text({8: "0"}) == ""
+    assert text({1 << power: "50" for power in range(5)}) == "; hit at 5 sizes, from 1 B to 16 B"
+
+
+def test_what_was_not_examined_is_missing() -> None:
+    columns = parse("kernel", output({8: "-", 16: "2"})).series[0].columns
+    assert columns["hit"] == [None, 2]
+    assert "hit" not in parse("kernel", output(None)).series[0].columns
+    assert text(None) == text({8: "-"}) == ""
+
+
+@pytest.mark.parametrize("count", ["51", "-1", "1.5", "nan", "x"])
+def test_a_damaged_count_is_refused(count: str) -> None:
+    with pytest.raises(OutputError):
+        parse("kernel", output({8: count}))
+
+
+def test_other_tables_have_no_hits() -> None:
+    assert hits_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})]) == ""
+
+
+# --- what a kernel counts
+
+RUN = ("--size", "64", "--budget", "0.05")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    ("nanoseconds", "rank", "hit"),
+    [
+        ("1000000", "1", True),  # the receiver waits 1 ms in each block
+        ("1000000", "2", False),  # an idle rank: it takes no part in what is timed
+        ("1000", "1", False),  # the wake-up of a sleeping rank takes that long
+    ],
+)
+def test_a_sample_is_hit_if_an_active_rank_waited(
+    build: Build, nanoseconds: str, rank: str, hit: bool
+) -> None:
+    waiting = {"PRETEND_WAITING": nanoseconds, "PRETEND_WAITING_RANK": rank}
+    launch = build.launch(3, "point_to_point", *RUN, preload="pretend.so", **waiting)
+    assert launch.statuses == [0] * 3, launch.errors
+    (row,) = launch.rows("sizes")
+    assert row["hit"] == (row["samples"] if hit else "0")
+    assert hits_text(parse("kernel", launch.output).series) == ("; hit at 64 B" if hit else "")
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("account", ["none", "zeros"])
+def test_without_an_account_of_one_rank_nothing_is_known(build: Build, account: str) -> None:
+    waiting = {"PRETEND_WAITING": account, "PRETEND_WAITING_RANK": "1"}
+    launch = build.launch(2, "point_to_point", *RUN, preload="pretend.so", **waiting)
+    assert launch.statuses == [0, 0], launch.errors
+    assert [row["hit"] for row in launch.rows("sizes")] == ["-"]
+    assert launch.header("hit").startswith("not examined")
