@@ -7,7 +7,7 @@
 
 #define DEFINE_KEYS(suffix, KEY)                                                                   \
     static void make_##suffix(void *keys, size_t n, uint64_t seed) {                               \
-        const KEY span = (KEY) - 1 - 2 * KEY_MARGIN + 1;                                           \
+        const KEY span = (KEY) ~(KEY)(2 * KEY_MARGIN - 1);                                         \
         for (size_t i = 0; i < n; i++)                                                             \
             ((KEY *)keys)[i] = (KEY)(random_next(&seed) % span) + KEY_MARGIN;                      \
     }                                                                                              \
