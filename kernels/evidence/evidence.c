@@ -20,6 +20,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static struct mpi library(const void *fallback) {
     return mpi;
 }
 
-static bool recording;     /* between MPI_Init and MPI_Finalize */
+static bool recording;     /* between MPI_Init and MPI_Finalize, in the rank itself */
 static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
 
 /* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init.
@@ -104,6 +105,9 @@ static void add_moment(const struct mpi *mpi) {
     add_program(&lines, mpi);
 }
 
+/* What a forked child closes is no traffic of the rank. */
+static void stop_recording(void) { recording = false; }
+
 /* The use of CPU time is read last at the start and first at the end: what is read beside it is no
  * part of the run. */
 static void record_start(const void *init) {
@@ -113,7 +117,7 @@ static void record_start(const void *init) {
         add_moment(&mpi);
         add_usage(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
-        recording = true;
+        recording = pthread_atfork(NULL, NULL, stop_recording) == 0;
     }
     errno = saved;
 }

@@ -14,10 +14,12 @@
 #include <netinet/tcp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 /* An address as text with its port apart; IPv4 within IPv6 as IPv4, so that both ends name it
  * alike. */
@@ -27,18 +29,36 @@ struct end {
 };
 
 struct connection {
+    unsigned long long cookie; /* the kernel's name for the socket: addresses may be used again */
     struct end local, peer;
     unsigned long long sent, received;
 };
 
 /* Beyond MAX_LINES connections are summed up per interface: a rank of a large job has thousands. */
-enum { MAX_LINES = 256, MAX_CONNECTIONS = 4096, MAX_INTERFACES = 16, MAX_TRIES = 1 << 20 };
+enum {
+    MAX_LINES = 256,
+    MAX_CONNECTIONS = 4096,
+    PLACES = 2 * MAX_CONNECTIONS,
+    MAX_INTERFACES = 16,
+    MAX_TRIES = 1 << 20
+};
 
 static struct {
     struct connection list[MAX_CONNECTIONS];
-    int count, lost;
+    short place[PLACES]; /* by cookie: index in list + 1 */
+    int count;
+    atomic_int lost;
     atomic_flag busy;
 } seen = {.busy = ATOMIC_FLAG_INIT};
+
+/* Never for ever: a signal handler that closes a socket may have interrupted the one that holds it.
+ */
+static bool occupy(void) {
+    for (int tries = 0; atomic_flag_test_and_set(&seen.busy); tries++)
+        if (tries == MAX_TRIES)
+            return false;
+    return true;
+}
 
 static bool read_end(const struct sockaddr_storage *from, struct end *end) {
     if (from->ss_family == AF_INET) {
@@ -65,6 +85,19 @@ static unsigned long long field(const char *info, size_t offset) {
     return value;
 }
 
+/* Before Linux 4.12 the inode, which is the socket's while it is open. */
+static unsigned long long cookie_of(int descriptor) {
+    uint64_t cookie = 0;
+    socklen_t length = sizeof cookie;
+    struct stat file;
+#ifdef SO_COOKIE
+    if (getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 &&
+        length == sizeof cookie)
+        return cookie;
+#endif
+    return fstat(descriptor, &file) == 0 ? (unsigned long long)file.st_ino : 0;
+}
+
 /* False where the descriptor is no TCP connection, or the kernel (before 4.2) keeps no such
  * account. */
 static bool read_connection(int descriptor, struct connection *found) {
@@ -80,6 +113,7 @@ static bool read_connection(int descriptor, struct connection *found) {
         getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) != 0 ||
         !read_end(&local, &found->local) || !read_end(&peer, &found->peer))
         return false;
+    found->cookie = cookie_of(descriptor);
     found->received = field(info, BYTES_RECEIVED);
     found->sent = length < BYTES_RETRANSMITTED + 8
                       ? field(info, BYTES_ACKED)
@@ -87,35 +121,30 @@ static bool read_connection(int descriptor, struct connection *found) {
     return true;
 }
 
-static bool same(const struct end *one, const struct end *other) {
-    return one->port == other->port && strcmp(one->address, other->address) == 0;
-}
-
-/* Two descriptors may be one connection (dup): the later account replaces the earlier one. */
+/* Two descriptors may be one connection (dup): the later account, which has more, replaces the
+ * earlier one. */
 static void keep(const struct connection *found) {
-    int at = 0;
-    while (at < seen.count &&
-           !(same(&seen.list[at].local, &found->local) && same(&seen.list[at].peer, &found->peer)))
-        at++;
-    if (at == MAX_CONNECTIONS) {
-        seen.lost++;
-        return;
+    unsigned at = (unsigned)(found->cookie * 0x9E3779B97F4A7C15u >> 32) % PLACES;
+    while (seen.place[at] != 0 && seen.list[seen.place[at] - 1].cookie != found->cookie)
+        at = (at + 1) % PLACES;
+    if (seen.place[at] == 0) {
+        if (seen.count == MAX_CONNECTIONS) {
+            seen.lost++;
+            return;
+        }
+        seen.place[at] = (short)++seen.count;
     }
-    seen.list[at] = *found;
-    seen.count += at == seen.count;
+    seen.list[seen.place[at] - 1] = *found;
 }
 
 void before_close(int descriptor) {
     struct connection found;
     if (!read_connection(descriptor, &found))
         return;
-    /* Never for ever: a signal handler that closes a socket may have interrupted the one that holds
-     * it. */
-    for (int tries = 0; atomic_flag_test_and_set(&seen.busy); tries++)
-        if (tries == MAX_TRIES) {
-            seen.lost++;
-            return;
-        }
+    if (!occupy()) {
+        seen.lost++;
+        return;
+    }
     keep(&found);
     atomic_flag_clear(&seen.busy);
 }
@@ -190,6 +219,8 @@ void add_sockets(struct lines *lines) {
     if (getifaddrs(&interfaces) != 0)
         return;
     keep_open_ones();
+    if (!occupy())
+        seen.lost++;
     add(lines, "tcp", "%d", seen.count);
     if (seen.lost > 0)
         add(lines, "tcp_lost", "%d", seen.lost);
@@ -201,5 +232,6 @@ void add_sockets(struct lines *lines) {
             add_to(sums, interface, &seen.list[i]);
     }
     add_sums(lines, sums);
+    atomic_flag_clear(&seen.busy);
     freeifaddrs(interfaces);
 }

@@ -1,0 +1,78 @@
+"""A rank's account of its own TCP connections, by programs that open and close them in many ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from test_kernels import Build, read_evidence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.mpi
+
+
+class Line(NamedTuple):
+    """One end of a connection: bytes that it sent and received."""
+
+    interface: str
+    local: str
+    port: str
+    peer: str
+    peer_port: str
+    sent: str
+    received: str
+
+
+def run(build: Build, path: Path, case: str) -> dict[str, str]:
+    """One rank with number 3; its end lines."""
+    evidence = {"MPICAMPAIGN_RANK": "3", "MPICAMPAIGN_EVIDENCE_FILE": str(path)}
+    launch = build.launch(1, "connections", case, preload="evidence.so", hasten=False, **evidence)
+    assert launch.statuses == [0], launch.errors
+    return read_evidence(path)["end"]
+
+
+def own(end: dict[str, str], *addresses: str) -> list[Line]:
+    """The connections between these addresses; the launcher's are on other ones or lack a partner."""
+    lines = [Line(*value.split()) for key, value in end.items() if key.startswith("tcp.")]
+    pairs = {(line.local, line.port, line.peer, line.peer_port) for line in lines}
+    mirrored = [line for line in lines if (line.peer, line.peer_port, line.local, line.port) in pairs]
+    assert all({line.local, line.peer} <= set(addresses) for line in mirrored)
+    return sorted(mirrored, key=lambda line: int(line.received))
+
+
+@pytest.mark.parametrize(
+    ("case", "address", "sent"),
+    [
+        ("one", "127.0.0.1", "1000"),
+        ("open", "127.0.0.1", "1000"),
+        ("six", "::1", "1000"),
+        ("mapped", "127.0.0.1", "1000"),  # IPv4 within IPv6 is IPv4, so that both ends name it alike
+        ("dup", "127.0.0.1", "1500"),  # once, with what it had in the end
+        ("fork", "127.0.0.1", "1500"),  # what a child closes is no end
+    ],
+)
+def test_both_ends_of_a_connection(build: Build, tmp_path: Path, case: str, address: str, sent: str) -> None:
+    end = run(build, tmp_path / "evidence", case)
+    sender, receiver = own(end, address)
+    assert sender.interface == receiver.interface == "lo"
+    assert (sender.sent, sender.received, receiver.sent) == (sent, "0", "0")
+    assert int(receiver.received) - int(sent) in (0, 1)  # the kernel counts the end of a connection
+    assert int(end["tcp"]) == sum(key.startswith("tcp.") for key in end)
+    assert "tcp_lost" not in end
+
+
+def test_many_connections_are_summed_up(build: Build, tmp_path: Path) -> None:
+    end = run(build, tmp_path / "evidence", "many")
+    lines = [Line(*value.split()) for key, value in end.items() if key.startswith("tcp.")]
+    count, sent, received = map(int, end["tcp_sum.lo"].split())
+    assert len(lines) == 256
+    assert int(end["tcp"]) == len(lines) + count >= 1200
+    on_lo = [line for line in lines if line.interface == "lo"]
+    assert sent + sum(int(line.sent) for line in on_lo) >= 6000
+    assert received + sum(int(line.received) for line in on_lo) >= 6000
+
+
+def test_errno_is_left_alone(build: Build, tmp_path: Path) -> None:
+    assert own(run(build, tmp_path / "evidence", "errno"), "127.0.0.1")
