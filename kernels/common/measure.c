@@ -32,10 +32,6 @@ struct block {
     bool hit;           /* it waited for a CPU */
 };
 
-static bool is_hit(int64_t waited, int64_t duration) {
-    return waited > HIT_NANOSECONDS && (double)waited > HIT_SHARE * (double)duration;
-}
-
 /* The account of waiting is read outside the timed interval. */
 static struct block timed_block(const struct measurement *m, const struct series *s) {
     const struct operation *operation = s->operation;
@@ -45,7 +41,7 @@ static struct block timed_block(const struct measurement *m, const struct series
     for (int i = 0; i < s->block; i++)
         operation->perform(operation, NULL);
     block.end = clock_now();
-    block.hit = is_hit(waiting_so_far() - waited, block.end - block.start);
+    block.hit = waiting_hit(waited, block.end - block.start);
     return block;
 }
 
