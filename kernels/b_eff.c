@@ -11,6 +11,7 @@
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
+#include "waiting.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -110,10 +111,12 @@ static void adapt_margin(struct measurement *m, bool late) {
 /* Seconds of this many exchanges, on rank 0. A late start counts: it is part of the largest time.
  */
 static double timed(struct measurement *m, const struct method *method, int loops) {
+    int64_t waited = waiting_so_far();
     bool on_time = m->sync.start(&m->sync);
     int64_t start = clock_now();
     exchange_perform(&exchange, method, loops);
     int64_t end = clock_now(), origin = m->sync.shared_clock ? 0 : start;
+    hits_count(waited, end - start);
     int64_t mine[3] = {origin - start, end - origin, !on_time}, largest[3] = {0, 0, 0};
     MPI_Reduce(mine, largest, 3, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (is_root())
@@ -233,10 +236,12 @@ static bool run_pattern(struct measurement *m, struct suite *suite, struct patte
         suite->least_repetitions > plan.repetitions ? suite->least_repetitions : plan.repetitions;
     exchange_set_pattern(&exchange, pattern);
     warm_up(suite);
+    hits_of(pattern->set);
     for (int repetition = 0; repetition < repetitions; repetition++)
         for (int method = 0; method < suite->method_count; method++)
             for (int i = 0; i < suite->length_count; i++)
                 measure_length(m, suite, pattern, method, i, repetition);
+    hits_of(NULL);
     bool correct = verify_pattern(suite, pattern->name, why);
     report_pattern(pattern, correct);
     pattern_free(pattern);

@@ -15,6 +15,7 @@
 #include "measure.h"
 #include "output.h"
 #include "pair.h"
+#include "waiting.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -223,8 +224,11 @@ static void measure_pairs(struct measurement *m, struct findings *findings) {
     findings->tells =
         pairs_tell_classes(&m->run->topology, findings->why_not, sizeof findings->why_not);
     findings->warm_up = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
+    hits_of("latency");
     pair_matrix_measure(&findings->latency, &LATENCY, true, seconds_left(m) / 3, seed);
+    hits_of("bandwidth");
     pair_matrix_measure(&findings->bandwidth, &BANDWIDTH, true, seconds_left(m) * 2 / 3, seed);
+    hits_of("contention");
     if (findings->tells)
         contentions_measure(&findings->contentions, &CONTENTION, seconds_left(m), seed);
 }

@@ -15,6 +15,7 @@
 #include "output.h"
 #include "pair.h"
 #include "ring_order.h"
+#include "waiting.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -155,6 +156,7 @@ static bool ping_pong(const struct measurement *m, const struct part *part, int 
                                     .correct = true,
                                     .why = why};
     *stride = choose_stride(m, part, &ping_pongs);
+    hits_of(part->size == LARGEST ? "ping_pong_bandwidth" : "ping_pong_latency");
     ping_pongs.pairs = pair_set_strided(m->run->topology.ranks, *stride);
     ping_pong_measure(&ping_pongs);
     report_pairs(m, part, &ping_pongs.pairs);
@@ -173,8 +175,10 @@ struct ring_times {
 static struct ring_times time_ring(const struct measurement *m, int loops) {
     struct ring_times own, largest;
     for (int method = 0; method < RING_METHODS; method++) {
+        int64_t waited = waiting_so_far();
         m->sync.start(&m->sync); /* lateness does not matter: an untimed exchange comes first */
         own.method[method] = exchange_seconds(&exchange, METHODS[method], loops);
+        hits_count(waited, (int64_t)(own.method[method] * 1e9));
     }
     own.faster = fmin(own.method[RING_SENDRECV], own.method[RING_NONBLOCKING]);
     MPI_Allreduce(&own, &largest, RING_METHODS + 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -263,6 +267,7 @@ static void describe_shortened(const int repetitions[PART_COUNT]) {
 }
 
 static int measure_rings(const struct measurement *m, const struct part *part, bool correct) {
+    hits_of(part->size == LARGEST ? "rings_bandwidth" : "rings_latency");
     int repetitions = rings(m, part);
     bool verified = sync_all(verify_rings(m->run, part) && correct);
     if (is_root(m))

@@ -28,7 +28,8 @@ def output(hits: dict[int, str] | None) -> str:
 
 
 def text(hits: dict[int, str] | None) -> str:
-    return hits_text(parse("kernel", output(hits)).series)
+    parsed = parse("kernel", output(hits))
+    return hits_text(parsed.series, parsed.metadata)
 
 
 def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
@@ -52,7 +53,21 @@ def test_a_damaged_count_is_refused(count: str) -> None:
 
 
 def test_other_tables_have_no_hits() -> None:
-    assert hits_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})]) == ""
+    assert hits_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})], {}) == ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ("latency:1/10,bandwidth:2/10", "; hit in bandwidth"),
+        ("rings_latency:5/10,ring:0/0,pair:9/9", "; hit in rings latency and pair"),
+        ("latency:0/4", ""),
+        ("not examined: no account of waiting", ""),
+        ("latency:5/1e3,<b>:5/5,:3/3,latency:-1/2", ""),
+    ],
+)
+def test_parts_are_named_where_a_kernel_has_no_sizes(parts: str, said: str) -> None:
+    assert hits_text([], {"hit_parts": parts}) == said
 
 
 # --- what a kernel counts
@@ -77,7 +92,7 @@ def test_a_sample_is_hit_if_an_active_rank_waited(
     assert launch.statuses == [0] * 3, launch.errors
     (row,) = launch.rows("sizes")
     assert row["hit"] == (row["samples"] if hit else "0")
-    assert hits_text(parse("kernel", launch.output).series) == ("; hit at 64 B" if hit else "")
+    assert hits_text(parse("kernel", launch.output).series, {}) == ("; hit at 64 B" if hit else "")
 
 
 @pytest.mark.mpi
@@ -88,3 +103,34 @@ def test_without_an_account_of_one_rank_nothing_is_known(build: Build, account: 
     assert launch.statuses == [0, 0], launch.errors
     assert [row["hit"] for row in launch.rows("sizes")] == ["-"]
     assert launch.header("hit").startswith("not examined")
+
+
+PARTS = {
+    "b_eff": {"ring", "random", "cartesian", "first", "pair"},
+    "core_pairs": {"latency", "bandwidth", "contention"},
+    "latency_bandwidth": {
+        f"{part}_{size}" for part in ("ping_pong", "rings") for size in ("latency", "bandwidth")
+    },
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kernel", PARTS)
+def test_kernels_with_loops_of_their_own_say_which_part_was_hit(build: Build, kernel: str) -> None:
+    quick = ("--lmax", "8KiB") if kernel == "b_eff" else ()
+    launch = build.launch(
+        2, kernel, *quick, "--budget", "0.3", preload="pretend.so", PRETEND_WAITING="1000000000000"
+    )
+    assert launch.statuses == [0, 0], launch.errors
+    counts = dict(entry.split(":") for entry in launch.header("hit_parts").split(","))
+    assert counts.keys() == PARTS[kernel]
+    for hit, all_of_them in (count.split("/") for count in counts.values()):
+        assert hit == all_of_them
+
+
+@pytest.mark.mpi
+def test_parts_are_not_examined_without_an_account(build: Build) -> None:
+    launch = build.launch(2, "core_pairs", "--budget", "0.1", preload="pretend.so", PRETEND_WAITING="none")
+    assert launch.statuses == [0, 0], launch.errors
+    assert launch.header("hit_parts").startswith("not examined")
+    assert hits_text([], parse("kernel", launch.output).metadata) == ""

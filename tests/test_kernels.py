@@ -256,7 +256,7 @@ def test_a_longer_budget_is_not_spent_once_converged_and_a_short_one_is_flagged(
     sizes = ("--min-size", "4MiB", "--max-size", "4MiB", "--tree", "natural")
     short = build.launch(2, "tree_merge", *sizes, "--budget", "0.001")
     assert {row["converged"] for row in short.rows("sizes")} == {"0"}
-    assert all(int(row["samples"]) >= 5 for row in short.rows("sizes"))
+    assert all(int(row["samples"]) >= 2 for row in short.rows("sizes"))
 
 
 @pytest.mark.alone
@@ -412,12 +412,12 @@ def demand_refusal(launch: Launch, ranks: int, kernel: str, message: str) -> Non
 @pytest.mark.parametrize(
     ("kernel", "options", "message"),
     [
-        ("tree_gather", ("--min-size", "3"), "'3' is not a power of two"),
-        ("tree_gather", ("--min-size", "-8"), "'-8' is not a power of two"),
-        ("tree_gather", ("--min-size", "0"), "'0' is not"),
+        ("tree_gather", ("--min-size", "1.5"), "'1.5' is not a number of bytes"),
+        ("tree_gather", ("--min-size", "-8"), "'-8' is not a number of bytes"),
+        ("tree_gather", ("--size", "many"), "'many' is not a number of bytes"),
         ("tree_gather", ("--max-size", "64kB"), "'64kB' is not"),
-        ("tree_gather", ("--max-size", "99999999999999999999"), "is not a power of two"),
-        ("tree_gather", ("--max-size", "17179869184GiB"), "is not a power of two"),
+        ("tree_gather", ("--max-size", "99999999999999999999"), "is not a number of bytes"),
+        ("tree_gather", ("--max-size", "17179869184GiB"), "is not a number of bytes"),
         ("tree_gather", ("--max-size", "2GiB"), "more than the 2147483647 B that MPI counts"),
         ("tree_gather", ("--min-size", "64", "--max-size", "8"), "larger than --max-size"),
         ("tree_gather", ("--budget", "0"), "--budget: '0' is not"),
@@ -432,7 +432,7 @@ def demand_refusal(launch: Launch, ranks: int, kernel: str, message: str) -> Non
         ("tree_gather", ("--max-size",), "--max-size needs a value"),
         ("tree_merge", ("--key", "float"), "--key: 'float' is not a key type: uint32 or uint64"),
         ("tree_merge", ("--merge", "sse"), "--merge: 'sse' is not a version: auto, avx512, portable or"),
-        ("tree_merge", ("--key", "uint64", "--min-size", "4"), "less than one key of 8 B"),
+        ("tree_merge", ("--key", "uint64", "--min-size", "4"), "no whole number of keys of 8 B"),
     ],
 )
 def test_wrong_options_are_refused_by_all_ranks(
@@ -468,7 +468,7 @@ def test_help_names_every_option(build: Build) -> None:
     launch = build.launch(2, "tree_merge", "--help")
     assert launch.statuses == [0, 0]
     assert launch.output.count("usage:") == 1
-    common = ("--min-size", "--max-size", "--budget", "--seed", "--no-baseline")
+    common = ("--min-size", "--max-size", "--size", "--budget", "--seed", "--no-baseline")
     for option in ("--tree", "--key", "--merge", *common):
         assert option in launch.output
 

@@ -5,6 +5,7 @@
 #include "measure.h"
 #include "output.h"
 #include "report.h"
+#include "waiting.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -139,6 +140,7 @@ static bool finish(const struct kernel *kernel, const struct run *run, struct me
     char nothing[REASON_LENGTH] = "nothing was measured: the output has no rows";
     char lost[REASON_LENGTH] = "the output could not be written completely";
     bool measured = true, written = true;
+    hits_report(m->hits_known);
     if (run->topology.rank == 0) {
         measured = !correct || output_has_rows(); /* what is wrong has been said already */
         report_end(m);

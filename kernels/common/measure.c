@@ -32,10 +32,6 @@ struct block {
     bool hit;           /* it waited for a CPU */
 };
 
-static bool is_hit(int64_t waited, int64_t duration) {
-    return waited > HIT_NANOSECONDS && (double)waited > HIT_SHARE * (double)duration;
-}
-
 /* The account of waiting is read outside the timed interval. */
 static struct block timed_block(const struct measurement *m, const struct series *s) {
     const struct operation *operation = s->operation;
@@ -45,7 +41,7 @@ static struct block timed_block(const struct measurement *m, const struct series
     for (int i = 0; i < s->block; i++)
         operation->perform(operation, NULL);
     block.end = clock_now();
-    block.hit = is_hit(waiting_so_far() - waited, block.end - block.start);
+    block.hit = waiting_hit(waited, block.end - block.start);
     return block;
 }
 
@@ -96,13 +92,14 @@ static void over_ranks(const struct window *own, struct window *all, int n) {
 }
 
 /* The samples of n blocks from all ranks' times: those without a late rank. If all are late at the
- * largest margin, all are kept. */
+ * largest margin, or when the budget is spent, all are kept: ranks without a CPU are late again. */
 static struct samples keep(struct measurement *m, const struct window *all, int n, int calls) {
     struct samples samples = {.count = 0};
     int late = 0;
     for (int i = 0; i < n; i++)
         late += all->flags[i][LATE];
-    bool keep_all = late == n && m->sync.margin >= SYNC_MAX_MARGIN;
+    bool hopeless = m->sync.margin >= SYNC_MAX_MARGIN || clock_now() > m->deadline;
+    bool keep_all = late == n && hopeless;
     for (int i = 0; i < n; i++) {
         if (!keep_all && all->flags[i][LATE])
             continue;
@@ -184,14 +181,16 @@ static int window_for(double budget, double sample_seconds) {
 static double seconds_since(int64_t start) { return (double)(clock_now() - start) * 1e-9; }
 
 /* Finds a first block; a window then holds as many samples, with all that belongs to them, as fit a
- * quarter of the time. */
+ * quarter of the time. The block of the size before, half as large, is where to start: a single
+ * call that was long enough there is so here. */
 static void choose_block(struct measurement *m, struct series *s, double budget) {
     double call, sample;
-    s->block = 1;
+    int n = s->block == 1 ? 1 : FIRST_SAMPLES;
+    s->block = s->block > 1 ? s->block / 2 : 1;
     do {
         int64_t start = clock_now();
-        struct samples samples = take_samples(m, s, FIRST_SAMPLES);
-        sample = seconds_since(start) / FIRST_SAMPLES;
+        struct samples samples = take_samples(m, s, n);
+        sample = seconds_since(start) / n;
         call = middle(&samples);
         s->warmup_samples += samples.count;
     } while (grow_block(s, call));
@@ -222,7 +221,8 @@ static void add_samples(struct series *s, const struct samples *samples) {
 
 /* One more window for one operation; then rank 0 checks the statistics and the clock. */
 static void continue_series(struct measurement *m, struct series *s, int64_t until) {
-    struct samples samples = take_samples(m, s, s->window < MIN_SAMPLES ? MIN_SAMPLES : s->window);
+    int least = sync_decided(clock_now() < m->deadline ? MIN_SAMPLES : LATE_SAMPLES);
+    struct samples samples = take_samples(m, s, s->window < least ? least : s->window);
     add_samples(s, &samples);
     if (grow_block(s, is_root(m) ? median(s->seconds, s->samples) : 0)) {
         s->warmup_samples += s->samples; /* faster than during the warm-up: start again */
@@ -230,7 +230,7 @@ static void continue_series(struct measurement *m, struct series *s, int64_t unt
     } else if (is_root(m)) {
         s->converged = is_converged(s->seconds, s->samples);
         s->done = s->converged || s->samples > MAX_SAMPLES - WINDOW ||
-                  (s->samples >= MIN_SAMPLES && clock_now() > until);
+                  (s->samples >= least && clock_now() > until);
     }
     s->done = sync_decided(s->done) != 0;
 }

@@ -8,22 +8,21 @@
 enum {
     MAX_SAMPLES = 10000, /* of one operation at one size */
     WINDOW = 10,         /* samples between checks of the clock and the statistics */
-    MIN_SAMPLES = 5,     /* even when the budget is spent */
+    MIN_SAMPLES = 5,     /* even when the share of a size is spent */
+    LATE_SAMPLES = 2,    /* even when the whole budget is */
     FIRST_SAMPLES = 3,   /* to choose the block */
     MAX_PROBES = 9,      /* of the levels */
     EVEN_PARTS = 16      /* a size's share of the budget grows with size + max_size / EVEN_PARTS */
 };
 
 #define BLOCK_SECONDS 10e-6   /* shortest timed block */
-#define HIT_SHARE 0.1         /* a block is hit if a rank waited for a CPU for more of its time */
-#define HIT_NANOSECONDS 20000 /* and longer than that: a wake-up of a sleeping rank takes less */
 #define WARMUP_FRACTION 0.1   /* of the budget, at most */
 #define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
 
 /* The samples of one operation at one size. Rank 0 has the values, all ranks the decisions. */
 struct series {
     const struct operation *operation;
-    int block;          /* calls in one timed block */
+    int block;          /* calls in one timed block; 0: not measured yet */
     int window;         /* samples in one window */
     int warmup_samples; /* dropped */
     bool settled;       /* the warm-up windows agreed in time */

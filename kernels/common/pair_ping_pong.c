@@ -3,6 +3,7 @@
 #include "kernel.h"
 #include "measure.h"
 #include "pair.h"
+#include "waiting.h"
 
 #include <mpi.h>
 
@@ -22,7 +23,9 @@ static int hear(int from, int tag) {
 static double long_enough(struct ping_pongs *p, int server) {
     for (;;) {
         tell(server, LOOPS, p->loops);
+        int64_t waited = waiting_so_far();
         double seconds = exchange_seconds(p->exchange, &EXCHANGE[PING_PONG], p->loops);
+        hits_count(waited, (int64_t)(seconds * 1e9));
         if (seconds >= BLOCK_SECONDS)
             return seconds;
         p->loops += p->loops == 1 ? 1 : p->loops / 2;
@@ -38,8 +41,11 @@ static void ask(struct ping_pongs *p, int server, struct ping_pong *best) {
 
 static void answer(struct ping_pongs *p, int client) {
     int loops;
-    while ((loops = hear(client, LOOPS)) > 0)
+    while ((loops = hear(client, LOOPS)) > 0) {
+        int64_t waited = waiting_so_far(), start = clock_now();
         exchange_perform(p->exchange, &EXCHANGE[PING_PONG], loops + 1);
+        hits_count(waited, clock_now() - start);
+    }
 }
 
 /* The first reason stays. */

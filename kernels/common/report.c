@@ -3,6 +3,7 @@
 #include "buffers.h"
 #include "clock.h"
 #include "output.h"
+#include "waiting.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -1,11 +1,22 @@
 #define _POSIX_C_SOURCE 200809L
 #include "waiting.h"
 
+#include "output.h"
+
 #include <fcntl.h>
+#include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+enum { MAX_PARTS = 8 };
+
 static int account = -1;
+
+/* Alike on all ranks: they enter the parts in the same order. */
+static const char *parts[MAX_PARTS];
+static long counts[MAX_PARTS][2]; /* hit, and all */
+static int part_count, part = -1;
 
 /* "RUN WAIT SLICES": nanoseconds on a CPU, nanoseconds of waiting for one, and a count. */
 static bool read_account(long long *run, long long *wait) {
@@ -25,4 +36,40 @@ bool waiting_open(void) {
 int64_t waiting_so_far(void) {
     long long run, wait;
     return read_account(&run, &wait) ? wait : 0;
+}
+
+bool waiting_hit(int64_t before, int64_t duration) {
+    int64_t waited = waiting_so_far() - before;
+    return waited > HIT_NANOSECONDS && (double)waited > HIT_SHARE * (double)duration;
+}
+
+void hits_of(const char *name) {
+    part = -1;
+    if (name == NULL)
+        return;
+    for (part = 0; part < part_count && strcmp(parts[part], name) != 0;)
+        part++;
+    if (part == MAX_PARTS)
+        part = -1; /* not counted, rather than in a wrong part */
+    else if (part == part_count)
+        parts[part_count++] = name;
+}
+
+void hits_count(int64_t before, int64_t duration) {
+    if (part < 0)
+        return;
+    counts[part][0] += waiting_hit(before, duration);
+    counts[part][1]++;
+}
+
+void hits_report(bool known) {
+    long sums[MAX_PARTS][2] = {{0}};
+    char text[512] = "";
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Reduce(counts, sums, 2 * MAX_PARTS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < part_count; i++)
+        text_append(text, sizeof text, ",", "%s:%ld/%ld", parts[i], sums[i][0], sums[i][1]);
+    if (rank == 0 && part_count > 0)
+        output_header("hit_parts", "%s", known ? text : "not examined: no account of waiting");
 }

@@ -1,4 +1,5 @@
-/* How long this rank's thread was ready to run and had no CPU, as the kernel counts it. */
+/* How long this rank's thread was ready to run and had no CPU, as the kernel counts it, and the
+ * measurements that this hit. */
 #ifndef WAITING_H
 #define WAITING_H
 
@@ -10,5 +11,23 @@ bool waiting_open(void);
 
 /* Nanoseconds of waiting so far; 0 where there is no account. Takes about 0.3 us. */
 int64_t waiting_so_far(void);
+
+#define HIT_SHARE 0.1         /* a measurement is hit if the rank waited for more of its time */
+#define HIT_NANOSECONDS 20000 /* and longer than that: a wake-up of a sleeping rank takes less */
+
+/* Whether the rank waited too long in a measurement of this duration (ns); before: waiting_so_far
+ * at its start. */
+bool waiting_hit(int64_t before, int64_t duration);
+
+/* Kernels with loops of their own count by parts: the name of the part that begins, NULL for none;
+ * names must last. A part that goes on later is the same one. */
+void hits_of(const char *part);
+
+/* Counts one measurement of this rank in the present part. */
+void hits_count(int64_t before, int64_t duration);
+
+/* A header line "hit_parts": of each part how many measurements of ranks were hit, and of how many;
+ * none without parts. known: whether all ranks have an account. Collective. */
+void hits_report(bool known);
 
 #endif

@@ -180,7 +180,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         verdict=verdict,
         verdict_reasons=reasons,
         condition=state,
-        condition_reason=why if state == NOT_JUDGED else why + hits_text(parsed.series),
+        condition_reason=why if state == NOT_JUDGED else why + hits_text(parsed.series, parsed.metadata),
         series=parsed.series,
         metadata={
             **record.metadata,

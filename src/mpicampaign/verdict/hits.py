@@ -1,19 +1,22 @@
-"""Which message sizes were hit: the bundled kernels count the samples in which a rank waited for a CPU."""
+"""What was hit: the bundled kernels count the measurements in which a rank waited for a CPU."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mpicampaign.records import Series
 
 # A hit sample takes longer. If a tenth of the samples are longer than all others, their median is the 56th
 # percentile of the others.
 SHARE = 0.1
+PARTS = "hit_parts"  # in the header of kernels that have parts instead of sizes
+_PART = re.compile(r"([a-z_]{1,40}):([0-9]{1,12})/([0-9]{1,12})", re.ASCII)
 _NAMED = 4  # sizes; more are counted
 
 
@@ -28,10 +31,22 @@ def hit_sizes(tables: Iterable[Series]) -> list[int]:
     return sorted(found)
 
 
-def hits_text(tables: Iterable[Series]) -> str:
-    """``; hit at 8 B and 64 KiB``, to follow the reason of a condition; empty where no size was hit."""
-    sizes = [format_size(size) for size in hit_sizes(tables)]
+def hit_parts(metadata: Mapping[str, str]) -> list[str]:
+    """The parts of which more than a tenth of the measurements were hit; no list of parts names none."""
+    parts = [_PART.fullmatch(entry) for entry in metadata.get(PARTS, "").split(",")]
+    return [part[1].replace("_", " ") for part in parts if part and int(part[2]) > SHARE * int(part[3])]
+
+
+def hits_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str:
+    """``; hit at 8 B and 64 KiB``, to follow the reason of a condition; empty where nothing was hit."""
+    sizes, parts = [format_size(size) for size in hit_sizes(tables)], hit_parts(metadata)
     if len(sizes) > _NAMED:
         return f"; hit at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}"
-    *first, last = sizes or [""]
-    return f"; hit at {', '.join(first)}{' and ' if first else ''}{last}" if last else ""
+    if sizes:
+        return f"; hit at {_joined(sizes)}"
+    return f"; hit in {_joined(parts)}" if parts else ""
+
+
+def _joined(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
