@@ -24,6 +24,7 @@ struct operation {
     const char *variant;    /* such as the tree's name; "-" for none */
     size_t size;            /* bytes per rank, set before any of the calls below */
     uint64_t useful_bytes;  /* what must reach its destination */
+    uint64_t checked_bytes; /* of useful_bytes, looked at in every timed call */
     uint64_t wire_bytes;    /* all message bytes */
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
