@@ -76,7 +76,8 @@ struct kernel {
      * names their columns). Collective. */
     void (*look_further)(struct measurement *measurement);
     /* Or its original defines loops and repetitions: measures, prints its own rows on rank 0
-     * (describe names their columns), and returns whether the data on this rank are right. */
+     * (describe names their columns), counts the bytes that this rank received in timed messages,
+     * and returns whether the data on this rank are right. */
     bool (*measure)(struct measurement *measurement, char why[REASON_LENGTH]);
 };
 
