@@ -42,6 +42,9 @@ static size_t lmax;
 static uint64_t memory_share; /* of a process, the smallest over nodes */
 static struct exchange exchange;
 static struct effective_plan plan;
+static const char *pattern_name;        /* of the present pattern */
+static char first_wrong[REASON_LENGTH]; /* on this rank; empty while all data are right */
+static bool wrong_anywhere;             /* rank 0: on some rank, when it was last asked */
 
 static uint64_t smallest_share(const struct run *run) {
     const struct topology *topology = &run->topology;
@@ -90,6 +93,8 @@ static void describe(const struct run *run) {
     output_header("lmax_rule", "%s", lmax_option > 0 ? "given" : "memory/128");
     describe_methods();
     output_header("verified_lengths", "256 B and the largest, every pattern with every method");
+    output_header("checked_lengths", "ends of all messages; all bytes of the last ones up to %zu B",
+                  WHOLE_BYTES);
     output_header("columns.rates", "set pattern method length repetition loops messages seconds");
     output_header("columns.patterns",
                   "set pattern processes rings smallest_ring largest_ring messages verified");
@@ -108,20 +113,35 @@ static void adapt_margin(struct measurement *m, bool late) {
         m->sync.margin -= m->sync.margin / 50;
 }
 
+/* Whether all data that this rank received were right; if not, where the first were not. */
+static bool intact(bool right, const struct method *method) {
+    if (!right && first_wrong[0] == '\0')
+        snprintf(first_wrong, REASON_LENGTH, "wrong data in %s with %s at %zu B: %.150s",
+                 pattern_name, method->name, exchange.length, exchange.fault);
+    return right;
+}
+
 /* Seconds of this many exchanges, on rank 0. A late start counts: it is part of the largest time.
  */
 static double timed(struct measurement *m, const struct method *method, int loops) {
     int64_t waited = waiting_so_far();
     bool on_time = m->sync.start(&m->sync);
-    int64_t start = clock_now();
-    exchange_perform(&exchange, method, loops);
-    int64_t end = clock_now(), origin = m->sync.shared_clock ? 0 : start;
-    hits_count(waited, end - start);
-    int64_t mine[3] = {origin - start, end - origin, !on_time}, largest[3] = {0, 0, 0};
-    MPI_Reduce(mine, largest, 3, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    int64_t times[2];
+    exchange_timed(&exchange, method, loops, times);
+    hits_count(waited, times[1] - times[0]);
+    int64_t origin = m->sync.shared_clock ? 0 : times[0];
+    bool wrong = !intact(exchange_intact(&exchange), method);
+    int64_t mine[4] = {origin - times[0], times[1] - origin, !on_time, wrong}, largest[4] = {0};
+    MPI_Reduce(mine, largest, 4, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (is_root())
         adapt_margin(m, largest[2] != 0);
+    wrong_anywhere = largest[3] != 0;
     return (double)(largest[1] + largest[0]) * 1e-9;
+}
+
+static void set_pattern(const struct pattern *pattern) {
+    pattern_name = pattern->name;
+    exchange_set_pattern(&exchange, pattern);
 }
 
 /* --- costs, measured before the plan is made */
@@ -140,7 +160,7 @@ static double estimate_length(struct measurement *m, const struct method *method
 }
 
 static void estimate(struct measurement *m, struct suite *suite, const struct pattern *pattern) {
-    exchange_set_pattern(&exchange, pattern);
+    set_pattern(pattern);
     for (int method = 0; method < suite->method_count; method++) {
         int loops = 1;
         for (int i = 0; i < suite->length_count; i++) {
@@ -161,26 +181,20 @@ static double measured_overhead(struct measurement *m) {
 
 /* --- data */
 
-/* The same answer on all ranks; the reason only on ranks with wrong data. */
-static bool verify_method(const struct suite *suite, const char *pattern,
-                          const struct method *method, char *why) {
+/* The same answer on all ranks: whether all data so far were right. */
+static bool verify_method(const struct suite *suite, const struct method *method) {
     const int checked[2] = {suite->length_count == LENGTHS ? SMALL : 0, suite->length_count - 1};
     bool all = true;
     for (int i = 0; i < 2 && all; i++) {
-        char detail[REASON_LENGTH / 2] = "";
         exchange_set_length(&exchange, suite->lengths[checked[i]]);
-        bool correct = exchange_verify(&exchange, method, detail, sizeof detail);
-        if (!correct)
-            snprintf(why, REASON_LENGTH, "wrong data in %s with %s at %zu B: %s", pattern,
-                     method->name, exchange.length, detail);
-        all = sync_all(correct);
+        all = sync_all(intact(exchange_verify(&exchange, method), method));
     }
     return all;
 }
 
-static bool verify_pattern(const struct suite *suite, const char *pattern, char *why) {
+static bool verify_pattern(const struct suite *suite) {
     for (int method = 0; method < suite->method_count; method++)
-        if (!verify_method(suite, pattern, &suite->methods[method], why))
+        if (!verify_method(suite, &suite->methods[method]))
             return false;
     return true;
 }
@@ -216,7 +230,7 @@ static void measure_length(struct measurement *m, struct suite *suite,
     int loops;
     exchange_set_length(&exchange, suite->lengths[i]);
     double seconds = timed_length(m, suite, method, i, &loops);
-    if (is_root())
+    if (is_root() && !wrong_anywhere)
         output_row("rates %s %s %s %zu %d %d %d %.6e", pattern->set, pattern->name,
                    suite->methods[method].name, suite->lengths[i], repetition, loops,
                    pattern_messages(pattern), seconds);
@@ -230,11 +244,10 @@ static void report_pattern(const struct pattern *pattern, bool correct) {
 }
 
 /* Measures, verifies and frees the pattern. */
-static bool run_pattern(struct measurement *m, struct suite *suite, struct pattern *pattern,
-                        char *why) {
+static bool run_pattern(struct measurement *m, struct suite *suite, struct pattern *pattern) {
     int repetitions =
         suite->least_repetitions > plan.repetitions ? suite->least_repetitions : plan.repetitions;
-    exchange_set_pattern(&exchange, pattern);
+    set_pattern(pattern);
     warm_up(suite);
     hits_of(pattern->set);
     for (int repetition = 0; repetition < repetitions; repetition++)
@@ -242,32 +255,32 @@ static bool run_pattern(struct measurement *m, struct suite *suite, struct patte
             for (int i = 0; i < suite->length_count; i++)
                 measure_length(m, suite, pattern, method, i, repetition);
     hits_of(NULL);
-    bool correct = verify_pattern(suite, pattern->name, why);
+    bool correct = verify_pattern(suite);
     report_pattern(pattern, correct);
     pattern_free(pattern);
     return correct;
 }
 
-static bool run_rings(struct measurement *m, struct suite *suite, char *why) {
+static bool run_rings(struct measurement *m, struct suite *suite) {
     struct pattern pattern;
     for (int i = 0; i < RING_PATTERNS; i++) {
         pattern_ring(&pattern, exchange.ranks, i);
-        if (!run_pattern(m, suite, &pattern, why))
+        if (!run_pattern(m, suite, &pattern))
             return false;
     }
     return true;
 }
 
-static bool run_cartesian(struct measurement *m, struct suite *suite, char *why) {
+static bool run_cartesian(struct measurement *m, struct suite *suite) {
     struct pattern pattern;
     for (int i = 0; i < CARTESIAN_PATTERNS; i++)
-        if (pattern_cartesian(&pattern, exchange.ranks, i) && !run_pattern(m, suite, &pattern, why))
+        if (pattern_cartesian(&pattern, exchange.ranks, i) && !run_pattern(m, suite, &pattern))
             return false;
     return true;
 }
 
 /* As many as planned, or fewer if the next one would exceed the budget; at least one. */
-static bool run_random(struct measurement *m, struct suite *suite, char *why) {
+static bool run_random(struct measurement *m, struct suite *suite) {
     struct pattern pattern;
     int64_t start = clock_now();
     for (int i = 0; i < plan.random_patterns; i++) {
@@ -277,14 +290,14 @@ static bool run_random(struct measurement *m, struct suite *suite, char *why) {
             return true;
         }
         pattern_random(&pattern, exchange.ranks, i, m->run->options.seed);
-        if (!run_pattern(m, suite, &pattern, why))
+        if (!run_pattern(m, suite, &pattern))
             return false;
     }
     return true;
 }
 
 /* The first approach: best and worst pairs. */
-static bool run_groupings(struct measurement *m, char *why) {
+static bool run_groupings(struct measurement *m) {
     struct suite suite = {
         .methods = &EXCHANGE[PING_PONG], .method_count = 1, .length_count = LENGTHS};
     struct pattern pattern;
@@ -292,7 +305,7 @@ static bool run_groupings(struct measurement *m, char *why) {
     for (int i = 0; i < GROUPINGS; i++) {
         pattern_grouping(&pattern, exchange.ranks, i);
         estimate(m, &suite, &pattern);
-        if (!run_pattern(m, &suite, &pattern, why))
+        if (!run_pattern(m, &suite, &pattern))
             return false;
     }
     return true;
@@ -300,7 +313,7 @@ static bool run_groupings(struct measurement *m, char *why) {
 
 /* Latency and bandwidth of ranks 0 and 1 alone: never from a single measurement, which one
  * interruption would spoil. */
-static bool run_pair(struct measurement *m, char *why) {
+static bool run_pair(struct measurement *m) {
     struct suite suite = {.methods = &EXCHANGE[PING_PONG],
                           .method_count = 1,
                           .lengths = {1, lmax},
@@ -309,7 +322,7 @@ static bool run_pair(struct measurement *m, char *why) {
     struct pattern pattern;
     pattern_pair(&pattern, exchange.ranks);
     estimate(m, &suite, &pattern);
-    return run_pattern(m, &suite, &pattern, why);
+    return run_pattern(m, &suite, &pattern);
 }
 
 /* --- the run */
@@ -338,7 +351,7 @@ static void follow_plan(const struct effective_cost *cost, double seconds) {
 
 /* Rank 0 plans by the cost of a pattern that connects distant ranks. False if its data are wrong.
  */
-static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
+static bool make_plan(struct measurement *m, struct suite *suite) {
     struct effective_cost cost = {.methods = suite->method_count,
                                   .fixed_patterns = fixed_patterns()};
     struct pattern pattern;
@@ -346,7 +359,7 @@ static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
     estimate(m, suite, &pattern);
     cost.overhead = measured_overhead(m);
     int64_t start = clock_now();
-    bool correct = verify_pattern(suite, pattern.name, why);
+    bool correct = verify_pattern(suite);
     cost.verification = (double)(clock_now() - start) * 1e-9;
     memcpy(cost.exchange, suite->seconds, sizeof cost.exchange);
     pattern_free(&pattern);
@@ -354,12 +367,12 @@ static bool make_plan(struct measurement *m, struct suite *suite, char *why) {
     return correct;
 }
 
-static bool run_all(struct measurement *m, char *why) {
+static bool run_all(struct measurement *m) {
     struct suite suite = {
         .methods = EXCHANGE, .method_count = methods_wanted(), .length_count = LENGTHS};
     effective_lengths(lmax, suite.lengths);
-    return make_plan(m, &suite, why) && run_rings(m, &suite, why) && run_groupings(m, why) &&
-           run_pair(m, why) && run_cartesian(m, &suite, why) && run_random(m, &suite, why);
+    return make_plan(m, &suite) && run_rings(m, &suite) && run_groupings(m) && run_pair(m) &&
+           run_cartesian(m, &suite) && run_random(m, &suite);
 }
 
 static void report_plan(void) {
@@ -371,12 +384,13 @@ static void report_plan(void) {
 
 /* All ranks stop at the first wrong data; ranks whose own data are right report success. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
-    char reason[REASON_LENGTH] = "";
-    if (run_all(m, reason) && is_root())
+    if (run_all(m) && is_root())
         report_plan();
-    if (reason[0] != '\0')
-        memcpy(why, reason, sizeof reason);
-    return reason[0] == '\0';
+    m->bytes_timed = exchange.bytes_timed;
+    m->bytes_checked = exchange.bytes_checked;
+    if (first_wrong[0] != '\0')
+        memcpy(why, first_wrong, REASON_LENGTH);
+    return first_wrong[0] == '\0';
 }
 
 static const struct kernel_option options[] = {

@@ -233,6 +233,14 @@ static void measure_pairs(struct measurement *m, struct findings *findings) {
         contentions_measure(&findings->contentions, &CONTENTION, seconds_left(m), seed);
 }
 
+static void count_bytes(struct measurement *m, const struct findings *findings) {
+    m->bytes_timed = findings->latency.bytes_timed + findings->bandwidth.bytes_timed +
+                     findings->contentions.bytes_timed;
+    m->bytes_checked = findings->latency.bytes_checked + findings->bandwidth.bytes_checked +
+                       findings->contentions.bytes_checked;
+}
+
+/* Wrong data on any rank leave no value. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     static struct findings findings;
     struct cpu_place before;
@@ -240,13 +248,16 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     cpu_place_find(&before, m->run->topology.node_of[m->run->topology.rank]);
     measure_pairs(m, &findings);
     find_levels(&findings, m->run, &before);
-    if (m->run->topology.rank == 0)
+    count_bytes(m, &findings);
+    bool correct =
+        findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
+    if (sync_all(correct) && m->run->topology.rank == 0)
         print(&findings);
     snprintf(why, REASON_LENGTH, "wrong data in %s",
              !findings.latency.correct     ? "messages of 8 B"
              : !findings.bandwidth.correct ? "messages of 2000000 B"
                                            : "messages while another pair was busy");
-    return findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
+    return correct;
 }
 
 int main(int argc, char **argv) {

@@ -49,10 +49,12 @@ static int *order;             /* [ranks] */
 static int strides[PART_COUNT];
 static char first_wrong[REASON_LENGTH]; /* on this rank; empty while all data are right */
 
-static void note_wrong(const char *where, int size, const char *detail) {
-    if (first_wrong[0] == '\0')
+/* Whether all data that this rank received were right; if not, where the first were not. */
+static bool intact(bool right, const char *where, int size) {
+    if (!right && first_wrong[0] == '\0')
         snprintf(first_wrong, REASON_LENGTH, "wrong data in %s at %d B: %.150s", where, size,
-                 detail);
+                 exchange.fault);
+    return right;
 }
 
 static uint64_t memory(const struct run *run) {
@@ -147,67 +149,68 @@ static int choose_stride(const struct measurement *m, const struct part *part,
     return stride;
 }
 
+/* Whether all data were right, on all ranks; otherwise nothing is printed. */
 static bool ping_pong(const struct measurement *m, const struct part *part, int *stride) {
-    char why[REASON_LENGTH] = "";
     struct ping_pongs ping_pongs = {.repetitions = part->ping_pong_repetitions,
                                     .loops = part->ping_pong_loops,
                                     .exchange = &exchange,
-                                    .best = best,
-                                    .correct = true,
-                                    .why = why};
+                                    .best = best};
     *stride = choose_stride(m, part, &ping_pongs);
     hits_of(part->size == LARGEST ? "ping_pong_bandwidth" : "ping_pong_latency");
     ping_pongs.pairs = pair_set_strided(m->run->topology.ranks, *stride);
     ping_pong_measure(&ping_pongs);
+    if (!sync_all(intact(exchange_intact(&exchange), "ping-pong", part->size)))
+        return false;
     report_pairs(m, part, &ping_pongs.pairs);
-    if (!ping_pongs.correct)
-        note_wrong("ping-pong", part->size, why);
-    return ping_pongs.correct;
+    return true;
 }
 
 /* --- rings */
 
+static const char *const WHERE[RING_METHODS] = {"rings by MPI_Sendrecv", "rings by MPI_Isend"};
+
 /* Largest over ranks: of each method, and of each rank's faster method as in HPCC. */
 struct ring_times {
     double method[RING_METHODS], faster;
+    double wrong; /* 1: some rank received wrong data */
 };
 
 static struct ring_times time_ring(const struct measurement *m, int loops) {
-    struct ring_times own, largest;
+    struct ring_times own = {.wrong = 0}, largest;
     for (int method = 0; method < RING_METHODS; method++) {
         int64_t waited = waiting_so_far();
         m->sync.start(&m->sync); /* lateness does not matter: an untimed exchange comes first */
         own.method[method] = exchange_seconds(&exchange, METHODS[method], loops);
         hits_count(waited, (int64_t)(own.method[method] * 1e9));
+        if (!intact(exchange_intact(&exchange), WHERE[method], (int)exchange.length))
+            own.wrong = 1;
     }
     own.faster = fmin(own.method[RING_SENDRECV], own.method[RING_NONBLOCKING]);
-    MPI_Allreduce(&own, &largest, RING_METHODS + 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&own, &largest, RING_METHODS + 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return largest;
 }
 
-/* Grown loops stay grown: the next ring begins with them. */
-static void measure_ring(const struct measurement *m, int size, int number, int repetition,
+/* Grown loops stay grown: the next ring begins with them. Whether all data were right; otherwise
+ * nothing is printed. */
+static bool measure_ring(const struct measurement *m, int size, int number, int repetition,
                          int *loops) {
     struct ring_times times = time_ring(m, *loops);
     while (times.faster < BLOCK_SECONDS) {
         *loops += *loops == 1 ? 1 : *loops / 2;
         times = time_ring(m, *loops);
     }
-    if (is_root(m))
+    if (is_root(m) && times.wrong == 0)
         output_row("rings %s %d %d %d %d %.6e %.6e %.6e", number == 0 ? "natural" : "random",
                    number, size, repetition, *loops, times.faster, times.method[RING_SENDRECV],
                    times.method[RING_NONBLOCKING]);
+    return times.wrong == 0;
 }
 
 static bool verify_ring(int size) {
-    static const char *const WHERE[RING_METHODS] = {"rings by MPI_Sendrecv", "rings by MPI_Isend"};
     bool correct = true;
     for (int method = 0; method < RING_METHODS; method++) {
-        char why[REASON_LENGTH];
-        if (exchange_verify(&exchange, METHODS[method], why, sizeof why))
-            continue;
-        note_wrong(WHERE[method], size, why);
-        correct = false;
+        bool right = exchange_verify(&exchange, METHODS[method]);
+        correct = intact(right, WHERE[method], size) && correct;
     }
     return correct;
 }
@@ -227,7 +230,7 @@ static void set_ring(const struct run *run, int number) {
                  (struct message){with.right, TO_LEFT});
 }
 
-/* After the timed part: between rings it would evict the messages from the caches. */
+/* After the timed part: between rings it would evict long messages from the caches. */
 static bool verify_rings(const struct run *run, const struct part *part) {
     bool correct = true;
     for (int number = 0; number <= part->random_rings; number++) {
@@ -237,16 +240,25 @@ static bool verify_rings(const struct run *run, const struct part *part) {
     return correct;
 }
 
-/* The number of repetitions made. */
+/* Each ring once. Stops at wrong data. */
+static bool all_rings(const struct measurement *m, const struct part *part, int repetition,
+                      int *loops) {
+    for (int number = 0; number <= part->random_rings; number++) {
+        set_ring(m->run, number);
+        if (!measure_ring(m, part->size, number, repetition, loops))
+            return false;
+    }
+    return true;
+}
+
+/* The number of repetitions made, with right data. */
 static int rings(const struct measurement *m, const struct part *part) {
     int loops = part->ring_loops, repetition = 0;
-    do {
-        for (int number = 0; number <= part->random_rings; number++) {
-            set_ring(m->run, number);
-            measure_ring(m, part->size, number, repetition, &loops);
-        }
+    while (all_rings(m, part, repetition, &loops)) {
         repetition++;
-    } while (repetition < part->ring_repetitions && sync_before(m->deadline));
+        if (repetition == part->ring_repetitions || !sync_before(m->deadline))
+            break;
+    }
     return repetition;
 }
 
@@ -266,30 +278,39 @@ static void describe_shortened(const int repetitions[PART_COUNT]) {
     output_header("shortened", "%s", text[0] != '\0' ? text : "nothing");
 }
 
-static int measure_rings(const struct measurement *m, const struct part *part, bool correct) {
+/* Whether all data were right, on all ranks. */
+static bool measure_rings(const struct measurement *m, const struct part *part, int *repetitions) {
     hits_of(part->size == LARGEST ? "rings_bandwidth" : "rings_latency");
-    int repetitions = rings(m, part);
-    bool verified = sync_all(verify_rings(m->run, part) && correct);
+    *repetitions = rings(m, part);
+    bool verified = sync_all(verify_rings(m->run, part));
     if (is_root(m))
-        output_row("sizes %d %d %d %d", part->size, repetitions,
-                   repetitions == part->ring_repetitions, verified);
-    return repetitions;
+        output_row("sizes %d %d %d %d", part->size, *repetitions,
+                   *repetitions == part->ring_repetitions, verified);
+    return verified;
 }
 
-/* Ping-pong at both sizes, then rings at both sizes, as in HPCC. */
+/* Ping-pong at both sizes, then rings at both sizes, as in HPCC. Stops at wrong data. */
+static bool measure_parts(const struct measurement *m, int repetitions[PART_COUNT]) {
+    for (int i = 0; i < PART_COUNT; i++) {
+        exchange_set_length(&exchange, (size_t)PARTS[i].size);
+        if (!ping_pong(m, &PARTS[i], &strides[i]))
+            return false;
+    }
+    for (int i = 0; i < PART_COUNT; i++) {
+        exchange_set_length(&exchange, (size_t)PARTS[i].size);
+        if (!measure_rings(m, &PARTS[i], &repetitions[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
-    bool correct[PART_COUNT];
     int repetitions[PART_COUNT];
     int exchanges = pair_warm_up(WARMUP_FRACTION * m->run->options.budget);
-    for (int i = 0; i < PART_COUNT; i++) {
-        exchange_set_length(&exchange, (size_t)PARTS[i].size);
-        correct[i] = ping_pong(m, &PARTS[i], &strides[i]);
-    }
-    for (int i = 0; i < PART_COUNT; i++) {
-        exchange_set_length(&exchange, (size_t)PARTS[i].size);
-        repetitions[i] = measure_rings(m, &PARTS[i], correct[i]);
-    }
-    if (is_root(m)) {
+    bool correct = measure_parts(m, repetitions);
+    m->bytes_timed = exchange.bytes_timed;
+    m->bytes_checked = exchange.bytes_checked;
+    if (is_root(m) && correct) {
         describe_shortened(repetitions);
         output_header("warmup_exchanges", "%d", exchanges);
         output_header("ping_pong_strides", "%d:%d,%d:%d", PARTS[0].size, strides[0], PARTS[1].size,

@@ -7,9 +7,9 @@
  * Source:  after Freedman and Valles (2018), phase one: pairs (A_i, B_i), blocking MPI_Send, an
  *          acknowledgement. Rank i sends to rank i + P/2; an odd last rank is idle.
  */
-#include "blocks.h"
 #include "buffers.h"
 #include "clock.h"
+#include "exchange.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGE = 12, ACKNOWLEDGEMENT, MAX_MESSAGES = 10000, LOOKS = 9, MIN_LOOKS = 3 };
+enum { MESSAGE = 12, ACKNOWLEDGEMENT, MOST_MESSAGES = 10000, LOOKS = 9, MIN_LOOKS = 3 };
 
 /* Limits, lower in tests: rows, to keep the output small; and bytes of a rank's messages, which lie
  * side by side so that each can be checked by itself. */
@@ -34,12 +34,22 @@ static const char *pairs_text = "all";
 static int messages_wanted = 16, messages; /* of one pair in one call; messages: at this size */
 static int pair_counts[MAX_OPERATIONS], operations;
 static char names[MAX_OPERATIONS][12];
-static struct blocks blocks; /* to send, or received */
-static int rank, half;       /* half: the largest number of pairs */
+static int rank, half; /* half: the largest number of pairs */
+
+/* The messages of one call side by side, to send or received. Between the ends, where each has a
+ * sequence value, are the bytes of its sender and position (exchange.h). */
+static struct {
+    unsigned char *bytes;
+    size_t size; /* of a message */
+    uint64_t seed;
+    struct ends ends;
+    uint64_t value;         /* of the first message of the next call */
+    struct end_words wrong; /* of all messages received so far */
+} data;
 
 static bool parse_count(const char *text, void *target) {
     uint64_t value;
-    if (!parse_seed(text, &value) || value < 1 || value > MAX_MESSAGES)
+    if (!parse_seed(text, &value) || value < 1 || value > MOST_MESSAGES)
         return false;
     *(int *)target = (int)value;
     return true;
@@ -107,7 +117,7 @@ static uint64_t memory(const struct run *run) {
         uint64_t bytes = bytes_product((uint64_t)messages_at(size), size);
         most = bytes > most ? bytes : most;
         if (size >= run->options.max_size)
-            return rank < 2 * half ? most : 0;
+            return rank < 2 * half ? most + END_BYTES : 0; /* ends of short messages reach beyond */
     }
 }
 
@@ -121,12 +131,28 @@ static bool receives(const struct operation *operation) {
     return rank >= half && rank - half < pairs_of(operation);
 }
 
-static unsigned char *message(int k) { return blocks.bytes + (size_t)k * blocks.size; }
+static unsigned char *message(int k) { return data.bytes + (size_t)k * data.size; }
 
+static uint64_t value_of(int k) { return data.value + (uint64_t)k * SEQUENCE_STEP; }
+
+/* In this order: where messages are shorter than their ends, the next one overwrites the rest. */
+static void seal_all(void) {
+    for (int k = 0; k < messages; k++)
+        ends_write(&data.ends, message(k), value_of(k));
+}
+
+static void look_at_all(void) {
+    for (int k = 0; k < messages; k++)
+        ends_look(&data.ends, message(k), value_of(k), &data.wrong);
+}
+
+/* The next call's messages get their values while the acknowledgement is on its way. */
 static void send_all(void) {
     char acknowledged;
     for (int k = 0; k < messages; k++)
-        MPI_Send(message(k), (int)blocks.size, MPI_BYTE, rank + half, MESSAGE, MPI_COMM_WORLD);
+        MPI_Send(message(k), (int)data.size, MPI_BYTE, rank + half, MESSAGE, MPI_COMM_WORLD);
+    data.value = value_of(messages);
+    seal_all();
     MPI_Recv(&acknowledged, 1, MPI_CHAR, rank + half, ACKNOWLEDGEMENT, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
 }
@@ -134,9 +160,11 @@ static void send_all(void) {
 static void receive_all(void) {
     char acknowledged = 1;
     for (int k = 0; k < messages; k++)
-        MPI_Recv(message(k), (int)blocks.size, MPI_BYTE, rank - half, MESSAGE, MPI_COMM_WORLD,
+        MPI_Recv(message(k), (int)data.size, MPI_BYTE, rank - half, MESSAGE, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
     MPI_Send(&acknowledged, 1, MPI_CHAR, rank - half, ACKNOWLEDGEMENT, MPI_COMM_WORLD);
+    look_at_all();
+    data.value = value_of(messages);
 }
 
 static void perform(const struct operation *operation, struct level *levels) {
@@ -147,34 +175,52 @@ static void perform(const struct operation *operation, struct level *levels) {
         receive_all();
 }
 
+/* Where a message's bytes come from: each has a multiple of 8 B of its own. */
+static size_t position(int k) { return (size_t)k * ((data.size + 7) / 8 * 8); }
+
+/* Nothing that is there may pass for what is to arrive. */
 static void clear(const struct operation *operation) {
-    if (receives(operation))
-        blocks_clear(&blocks, 0, messages);
+    for (int k = 0; k < messages && receives(operation); k++) {
+        data_clear(message(k), data.size, data.seed, rank - half, position(k));
+        ends_write(&data.ends, message(k), ~value_of(k));
+    }
 }
 
-/* Each message has its own pattern, made of its sender and number. */
-static int pattern_of(int sender, int k) { return sender * MAX_MESSAGES + k; }
+/* The first of the last call's messages with other bytes between its ends; their number if none. */
+static int wrong_middle(void) {
+    size_t ends = ends_bytes(data.size), length = data.size - ends;
+    int k = 0;
+    while (k < messages && data_differs(message(k) + END_BYTES, length, data.seed, rank - half,
+                                        position(k) + END_BYTES) == length)
+        k++;
+    return k;
+}
 
-/* Every message is in its place, and none is left over. */
+static bool ends_are_right(void) { return data.wrong.head == 0 && data.wrong.tail == 0; }
+
+/* No message is left over; the ends of all so far are right, and all bytes of the last call's. */
 static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
-    char detail[REASON_LENGTH];
-    int left_over = 0;
+    int left_over = 0, k, sender = rank - half;
     if (!receives(operation))
         return true;
-    for (int k = 0; k < messages; k++)
-        if (!blocks_check(&blocks, k, pattern_of(rank - half, k), detail, sizeof detail)) {
-            snprintf(why, REASON_LENGTH, "message %d of %d from rank %d is not what was sent",
-                     k + 1, messages, rank - half);
-            return false;
-        }
-    MPI_Iprobe(rank - half, MESSAGE, MPI_COMM_WORLD, &left_over, MPI_STATUS_IGNORE);
-    snprintf(why, REASON_LENGTH, "more than %d messages came from rank %d", messages, rank - half);
-    return !left_over;
+    MPI_Iprobe(sender, MESSAGE, MPI_COMM_WORLD, &left_over, MPI_STATUS_IGNORE);
+    if (left_over)
+        snprintf(why, REASON_LENGTH, "more than %d messages came from rank %d", messages, sender);
+    else if (!ends_are_right())
+        snprintf(why, REASON_LENGTH, "a message from rank %d is not what was sent: its %s 8 bytes",
+                 sender, data.wrong.head != 0 ? "first" : "last");
+    else if ((k = wrong_middle()) < messages)
+        snprintf(why, REASON_LENGTH, "a message from rank %d is not what was sent: number %d of %d",
+                 sender, k + 1, messages);
+    else
+        return true;
+    return false;
 }
 
 static void set_up(struct run *run) {
-    blocks.bytes = allocate((size_t)memory(run));
-    blocks.seed = run->options.seed;
+    data.bytes = allocate((size_t)memory(run));
+    data.seed = run->options.seed;
+    data.value = sequence_start(data.seed, rank % half, rank % half + half, 0);
     for (int i = 0; i < operations; i++) {
         snprintf(names[i], sizeof names[i], "%d", pair_counts[i]);
         struct operation *operation = add_operation(run, "point_to_point", names[i]);
@@ -187,14 +233,18 @@ static void set_up(struct run *run) {
 }
 
 static void set_size(struct run *run, size_t size) {
-    blocks.size = size;
+    data.size = size;
+    data.ends = ends_of(size);
     messages = messages_at(size);
     for (int k = 0; k < messages && rank < 2 * half; k++)
-        blocks_fill(&blocks, k, pattern_of(rank % half, k));
+        data_fill(message(k), size, data.seed, rank % half, position(k));
+    if (rank < 2 * half)
+        seal_all();
     for (int i = 0; i < operations; i++) {
         struct operation *operation = &run->operations[i];
         operation->size = size;
         operation->useful_bytes = (uint64_t)pair_counts[i] * (uint64_t)messages * size;
+        operation->checked_bytes = (uint64_t)pair_counts[i] * (uint64_t)messages * ends_bytes(size);
         operation->wire_bytes = operation->useful_bytes;
     }
 }
@@ -261,12 +311,13 @@ static void print_pairs(const struct run *run, const struct operation *operation
         print_pair(operation, slowest, &times[slowest]);
 }
 
+/* The times of all pairs at this size, unless some of these messages were wrong. */
 static void look_further(struct measurement *m) {
     struct pair_times *all = allocate((size_t)m->run->topology.ranks * sizeof *all);
     for (int i = 0; i < operations; i++) {
         struct pair_times own = look_at_pair(m, &m->series[i]);
         MPI_Gather(&own, 3, MPI_DOUBLE, all, 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        if (rank == 0)
+        if (sync_all(ends_are_right()) && rank == 0)
             print_pairs(m->run, &m->run->operations[i], all);
     }
     free(all);

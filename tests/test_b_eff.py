@@ -217,7 +217,7 @@ def test_lmax_follows_the_smallest_share_of_a_node(build: Build) -> None:
     check(launch, 2, METHODS)
     assert launch.header("lmax") == str((pages * 4096 // 2) // 128)
     assert launch.header("lmax_rule") == "memory/128"
-    assert launch.header("memory_per_process_bytes") == str(12 * ((1 << 20) + 16) + 4 * 4 * 2)
+    assert launch.header("memory_per_process_bytes") == str(12 * ((1 << 20) + 16) + (4 * 4 + 8) * 2)
     assert parse("kernel", launch.output).series[0].label == "b_eff"
 
 
@@ -276,12 +276,22 @@ def damaged(build: Build, ranks: int, **damage: str) -> Launch:
         ("MPI_Recv", "isend_recv"),
     ],
 )
-@pytest.mark.parametrize(("damage", "above", "size"), [("byte", "0", "256 B"), ("tail", "256", "65536 B")])
+@pytest.mark.parametrize(("damage", "above", "size"), [("byte", "0", "64 B"), ("tail", "256", "512 B")])
 def test_damage_fails_the_run_on_all_ranks(
     build: Build, call: str, method: str, damage: str, above: str, size: str
 ) -> None:
     launch = damaged(build, 3, DAMAGE=damage, DAMAGE_CALL=call, DAMAGE_RANK="2", DAMAGE_ABOVE=above)
     assert f"wrong data in random-1 with {method} at {size}: rank 2 received" in launch.errors
+
+
+def test_verification_finds_what_lies_between_the_ends_of_long_messages(build: Build) -> None:
+    """Of messages above 64 KiB the timed part looks at the ends alone."""
+    long = ("--lmax", "128KiB", "--budget", "0.5")
+    shim = {"DAMAGE": "byte", "DAMAGE_CALL": "MPI_Sendrecv", "DAMAGE_RANK": "1", "DAMAGE_ABOVE": "65536"}
+    launch = build.launch(2, "b_eff", *long, preload="damage.so", **shim)
+    assert launch.statuses == [1, 1]
+    wrong = "rank 1 received other bytes than rank 0 sent, first at offset 65536 of a message of 131072 B"
+    assert f"wrong data in random-1 with sendrecv at 131072 B: {wrong}" in launch.errors
 
 
 def test_every_pattern_is_verified(build: Build) -> None:

@@ -17,10 +17,11 @@ RUN = ("--messages", "1", "--size", LARGE, "--budget", "0.05")
 @pytest.mark.parametrize("block", range(1, 6))
 def test_one_damaged_message_of_any_block_is_found(build: Build, block: int) -> None:
     """Before each block there is an untimed call, whose message does not matter."""
-    flip = {"FLIP_SMALLEST": LARGE, "FLIP_NUMBER": str(2 * block)}
-    launch = build.launch(2, "point_to_point", *RUN, preload="flip_one.so", **flip)
+    shim = {"DAMAGE": "byte", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": LARGE}
+    shim |= {"DAMAGE_AFTER": str(2 * block - 1), "DAMAGE_TIMES": "1"}
+    launch = build.launch(2, "point_to_point", *RUN, preload="damage.so", **shim)
     assert launch.statuses == [1, 1]
-    assert "wrong data in point_to_point 1 at 1048576 B: message 1 of 1 from rank 0" in launch.errors
+    assert "wrong data in point_to_point 1 at 1048576 B" in launch.errors
     assert launch.rows("samples") == []
     assert launch.end.endswith("status=failed")
 

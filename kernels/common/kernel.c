@@ -127,10 +127,19 @@ static bool run_sizes(const struct kernel *kernel, struct run *run, struct measu
     }
 }
 
+/* Each rank counted the bytes that it received. */
+static void add_up_bytes(struct measurement *m) {
+    uint64_t own[2] = {m->bytes_timed, m->bytes_checked}, all[2] = {0, 0};
+    MPI_Reduce(own, all, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    m->bytes_timed = all[0];
+    m->bytes_checked = all[1];
+}
+
 /* With the loops and repetitions of the original. */
 static bool run_original(const struct kernel *kernel, struct measurement *m) {
     char why[REASON_LENGTH] = "wrong data";
     bool correct = kernel->measure(m, why);
+    add_up_bytes(m);
     return all_ranks(kernel->name, correct, why);
 }
 

@@ -24,8 +24,8 @@ struct operation {
     const char *variant;    /* such as the tree's name; "-" for none */
     size_t size;            /* bytes per rank, set before any of the calls below */
     uint64_t useful_bytes;  /* what must reach its destination */
-    uint64_t wire_bytes;    /* all message bytes */
     uint64_t checked_bytes; /* of useful_bytes, looked at in every timed call */
+    uint64_t wire_bytes;    /* all message bytes */
     int levels;             /* how many levels perform fills; 0: none */
     const void *parameters; /* the kernel's own */
     bool idle;              /* this rank is idle: its times do not count */
@@ -77,7 +77,8 @@ struct kernel {
      * names their columns). Collective. */
     void (*look_further)(struct measurement *measurement);
     /* Or its original defines loops and repetitions: measures, prints its own rows on rank 0
-     * (describe names their columns), and returns whether the data on this rank are right. */
+     * (describe names their columns), counts the bytes that this rank received in timed messages,
+     * and returns whether the data on this rank are right. */
     bool (*measure)(struct measurement *measurement, char why[REASON_LENGTH]);
 };
 

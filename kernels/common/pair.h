@@ -65,13 +65,12 @@ struct ping_pongs {
     struct exchange *exchange; /* of the length to measure */
     struct ping_pong *best;    /* [servers]: of this rank as client; with itself: no loops */
     double turn_seconds;       /* seconds of this rank's turn as client, checks included */
-    bool correct;              /* data received by this rank; stays false */
-    char *why;                 /* [REASON_LENGTH], if not correct */
 };
 
-/* Measures all pairs, each time after an untimed round trip. A separate pass at the end checks the
- * data: checks in between cost up to a third of the bandwidth at 2 MB, since they evict the
- * messages from the caches. Collective. */
+/* Measures all pairs, each time after an untimed round trip. The ends of all messages are checked,
+ * and all bytes of short ones (exchange_intact). A separate pass at the end checks all bytes of
+ * longer ones: checks in between cost up to a third of the bandwidth at 2 MB, since they evict the
+ * messages from the caches. Wrong data are the exchange's fault. Collective. */
 void ping_pong_measure(struct ping_pongs *ping_pongs);
 
 /* --- ping-pong of all pairs, one pair at a time; the receiver does not know the number of round
@@ -86,25 +85,36 @@ struct pair_timing {
     int passes;      /* over the pairs, while there is time; the least time counts */
 };
 
-/* The buffers of one rank; out holds the pattern of all its messages. */
+/* The buffers of one rank. out holds the pattern of all its messages and, at its ends, the sequence
+ * value of the next one. Since the other side returns what it received, the sender alone sees
+ * whether both messages of a round trip were right. */
 struct ping_buffers {
     size_t bytes;
     unsigned char *out, *in;
+    struct ends ends;
+    uint64_t value;                      /* of the next message */
+    struct end_words wrong;              /* of all messages returned so far */
+    bool correct;                        /* the bytes between the ends, where these were checked */
+    uint64_t bytes_timed, bytes_checked; /* of timed messages, both ways */
 };
 
 void ping_buffers_make(struct ping_buffers *buffers, size_t bytes, uint64_t seed);
 void ping_buffers_free(struct ping_buffers *buffers);
 
 /* The sender's side: round trips from and back to the calling rank; seconds of all. */
-double ping(const struct ping_buffers *buffers, int peer, int round_trips);
+double ping(struct ping_buffers *buffers, int peer, int round_trips);
 
 /* The same, timed: seconds of one message, one way, the least over the repetitions. None but the
  * first begins after until. */
-double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
+double ping_least(struct ping_buffers *buffers, const struct pair_timing *how, int peer,
                   int64_t until);
 
-/* One more round trip into memory cleared at both ends: whether the data come back intact. */
-bool ping_verify(const struct ping_buffers *buffers, int peer);
+/* Checks all bytes of the message returned last, and of one more round trip into memory cleared on
+ * both sides. */
+void ping_verify(struct ping_buffers *buffers, int peer);
+
+/* Whether all that this rank checked was right. */
+bool ping_intact(const struct ping_buffers *buffers);
 
 /* Passes the turn to measure from one rank to the next; -1: nobody had it. Called by all ranks. */
 void pass_turn(int rank, int before, int next);
@@ -119,7 +129,8 @@ struct pair_matrix {
     int ranks;
     long pairs, measured; /* ordered pairs; on rank 0 */
     double *seconds;      /* on rank 0 the matrix of one-way times, NAN: not measured; else NULL */
-    bool correct;         /* of the data that this rank verified */
+    bool correct;         /* of the data that this rank checked */
+    uint64_t bytes_timed, bytes_checked; /* of the round trips that began on this rank */
 };
 
 /* Measures the pairs in the order of a prime stride, so that the pairs measured within the budget
@@ -195,7 +206,8 @@ struct contention {
 struct contentions {
     int count;
     struct contention of[MAX_CONTENTIONS]; /* the same on all ranks */
-    bool correct;                          /* of the data that this rank verified */
+    bool correct;                          /* of the data that this rank checked */
+    uint64_t bytes_timed, bytes_checked;   /* of the round trips that began on this rank */
 };
 
 /* Random disjoint pairs, until the budget (seconds) is spent; at least four ranks. Collective. */

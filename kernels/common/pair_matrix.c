@@ -15,9 +15,17 @@
 enum { PING = 20, CLEAR, STOP, TURN };
 
 void ping_buffers_make(struct ping_buffers *buffers, size_t bytes, uint64_t seed) {
-    *buffers = (struct ping_buffers){bytes, allocate(bytes), allocate(bytes)};
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    *buffers = (struct ping_buffers){.bytes = bytes,
+                                     .out = allocate(bytes),
+                                     .in = allocate(bytes),
+                                     .ends = ends_of(bytes),
+                                     .value = sequence_start(seed, rank, rank, 0),
+                                     .correct = true};
     for (size_t i = 0; i < bytes; i++)
         buffers->out[i] = (unsigned char)(mix64(seed ^ mix64(i / 8)) >> i % 8 * 8);
+    ends_write(&buffers->ends, buffers->out, buffers->value);
 }
 
 void ping_buffers_free(struct ping_buffers *buffers) {
@@ -44,32 +52,57 @@ static void clear(const struct ping_buffers *buffers) {
         buffers->in[i] = (unsigned char)~buffers->in[i];
 }
 
-double ping(const struct ping_buffers *buffers, int peer, int round_trips) {
+/* The next message gets its value while the other side has the turn. */
+double ping(struct ping_buffers *buffers, int peer, int round_trips) {
     int count = (int)buffers->bytes;
     int64_t waited = waiting_so_far(), start = clock_now();
     for (int i = 0; i < round_trips; i++) {
+        uint64_t sent = buffers->value;
         MPI_Send(buffers->out, count, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
+        buffers->value = sent + SEQUENCE_STEP;
+        ends_write(&buffers->ends, buffers->out, buffers->value);
         MPI_Recv(buffers->in, count, MPI_BYTE, peer, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        ends_look(&buffers->ends, buffers->in, sent, &buffers->wrong);
     }
     int64_t duration = clock_now() - start;
     hits_count(waited, duration);
     return (double)duration * 1e-9;
 }
 
-double ping_least(const struct ping_buffers *buffers, const struct pair_timing *how, int peer,
+static double timed(struct ping_buffers *buffers, int peer, int round_trips) {
+    uint64_t messages = 2 * (uint64_t)round_trips;
+    buffers->bytes_timed += messages * buffers->bytes;
+    buffers->bytes_checked += messages * ends_bytes(buffers->bytes);
+    return ping(buffers, peer, round_trips);
+}
+
+double ping_least(struct ping_buffers *buffers, const struct pair_timing *how, int peer,
                   int64_t until) {
     double least = INFINITY;
     ping(buffers, peer, how->warm_up);
     for (int i = 0; i < how->repetitions && (i == 0 || clock_now() < until); i++)
-        least = fmin(least, ping(buffers, peer, how->round_trips));
+        least = fmin(least, timed(buffers, peer, how->round_trips));
     return least / (2.0 * how->round_trips);
 }
 
-bool ping_verify(const struct ping_buffers *buffers, int peer) {
+/* What lies between the ends; in brought back what out still holds. */
+static void check_middle(struct ping_buffers *buffers) {
+    size_t ends = ends_bytes(buffers->bytes);
+    if (memcmp(buffers->in + END_BYTES, buffers->out + END_BYTES, buffers->bytes - ends) != 0)
+        buffers->correct = false;
+}
+
+void ping_verify(struct ping_buffers *buffers, int peer) {
+    check_middle(buffers);
+    buffers->bytes_checked += 2 * (buffers->bytes - ends_bytes(buffers->bytes));
     signal_peer(peer, CLEAR);
     clear(buffers);
     ping(buffers, peer, 1);
-    return memcmp(buffers->in, buffers->out, buffers->bytes) == 0;
+    check_middle(buffers);
+}
+
+bool ping_intact(const struct ping_buffers *buffers) {
+    return buffers->correct && buffers->wrong.head == 0 && buffers->wrong.tail == 0;
 }
 
 void ping_stop(int peer) { signal_peer(peer, STOP); }
@@ -96,7 +129,6 @@ struct tour {
     bool both_ways;
     int64_t end;     /* this rank's clock: no pair begins later */
     double *seconds; /* [ranks]: one way, from this rank to each */
-    bool correct;
 };
 
 /* The sender's side of one pair; when time is up the pair stays as it is. */
@@ -105,7 +137,8 @@ static void measure_pair(struct tour *tour, int peer) {
         bool first = isnan(tour->seconds[peer]);
         double least = ping_least(&tour->buffers, tour->how, peer, tour->end);
         tour->seconds[peer] = fmin(tour->seconds[peer], least); /* ignores NAN */
-        tour->correct = (!first || ping_verify(&tour->buffers, peer)) && tour->correct;
+        if (first)
+            ping_verify(&tour->buffers, peer);
     }
     ping_stop(peer);
 }
@@ -155,7 +188,7 @@ static bool another_pass(const struct tour *tour, double budget) {
 
 void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed) {
-    struct tour tour = {.how = how, .both_ways = both_ways, .correct = true};
+    struct tour tour = {.how = how, .both_ways = both_ways};
     int before = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &tour.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &tour.ranks);
@@ -168,8 +201,11 @@ void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *h
     tour.end = clock_now() + (int64_t)(budget * 1e9);
     for (int pass = 0; pass < how->passes && (pass == 0 || another_pass(&tour, budget)); pass++)
         visit_pairs(&tour, stride, &before);
-    *matrix = (struct pair_matrix){
-        .ranks = tour.ranks, .pairs = both_ways ? pairs : pairs / 2, .correct = tour.correct};
+    *matrix = (struct pair_matrix){.ranks = tour.ranks,
+                                   .pairs = both_ways ? pairs : pairs / 2,
+                                   .correct = ping_intact(&tour.buffers),
+                                   .bytes_timed = tour.buffers.bytes_timed,
+                                   .bytes_checked = tour.buffers.bytes_checked};
     gather(matrix, &tour);
     free(tour.seconds);
     ping_buffers_free(&tour.buffers);

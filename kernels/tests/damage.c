@@ -4,20 +4,23 @@
  *   DAMAGE=tail     the last byte of a message is lost (the memory keeps its old value)
  *   DAMAGE=unsort   swaps the first and the last eight bytes of a message
  *   DAMAGE=stale    nothing arrives (the memory keeps its old content); MPI_Recv only
- *   DAMAGE=ends     flips one bit of one message only, in its first or its last 8 bytes
- *   DAMAGE=count    no damage, but prints at the end how many messages it could have damaged
  *   DAMAGE=die      the victim exits silently when it is about to receive a message
  *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
+ *   DAMAGE=ends     changes one random byte among the first or the last eight of exactly one
+ *                   message, the one after DAMAGE_AFTER; blocks of MPI_Gather count as messages
+ *   DAMAGE=count    damages nothing
+ *   DAMAGE_SEED     of the random byte (0)
  *   DAMAGE_RANK     the victim, the rank that receives (0)
- *   DAMAGE_SEED     chooses the bit (0)
  * Which messages:
  *   DAMAGE_AFTER    this many received messages are left intact first (0)
+ *   DAMAGE_TIMES    only this many messages are damaged (all)
  *   DAMAGE_CALL     only messages received by this call, such as MPI_Sendrecv (any)
  *   DAMAGE_PEER     only messages from this rank (any)
  *   DAMAGE_TAG      only messages with this tag (any)
  *   DAMAGE_ABOVE    only messages with more bytes (any)
  *   DAMAGE_SMALLEST smaller messages stay intact (64: the kernels' synchronisation uses those)
+ * With ends and count the victim prints in MPI_Finalize how many messages those were.
  * And:
  *   MOST_PEERS      no damage, but aborts when MPI_Alltoallv sends to more ranks than this */
 #include <mpi.h>
@@ -47,6 +50,15 @@ static int bytes_of(int count, MPI_Datatype type) {
     return count * size;
 }
 
+static void change_an_end(unsigned char *bytes, int length, int number) {
+    srand((unsigned)setting("DAMAGE_SEED", 0));
+    int width = length < 8 ? length : 8, byte = rand() % width;
+    if (rand() % 2)
+        byte += length - width;
+    bytes[byte] ^= (unsigned char)(1 + rand() % 255);
+    fprintf(stderr, "damage: byte %d of the %d of message %d\n", byte, length, number);
+}
+
 static void exchange_ends(unsigned char *bytes, int length) {
     unsigned char first[8];
     memcpy(first, bytes, sizeof first);
@@ -54,36 +66,32 @@ static void exchange_ends(unsigned char *bytes, int length) {
     memcpy(bytes + length - sizeof first, first, sizeof first);
 }
 
-/* Once. */
-static void flip_at_an_end(unsigned char *bytes, int length) {
-    static int done;
-    unsigned chosen = 2654435761u * ((unsigned)setting("DAMAGE_SEED", 0) + 1u) >> 8;
-    int reach = length < 8 ? length : 8, offset = (int)(chosen / 16 % (unsigned)reach);
-    if (done++ == 0)
-        bytes[chosen % 2 ? offset : length - 1 - offset] ^= (unsigned char)(1 << chosen / 2 % 8);
-}
-
 /* One message that a call will receive. */
 struct message {
     unsigned char *bytes;
     int length;
     int due;            /* to be damaged */
+    int number;         /* among those that match, from 1; 0: does not match */
     unsigned char last; /* old value of its last byte */
 };
 
-static int seen; /* messages that pass the filters */
+static int matched; /* messages */
 
-static int is_due(const char *call, int length, int peer, int tag) {
+static int matches(const char *call, int length, int peer, int tag) {
     const char *only = getenv("DAMAGE_CALL");
     return length > 0 && length >= smallest() && (only == NULL || strcmp(only, call) == 0) &&
            peer == setting("DAMAGE_PEER", peer) && tag == setting("DAMAGE_TAG", tag) &&
-           length > setting("DAMAGE_ABOVE", 0) && ++seen > setting("DAMAGE_AFTER", 0);
+           length > setting("DAMAGE_ABOVE", 0);
 }
 
 static struct message expect(const char *call, void *buffer, int count, MPI_Datatype type, int peer,
                              int tag) {
     int length = bytes_of(count, type);
-    struct message message = {buffer, length, is_due(call, length, peer, tag), 0};
+    struct message message = {buffer, length, 0, 0, 0};
+    if (matches(call, length, peer, tag))
+        message.number = ++matched;
+    int after = message.number - setting("DAMAGE_AFTER", 0);
+    message.due = message.number > 0 && after > 0 && after <= setting("DAMAGE_TIMES", after);
     if (message.due && asked_for("die"))
         _exit(3);
     if (message.due)
@@ -100,8 +108,8 @@ static void damage(const struct message *message) {
         message->bytes[message->length - 1] = message->last;
     if (asked_for("unsort"))
         exchange_ends(message->bytes, message->length);
-    if (asked_for("ends"))
-        flip_at_an_end(message->bytes, message->length);
+    if (asked_for("ends") && message->number == setting("DAMAGE_AFTER", 0) + 1)
+        change_an_end(message->bytes, message->length, message->number);
 }
 
 /* Memory for messages that must not reach the caller. */
@@ -189,24 +197,34 @@ int MPI_Send(const void *buffer, int count, MPI_Datatype type, int to, int tag, 
     return PMPI_Send(buffer, count, type, to, tag, comm);
 }
 
+/* One message from each rank but the root, whose own block is in place. */
+static void damage_gathered(unsigned char *bytes, int count, MPI_Datatype type, int ranks,
+                            int root) {
+    int length = bytes_of(count, type);
+    for (int peer = 0; peer < ranks; peer++) {
+        if (peer == root)
+            continue;
+        struct message message =
+            expect("MPI_Gather", bytes + (size_t)peer * (size_t)length, count, type, peer, -1);
+        damage(&message);
+    }
+}
+
 int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
                MPI_Datatype to_type, int root, MPI_Comm comm) {
     int result = PMPI_Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
-    int ranks, length = bytes_of(to_count, to_type);
+    int ranks, rank, length = bytes_of(to_count, to_type);
     MPI_Comm_size(comm, &ranks);
+    MPI_Comm_rank(comm, &rank);
     if (asked_for("gather") && length >= smallest())
         ((unsigned char *)to)[(size_t)ranks * (size_t)length - 1] ^= 1;
-    /* The last block only: its rank sends it to the root. */
-    struct message message = {(unsigned char *)to + (size_t)(ranks - 1) * (size_t)length, length, 0,
-                              0};
-    if (asked_for("ends") || asked_for("count"))
-        message.due = is_due("MPI_Gather", length, ranks - 1, -1);
-    damage(&message);
+    if (rank == root && (asked_for("ends") || asked_for("count")))
+        damage_gathered(to, to_count, to_type, ranks, root);
     return result;
 }
 
 int MPI_Finalize(void) {
-    if (asked_for("count"))
-        fprintf(stderr, "damage.so: %d messages\n", seen);
+    if (asked_for("ends") || asked_for("count"))
+        fprintf(stderr, "damage: %d messages matched\n", matched);
     return PMPI_Finalize();
 }

@@ -159,6 +159,43 @@ static int check_data(void) {
            data_differs(bytes, 64, 8, 3, 160) == 64;
 }
 
+static bool ends_differ(const struct ends *ends, const unsigned char *bytes, uint64_t value) {
+    struct end_words wrong = {0, 0};
+    ends_look(ends, bytes, value, &wrong);
+    return wrong.head != 0 || wrong.tail != 0;
+}
+
+/* At every length, 0 B too: every damaged byte of the ends is found, none between or behind them;
+ * so are the values before and after, and swapped ends. */
+static int check_ends(void) {
+    const uint64_t value = sequence_start(7, 3, 4, 0);
+    for (size_t length = 0; length <= 48; length++) {
+        unsigned char bytes[64] = {0};
+        struct ends ends = ends_of(length);
+        ends_write(&ends, bytes, value);
+        if (ends_differ(&ends, bytes, value))
+            return 1;
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            bool end = i < length && (i < END_BYTES || i + END_BYTES >= length);
+            bytes[i] ^= 1;
+            if (ends_differ(&ends, bytes, value) != end)
+                return 1;
+            bytes[i] ^= 1;
+        }
+        if (length == 0)
+            continue;
+        for (int step = 1; step < 256; step++)
+            if (!ends_differ(&ends, bytes, value + (uint64_t)step * SEQUENCE_STEP))
+                return 1;
+        struct end_words words = ends_get(&ends, bytes);
+        ends_put(&ends, bytes, (struct end_words){words.tail, words.head});
+        if (length >= 2 * END_BYTES && !ends_differ(&ends, bytes, value))
+            return 1;
+    }
+    return sequence_start(7, 3, 4, 0) == sequence_start(7, 4, 3, 0) ||
+           sequence_start(7, 3, 4, 0) == sequence_start(7, 3, 4, 1);
+}
+
 /* Messages follow one another and never pass the end. */
 static int check_walk(void) {
     struct walk walk = {.capacity = 6 * (100 + ALIGNMENT)};
@@ -189,7 +226,7 @@ int main(int argc, char **argv) {
     else if (strcmp(what, "plan") == 0 && argc == 5)
         show_plan(atof(argv[2]), atof(argv[3]), atof(argv[4]));
     else if (strcmp(what, "data") == 0)
-        return check_data() || check_walk();
+        return check_data() || check_ends() || check_walk();
     else
         return 2;
     return 0;
