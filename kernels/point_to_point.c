@@ -255,7 +255,9 @@ static double look(struct measurement *m, const struct series *s) {
     int64_t start = clock_now();
     for (int i = 0; i < s->block; i++)
         s->operation->perform(s->operation, NULL);
-    return (double)(clock_now() - start) * 1e-9 / s->block;
+    double seconds = (double)(clock_now() - start) * 1e-9 / s->block;
+    measure_check(m, s);
+    return seconds;
 }
 
 struct pair_times {
