@@ -286,6 +286,15 @@ def test_half_a_counter_of_infiniband_proves_nothing() -> None:
     assert "port_rcv_data of blue1 was not read before and after the run" in reasons
 
 
+def test_a_gather_needs_one_direction_of_infiniband() -> None:
+    columns: dict[str, list[float | None]] = {"size": [65536.0], "samples": [2000.0], "time": [1e-5]}
+    gather = (Series("tree_gather", 2, columns),)
+    counted = ports(mlx5_0=(277_000_000, 200_000))
+    text = between_nodes(SILENT_RANKS, counted, claim=DEVICE_CLAIM)
+    assert judged(text, INTEL_IBV, gather)[0] == VERIFIED
+    assert judged(text, INTEL_IBV, LARGE)[0] == CONTRADICTED
+
+
 def test_shared_memory_on_a_node_with_infiniband() -> None:
     """Silent sockets do not exclude InfiniBand: its ports must have been quiet, or the library says so."""
     for counts, expected in (((0, 0), VERIFIED), ((277_000_000, 0), VERIFIED), (ENOUGH, UNVERIFIED)):
@@ -294,6 +303,8 @@ def test_shared_memory_on_a_node_with_infiniband() -> None:
         assert verdict == expected, reasons
         assert judged(text, INTEL_SHM, LARGE)[0] == VERIFIED
     assert judged(shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), "", SMALL)[0] == UNVERIFIED
+    lost = ports(mlx5_0=(0, 0)).replace("node blue1 after.ib.mlx5_0.port_rcv_data=0\n", "")
+    assert judged(shm(SILENT_RANKS, lost), "", LARGE)[0] == UNVERIFIED
 
 
 def test_lost_counters_do_not_matter_beside_whole_accounts() -> None:
