@@ -68,7 +68,7 @@ systems:
 host_groups:
   local: {{system: here}}
 benchmarks:
-  PingPong: {{arguments: -iter 200 -time 5 -msglog 0:16 PingPong}}
+  PingPong: {{arguments: -iter 700 -time 5 -msglog 0:16 PingPong}}
   tree_gather: {{arguments: --tree natural --min-size 1B --max-size 64KiB --budget 1}}
 matrix:
   - {{host_groups: local, placements: SHM-1, benchmarks: {benchmark}}}

@@ -115,9 +115,9 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
 
 
 def _connection(fields: list[str]) -> Connection | None:
-    if len(fields) != 7:
+    if len(fields) < 7:
         return None
-    interface, address, port, peer, peer_port, *counts = fields
+    interface, address, port, peer, peer_port, *counts = fields[:7]
     sent, received = map(number, counts)
     if None in (number(port), number(peer_port)) or sent is None or received is None:
         return None
