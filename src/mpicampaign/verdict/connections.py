@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.verdict.findings import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from mpicampaign.verdict.evidence import Evidence
 
 _SUM = "end.tcp_sum."
+LOOPBACK = "lo"
+# A connection that lost the race with its peer's carried 43 B at most, one with a single message more.
+LOST_RACE_BYTES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(NamedTuple):
     """One end of a TCP connection; bytes without retransmission, ``ends`` its own and the other address."""
 
     interface: str
@@ -25,42 +28,77 @@ class Connection:
     received: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Bytes that each rank sent to other ranks over TCP, by interface."""
+class Moved(NamedTuple):
+    """Bytes that a rank sent to other ranks over one interface, and received from them."""
 
-    by_rank: Mapping[int, Mapping[str, int]]
+    rank: int
+    interface: str
+    sent: int
+    received: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """What the ranks sent each other over TCP.
+
+    ``unpaired``: the most that a rank moved over connections whose other end no rank reports (B): those to
+    the launcher, and those of ranks whose addresses are translated between them.
+    """
+
+    moved: tuple[Moved, ...]
+    unpaired: int = 0
 
     @property
-    def interfaces(self) -> dict[str, int]:
-        """Bytes of all ranks by interface."""
-        sums: dict[str, int] = {}
-        for of_rank in self.by_rank.values():
-            for name, count in of_rank.items():
-                sums[name] = sums.get(name, 0) + count
-        return sums
+    def total(self) -> int:
+        """Bytes that all ranks sent; one way, where an end was not seen."""
+        return max(sum(each.sent for each in self.moved), sum(each.received for each in self.moved))
+
+    @property
+    def interfaces(self) -> Counter[str]:
+        """Bytes that the ranks sent and received over each interface of theirs."""
+        found: Counter[str] = Counter()
+        for each in self.moved:
+            found[each.interface] += each.sent + each.received
+        return found
+
+    def carried(self, ranks: Container[int], without: str = "") -> int:
+        """Bytes that these ranks moved, the larger of both directions; without those of one interface."""
+        theirs = [each for each in self.moved if each.rank in ranks and each.interface != without]
+        return max(sum(each.sent for each in theirs), sum(each.received for each in theirs))
 
 
-def sent_over_tcp(evidence: Evidence) -> Sent | None:
+def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
     """What the ranks sent each other; None where a rank has no whole account of its sockets.
 
     A connection is the ranks' own when another rank reports the same pair of addresses; the others lead to
-    the launcher. Beyond a number of connections a rank records sums: a launcher has not so many.
+    the launcher. Beyond a number of connections a rank records sums, without addresses. Then all connections
+    count: a launcher has few, which carry little.
     """
     accounts = {rank: _connections(seen) for rank, seen in evidence.ranks.items()}
     if not accounts or None in accounts.values():
         return None
-    known = {rank: found for rank, found in accounts.items() if found is not None}
-    received = {each.ends: each.received for found in known.values() for each in found}
-    sums: dict[int, dict[str, int]] = {}
-    for rank, found in known.items():
-        of_rank = sums.setdefault(rank, _sums(evidence.ranks[rank]))
-        for each in found:
-            mirrored = received.get((each.ends[1], each.ends[0]))
-            if mirrored is not None:
-                # Old kernels count what was acknowledged, which lags behind what the other end has.
-                of_rank[each.interface] = of_rank.get(each.interface, 0) + max(each.sent, mirrored)
-    return Sent(sums)
+    known = [(rank, each) for rank, found in accounts.items() for each in found or ()]
+    ends = {(_where(evidence, rank, each), each.ends): (rank, each) for rank, each in known}
+    sums = [Moved(rank, *each) for rank, seen in evidence.ranks.items() for each in _sums(seen)]
+    moved, unpaired = list(sums), Counter[int]()
+    for rank, each in known:
+        if max(each.sent, each.received) <= LOST_RACE_BYTES:
+            continue
+        peer, other = ends.get((_where(evidence, rank, each), each.ends[::-1]), (rank, each))
+        if peer != rank:
+            # Old kernels count what was acknowledged, which lags behind what the other end has.
+            sent, received = max(each.sent, other.received), max(each.received, other.sent)
+            moved.append(Moved(rank, each.interface, sent, received))
+        elif sums:
+            moved.append(Moved(rank, each.interface, each.sent, each.received))
+        else:
+            unpaired[rank] += max(each.sent, each.received)
+    return Exchanged(tuple(moved), max(unpaired.values(), default=0))
+
+
+def _where(evidence: Evidence, rank: int, connection: Connection) -> str:
+    """The host whose addresses a connection names: loopback addresses are the same on every host."""
+    return evidence.host_of(rank) if connection.interface == LOOPBACK else ""
 
 
 def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
@@ -68,29 +106,39 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
     if count is None or "end.tcp_lost" in seen:
         return None
     found = [_connection(seen[key].split()) for key in seen if key.startswith("end.tcp.")]
-    sums = [_sum(seen[key]) for key in seen if key.startswith(_SUM)]
+    summed = [_sum(seen[key]) for key in seen if key.startswith(_SUM)]
     whole = [each for each in found if each is not None]
-    summed = [each[0] for each in sums if each is not None]
-    if len(whole) < len(found) or len(summed) < len(sums):
+    sums = [each[0] for each in summed if each is not None]
+    if len(whole) < len(found) or len(sums) < len(summed):
         return None
-    return whole if len(whole) + sum(summed) == count else None
+    return whole if len(whole) + sum(sums) == count else None
 
 
 def _connection(fields: list[str]) -> Connection | None:
-    if len(fields) != 7 or not all(fields[i].isdecimal() for i in (2, 4, 5, 6)):
+    if len(fields) < 7:
         return None
-    interface, address, port, peer, peer_port, sent, received = fields
-    return Connection(interface, (f"{address} {port}", f"{peer} {peer_port}"), int(sent), int(received))
+    interface, address, port, peer, peer_port, *counts = fields[:7]
+    sent, received = map(number, counts)
+    if None in (number(port), number(peer_port)) or sent is None or received is None:
+        return None
+    return Connection(_device(interface), (f"{address} {port}", f"{peer} {peer_port}"), sent, received)
 
 
-def _sum(value: str) -> tuple[int, int] | None:
-    """Connections and bytes sent of a line of sums; None where it is damaged."""
+def _device(interface: str) -> str:
+    """Further addresses of an interface may have labels: ``eth0:1``."""
+    return interface.partition(":")[0]
+
+
+def _sum(value: str) -> tuple[int, int, int] | None:
+    """Connections, bytes sent and bytes received of a line of sums; None where it is damaged."""
     fields = [number(field) for field in value.split()]
     if len(fields) != 3 or fields[0] is None or fields[1] is None or fields[2] is None:
         return None
-    return fields[0], fields[1]
+    return fields[0], fields[1], fields[2]
 
 
-def _sums(seen: Mapping[str, str]) -> dict[str, int]:
-    found = {key.removeprefix(_SUM): _sum(value) for key, value in seen.items() if key.startswith(_SUM)}
-    return {interface: each[1] for interface, each in found.items() if each is not None}
+def _sums(seen: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+    """Interface, bytes sent and bytes received of the connections that a rank summed up."""
+    for key in seen:
+        if key.startswith(_SUM) and (found := _sum(seen[key])):
+            yield _device(key.removeprefix(_SUM)), found[1], found[2]

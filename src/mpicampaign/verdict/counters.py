@@ -1,0 +1,175 @@
+"""The transport by what the nodes' counters of interfaces and InfiniBand ports moved by.
+
+They count the traffic of everybody on a node. So they decide about InfiniBand, for which ranks have no
+account, and about evidence without the ranks' own account of their sockets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
+from mpicampaign.verdict.payload import volume
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.verdict.payload import Payload
+
+# Traffic of a quiet node, and the payload from which counters are conclusive (measured: at most 12 kB during
+# a shared-memory run on the test cluster; NFS and monitoring need more room).
+NOISE_BYTES = 1_000_000
+TELLING_BYTES = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that a host's interfaces and InfiniBand ports counted during the run.
+
+    ``interfaces``: the larger of both directions. ``ports``: each direction. ``halves``: counters read once
+    only.
+    """
+
+    interfaces: dict[str, int]
+    ports: dict[str, tuple[int, ...]]
+    below: set[tuple[str, str]]
+    halves: tuple[str, ...] = ()
+
+    @property
+    def half_port(self) -> str:
+        """A counter of a port that was read once only; empty where there is none."""
+        return next((name for name in self.halves if name.startswith("ib.")), "")
+
+    def through(self, port: str, both: bool) -> int:
+        """What passed a port; ``both``: in each direction, for other people's traffic may have only one."""
+        counts = self.ports.get(port, ())
+        return (min if both else max)(counts, default=0)
+
+
+def traffic(evidence: Evidence, host: str) -> Traffic:
+    """The bytes that a host's counters moved by."""
+    node = evidence.nodes.get(host, {})
+    moved: dict[tuple[str, str], list[int]] = {}
+    halves = []
+    for key, value in node.items():
+        moment, _, rest = key.partition(".")
+        kind, _, counter = rest.partition(".")
+        if moment not in ("before", "after") or kind not in ("net", "ib"):
+            continue
+        before, after = number(value), number(node.get(f"after.{rest}", ""))
+        if before is None or after is None or f"before.{rest}" not in node:
+            halves.append(rest)
+        elif moment == "before":
+            moved.setdefault((kind, counter.rpartition(".")[0]), []).append(max(after - before, 0))
+    interfaces = {name: max(counts) for (kind, name), counts in moved.items() if kind == "net"}
+    # counted in units of 4 B
+    ports = {
+        name: tuple(4 * count for count in counts) for (kind, name), counts in moved.items() if kind == "ib"
+    }
+    pairs = [key.removeprefix("below.").partition("/") for key in node if key.startswith("below.")]
+    return Traffic(interfaces, ports, {(upper, lower) for upper, _, lower in pairs}, tuple(halves))
+
+
+def missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
+    """Every Linux kernel has these counters, so a missing one was lost or removed."""
+    for host, found in seen.items():
+        if found.halves:
+            return [
+                Finding(
+                    "counters", LACKS, f"{found.halves[0]} of {host} was not read before and after the run"
+                )
+            ]
+    if seen and not any(found.interfaces for found in seen.values()):
+        return [Finding("counters", LACKS, "no interface counters of the hosts of the ranks")]
+    return []
+
+
+def counter_findings(evidence: Evidence, seen: Mapping[str, Traffic], moved: Payload) -> list[Finding]:
+    """What the counters of each host say about the claimed transport."""
+    if moved.moved < TELLING_BYTES:
+        reason = f"only {moved.moved:.0f} B of payload, too little for counters"
+        return [Finding("counters", LACKS, reason)]
+    judges = {"shm": _judge_shared_memory, "ibv": _judge_infiniband}
+    judge = judges.get(evidence.claim["transport"], _judge_network)
+    return [judge(evidence, found, host, moved) for host, found in seen.items() if found.interfaces]
+
+
+def ports_may_have_carried(seen: Mapping[str, Traffic], moved: Payload) -> str:
+    """Why InfiniBand may have carried the messages instead of shared memory; empty where it did not."""
+    for host, found in seen.items():
+        if found.half_port:
+            return f"{found.half_port} of {host} was not read before and after the run"
+        if found.ports and moved.moved < TELLING_BYTES:
+            return f"{host} has InfiniBand, and {volume(moved.moved)} of payload are too little for counters"
+        for port in found.ports:
+            if (count := found.through(port, moved.both)) >= max(NOISE_BYTES, 0.1 * moved.moved):
+                return f"{port} of {host} counted {volume(count)}"
+    return ""
+
+
+def _judge_shared_memory(evidence: Evidence, seen: Traffic, host: str, moved: Payload) -> Finding:
+    """No interface may have carried the payload; less than that may be other traffic."""
+    ports = {port: seen.through(port, both=False) for port in seen.ports}
+    for name, count in [*seen.interfaces.items(), *ports.items()]:
+        if count < max(NOISE_BYTES, 0.1 * moved.moved):
+            continue
+        reason = f"interface {name} of {host} counted {volume(count)}, though shm was claimed"
+        if moved.close and 0.9 * moved.moved <= count <= moved.most:
+            return Finding("counters", CONTRADICTS, reason)
+        return Finding("counters", LACKS, reason + "; that may be other traffic")
+    return Finding("counters", SUPPORTS, f"{volume(moved.moved)} of payload, no interface carried it")
+
+
+def _judge_infiniband(evidence: Evidence, seen: Traffic, host: str, moved: Payload) -> Finding:
+    """The claimed device must have carried the payload in each direction that the benchmark uses."""
+    device, least = evidence.claim.get("device", ""), moved.least.get(host, 0.0)
+    place = f"InfiniBand device {device}" if device else "InfiniBand ports"
+    if seen.half_port:
+        return Finding("counters", LACKS, f"{seen.half_port} of {host} was not read before and after the run")
+    if not seen.ports:
+        return Finding("counters", LACKS, f"{host} has no counters of {place}")
+    counts = {port: seen.through(port, moved.both) for port in seen.ports}
+    carried = counts.get(device, 0) if device else sum(counts.values())
+    counted = f"{place} of {host} counted {volume(carried)}"
+    if carried < 0.9 * least:
+        return Finding("counters", CONTRADICTS, f"{counted}, but {volume(least)} of payload moved")
+    if carried < max(NOISE_BYTES, 0 if least else 0.9 * moved.moved):
+        return Finding("counters", LACKS, f"{counted}; the traffic of this benchmark is not known")
+    others = [port for port, count in counts.items() if device not in ("", port) and count >= 0.3 * carried]
+    if others:
+        return Finding("counters", LACKS, f"{counted}, {others[0]} {volume(counts[others[0]])}")
+    return Finding("counters", SUPPORTS, f"{volume(moved.moved)} of payload; {counted}")
+
+
+def _judge_network(evidence: Evidence, seen: Traffic, host: str, moved: Payload) -> Finding:
+    """The claimed interface must have carried the payload, and no other a share of it."""
+    claimed, named = evidence.claim["transport"], evidence.claim.get("interface", "")
+    carried = seen.interfaces.get(named, 0)
+    place = f"interface {named or '(none named)'}"
+    least = moved.least.get(host, 0.0)
+    other = _other_interface(evidence, seen, max(carried, least, moved.moved))
+    if carried < 0.9 * least:
+        reason = f"{place} of {host} counted {volume(carried)}, but {volume(least)} of payload moved"
+        reason += f"; interface {other} counted {volume(seen.interfaces[other])}" if other else ""
+        return Finding("counters", CONTRADICTS, reason)
+    if other:
+        counted = f"interface {other} of {host} counted {volume(seen.interfaces[other])}"
+        reason = f"{counted}, though {claimed} was claimed" + (f" over {named}" if named else "")
+        return Finding("counters", CONTRADICTS, reason)
+    if carried < max(NOISE_BYTES, 0.9 * moved.moved if not least else 0):
+        reason = f"{place} of {host} counted {volume(carried)}; the traffic of this benchmark is not known"
+        return Finding("counters", LACKS, reason)
+    return Finding("counters", SUPPORTS, f"{volume(moved.moved)} of payload, {volume(carried)} over {place}")
+
+
+def _other_interface(evidence: Evidence, seen: Traffic, carried: float) -> str:
+    """An interface that carried much of the traffic though the claim names another one; empty if none."""
+    named = evidence.claim.get("interface", "")
+    stacked = {pair for upper, lower in seen.below for pair in ((upper, lower), (lower, upper))}
+    allowed = {named, *(lower for upper, lower in stacked if upper == named)}
+    if (number(evidence.claim.get("ranks_per_node", "")) or 0) > 1:
+        allowed.add("lo")  # ranks of one node reach each other over it
+    limit = max(NOISE_BYTES, 0.3 * carried)
+    return next((n for n, count in seen.interfaces.items() if n not in allowed and count >= limit), "")
