@@ -22,7 +22,7 @@ from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=0 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
-LAUNCHER = "#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n"
+LAUNCHER = '#!/bin/bash\n[ "$1" != --version ] || exit\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n'
 
 
 def prepared(
