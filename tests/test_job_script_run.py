@@ -87,6 +87,21 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     assert exit_status(script.folder) == 124
 
 
+@pytest.mark.parametrize(
+    ("answer", "recorded"),
+    [(r"printf 'Some MPI\n\n  Version 1.2\n'", "Some MPI    Version 1.2"), ("sleep 60", ""), ("exit 1", "")],
+)
+def test_what_the_launcher_says_of_its_version(answer: str, recorded: str, tmp_path: Path) -> None:
+    """A launcher that does not answer stops no run."""
+    script = prepared(tmp_path, END).scripts[0]
+    launcher = tmp_path / "bin/mpirun"
+    launcher.write_text(launcher.read_text().replace("|| exit\n", f"|| {{ {answer}; exit; }}\n"))
+    assert execute(script) == 0
+    job = evidence(script).job
+    assert (job["launcher_version"], job["program_kind"]) == (recorded, "script #!/bin/bash")
+    assert left_of(tmp_path) == []
+
+
 def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
     """Its helpers are no ranks, and have no variable of a rank."""
     helper = """bash -c "trap '' TERM; for n in {1..100}; do sleep 0.1; done" &\nexit 3\n"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.mpis import MPIS, launcher_version, library_title, version_option
+from mpicampaign.mpis import MPIS, launcher_version, library_title, library_version, version_option
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
 from mpicampaign.verdict.judge import judge
@@ -180,7 +180,7 @@ def test_the_library_that_the_ranks_mapped(
     found = findings(PROGRAMS, library_lines(0, says) + library_lines(1, says), *changes)
     assert (found[-1].kind, found[-1].outcome) == (kind, outcome), found
     if outcome == CONTRADICTS:
-        shown = says.replace("?", " ")
+        shown = library_version(says.replace("?", " "))
         claimed = library_title(mpi) if kind == "MPI library" else launcher_version(mpi, launcher)
         assert shown in found[-1].reason
         assert claimed in found[-1].reason

@@ -27,7 +27,8 @@ class Library(NamedTuple):
     says: str
 
     def __str__(self) -> str:
-        return f"{self.path} ({self.says or 'of unknown version'}, {self.content[:_SHOWN]})"
+        name = library_version(self.says) or self.says or "of unknown version"
+        return f"{self.path} ({name}, {self.content[:_SHOWN]})"
 
 
 def software_findings(evidence: Evidence) -> list[Finding]:
