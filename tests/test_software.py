@@ -204,6 +204,10 @@ def test_the_library_below_the_prefix() -> None:
     found = findings(PROGRAMS, LIBRARIES, ("claim libraries=", "claim libraries=1234"))
     assert outcomes(found)[1:] == [("MPI library", CONTRADICTS)]
     assert "below the prefix lies 1234" in found[1].reason
+    abi = LIBRARIES.replace("libmpi.so.12", "libmpi_abi.so.1")
+    assert outcomes(findings(PROGRAMS, abi, ("claim libraries=", "claim libraries=1234"))) == outcomes(
+        findings()
+    )
 
 
 def test_only_the_librarys_own_launcher_is_asked_for_its_version() -> None:

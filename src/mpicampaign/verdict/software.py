@@ -148,9 +148,9 @@ def _kind(evidence: Evidence, mapped: Library) -> list[Finding]:
 
 
 def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
-    """It is one of the libraries that lay below the system's prefix when the script was rendered."""
+    """It is one of the libmpi.so* that lay below the system's prefix when the script was rendered."""
     known = evidence.claim.get("libraries", "").split()
-    if not known or mapped.content in known:
+    if not known or mapped.content in known or not _name(mapped.path).startswith("libmpi.so"):
         return []
     ids = ", ".join(each[:_SHOWN] for each in known)
     return [
