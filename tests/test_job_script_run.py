@@ -22,7 +22,7 @@ from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=0 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
-LAUNCHER = "#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n"
+LAUNCHER = '#!/bin/bash\n[ "$1" != --version ] || exit\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n'
 
 
 def prepared(
@@ -85,6 +85,21 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
     assert exit_status(script.folder) == 124
+
+
+@pytest.mark.parametrize(
+    ("answer", "recorded"),
+    [(r"printf 'Some MPI\n\n  Version 1.2\n'", "Some MPI    Version 1.2"), ("sleep 60", ""), ("exit 1", "")],
+)
+def test_what_the_launcher_says_of_its_version(answer: str, recorded: str, tmp_path: Path) -> None:
+    """A launcher that does not answer stops no run."""
+    script = prepared(tmp_path, END).scripts[0]
+    launcher = tmp_path / "bin/mpirun"
+    launcher.write_text(launcher.read_text().replace("|| exit\n", f"|| {{ {answer}; exit; }}\n"))
+    assert execute(script) == 0
+    job = evidence(script).job
+    assert (job["launcher_version"], job["program_kind"]) == (recorded, "script #!/bin/bash")
+    assert left_of(tmp_path) == []
 
 
 def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; tcp over eth0
 ranks_per_node=1 sockets=0 binding=core interface=eth0 device=''
-rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK
+rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK version_option=--version
 evidence_library=/home/user/mpicampaign/build/cloud/0123456789ab/evidence.so
 hosts=(vm275.nubes.stfc.ac.uk vm15.nubes.stfc.ac.uk)
 exported=(PATH LD_LIBRARY_PATH OMPI_MCA_btl_base_verbose OMPI_MCA_bml_base_verbose OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include)

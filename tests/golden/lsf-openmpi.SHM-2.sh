@@ -24,7 +24,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; shm
 ranks_per_node=2 sockets=2 binding=core interface='' device=''
-rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK
+rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK version_option=--version
 evidence_library=/home/user/mpicampaign/build/lsf-openmpi/0123456789ab/evidence.so
 
 # The run: at most 2400 s; a complete output has a line for each of these patterns

@@ -17,7 +17,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; tcp over eth0
 ranks_per_node=1 sockets=0 binding=core interface=eth0 device=''
-rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
+rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID version_option=--version
 evidence_library=/home/user/mpicampaign/build/shell-intelmpi/0123456789ab/evidence.so
 hosts=(node1 node2)
 exported=(I_MPI_DEBUG I_MPI_PIN I_MPI_FABRICS FI_PROVIDER FI_TCP_IFACE)

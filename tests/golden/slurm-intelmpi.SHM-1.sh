@@ -25,7 +25,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; shm
 ranks_per_node=2 sockets=1 binding=core interface='' device=''
-rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
+rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID version_option=--version
 evidence_library=/home/user/mpicampaign/build/slurm-intelmpi/0123456789ab/evidence.so
 
 # The run: at most 2400 s; a complete output has a line for each of these patterns

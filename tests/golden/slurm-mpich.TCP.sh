@@ -26,7 +26,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; tcp over eth0
 ranks_per_node=1 sockets=0 binding=core interface=eth0 device=''
-rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID
+rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID version_option=--version
 evidence_library=/home/user/mpicampaign/build/slurm-mpich/0123456789ab/evidence.so
 
 # The run: at most 2400 s; a complete output has a line for each of these patterns

@@ -26,7 +26,7 @@ program=/apps/imb/IMB-MPI1
 
 # Placement: each rank bound to one core by the node's own topology; ibv over mlx5_0
 ranks_per_node=1 sockets=0 binding=core interface='' device=mlx5_0
-rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK
+rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK version_option=--version
 evidence_library=/home/user/mpicampaign/build/slurm-openmpi/0123456789ab/evidence.so
 
 # The run: at most 2400 s; a complete output has a line for each of these patterns

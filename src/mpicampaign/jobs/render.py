@@ -22,7 +22,7 @@ from mpicampaign.jobs.launchers import (
     rank_variables,
     transport_settings,
 )
-from mpicampaign.mpis import prefix_variables
+from mpicampaign.mpis import prefix_variables, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
@@ -210,7 +210,8 @@ def _counted(count: int, noun: str) -> str:
 
 def _placement(run: Run) -> dict[str, Any]:
     """The placement, for the ranks and the evidence of their node."""
-    job, placement = run.job, run.job.placement
+    job, placement, mpi = run.job, run.job.placement, run.job.system.mpi
+    evidence = job.system.evidence
     rank_variable, local_rank_variable = rank_variables(job.system)
     bound = {
         "core": "each rank bound to one core by the node's own topology",
@@ -228,6 +229,7 @@ def _placement(run: Run) -> dict[str, Any]:
         "rank_variable": rank_variable,
         "local_rank_variable": local_rank_variable,
         "evidence_library": run.evidence_library,
+        "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",
     }
 
 

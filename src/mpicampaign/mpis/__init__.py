@@ -11,6 +11,7 @@ from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
 
     from mpicampaign.mpis.mpi import Launcher
@@ -87,11 +88,36 @@ def library_of_mpirun(version: str) -> str:
 
 def library_version(text: str) -> str:
     """Name and version in the library's output, ``Intel MPI 2021.18.1``; empty where there is no version."""
-    patterns = {library.title: library.version for library in MPIS.values() if library.version}
-    for title, pattern in patterns.items():
-        if found := pattern.search(text):
-            return f"{title} {found[found.lastindex or 1]}"
+    for library in MPIS.values():
+        if library.version and (found := _last_group(library.version, text)):
+            return f"{library.title} {found}"
     return ""
+
+
+def library_title(name: str) -> str:
+    """What a library calls itself; empty where nothing is known about that."""
+    library = MPIS.get(name)
+    return library.title if library and library.version else ""
+
+
+def launcher_version(name: str, text: str) -> str:
+    """The version that the launcher of a library prints; empty where there is none."""
+    library = MPIS.get(name)
+    return _last_group(library.launcher_version, text) if library and library.launcher_version else ""
+
+
+def version_option(name: str, launcher: str, command: str) -> str:
+    """The option that makes a launch command print the library's version; empty where it may do otherwise."""
+    library = MPIS.get(name)
+    if not library or not library.launcher_version or launcher != library.launcher.name:
+        return ""
+    program = command.rpartition("/")[2].partition(".")[0]  # of mpiexec.hydra, mpirun.openmpi
+    return "--version" if program in library.launcher.commands else ""
+
+
+def _last_group(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return str(found[found.lastindex or 1]) if found else ""
 
 
 def reported_transports(name: str, output: str) -> set[str] | None:

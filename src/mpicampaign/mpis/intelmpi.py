@@ -56,6 +56,7 @@ MPI = MpiLibrary(
         r"Intel\(R\) MPI Library,? (?:Version )?(\d[\w.]*(?: Update \d+)?)|"
         r"Intel\(R\) MPI Library for [^\n]{1,30}?Version (\d[\w.]*(?: Update \d+)?)"
     ),
+    launcher_version=re.compile(r"Intel\(R\) MPI Library for [^\n]{1,30}?Version (\d[\w.]*(?: Update \d+)?)"),
     report=_report,
     of_module=lambda module: "intelmpi" if _MODULE.search(module) else None,
     mpirun_says=re.compile(r"Intel\(R\) MPI"),

@@ -66,7 +66,9 @@ class MpiLibrary:
         use and report each transport. ``{interface}`` and ``{device}`` are replaced by those of the fabric.
     measurement : raised by hand when the way of measuring changes, with a line of history in
         docs/formats.md: every finished run of the library is then due again.
-    version : finds the version in the library's output, as its last group.
+    version : finds the version in the library's output and in its MPI_Get_library_version, as its last group.
+    launcher_version : finds it in what its launcher prints with ``--version``, on one line; without it, job
+        scripts do not ask.
     report : the transports (shm, tcp, ibv) between different ranks that the library reports in a run's
         output; None where it reports nothing. docs/method.md lists the versions for which this is known.
     reports_by_ucx : whether it is UCX that reports, which does not name the MPI library.
@@ -86,6 +88,7 @@ class MpiLibrary:
     settings: Mapping[str, Any]
     measurement: int = 1
     version: re.Pattern[str] | None = None
+    launcher_version: re.Pattern[str] | None = None
     report: Callable[[str], set[str] | None] | None = None
     reports_by_ucx: bool = False
     over_ucx: str = ""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _MODULE = re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)
 _LANE = re.compile(r"(\w+)/\w+")
 _VERSION = re.compile(r"MPICH Version\s*:\s*(\d[\w.]*)")
+_HYDRA_VERSION = re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")
 _VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
 _UNBOUND = {"options": ["-bind-to", "none"]}
 
@@ -67,6 +68,7 @@ _OFI = MpiLibrary(
         },
     },
     version=_VERSION,
+    launcher_version=_HYDRA_VERSION,
     of_module=_of_module,
     mpirun_says=re.compile("HYDRA"),
     variables=_VARIABLES,
@@ -89,6 +91,7 @@ _UCX = MpiLibrary(
         },
     },
     version=_VERSION,
+    launcher_version=_HYDRA_VERSION,
     report=_report_of_ucx,
     reports_by_ucx=True,
     over_ucx="mpich-ucx",

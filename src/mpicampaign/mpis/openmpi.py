@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _MODULE = re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)
 _VERSION = re.compile(r"Open MPI v(\d[\w.]*)")
+# It names its tool where it is called by another name, such as Debian's mpirun.openmpi.
+_MPIRUN_VERSION = re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)")
 _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 
 
@@ -78,6 +80,7 @@ _4 = MpiLibrary(
     launcher=_MPIRUN,
     settings=_settings({"OMPI_MCA_btl_base_verbose": "100", "OMPI_MCA_bml_base_verbose": "100"}, "vader"),
     version=_VERSION,
+    launcher_version=_MPIRUN_VERSION,
     report=_report_of_4,
     of_module=_of_module,
     mpirun_says=re.compile(r"\(Open MPI\) [0-4](?![0-9])"),
@@ -90,6 +93,7 @@ _5 = MpiLibrary(
     launcher=_MPIRUN,
     settings=_settings({"OMPI_MCA_ompi_display_comm": "mpi_init"}, "sm"),
     version=_VERSION,
+    launcher_version=_MPIRUN_VERSION,
     report=_report_of_5,
     over_ucx="openmpi-ucx",
     # PMIx proves nothing: Slurm starts either library with it

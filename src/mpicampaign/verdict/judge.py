@@ -17,6 +17,7 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings
 
 if TYPE_CHECKING:
@@ -324,6 +325,7 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _end,
     _script,
     _program,
+    software_findings,
     _settings,
     _ranks,
     _hosts,

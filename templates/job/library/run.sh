@@ -6,7 +6,7 @@
 # A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
-hosts=() exported=() further_settings='' refused=''
+hosts=() exported=() further_settings='' refused='' version_option=''
 export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
 read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
 
@@ -147,6 +147,7 @@ measure() {
         shift
     done
     shift 2
+    ask_version
     write_rank
     record_system
     record_environment
@@ -157,6 +158,7 @@ measure() {
     [ "$binding" != core ] || command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
     program=$(command -v "$program")
     record_command "$@"
+    record_version
     record_node before
 
     began=$SECONDS
@@ -195,12 +197,30 @@ give_up() { # KIND: WHY
 }
 # What is about to be launched, for comparison with the claim; it shows edited scripts.
 record_command() { # ARGUMENTS...
-    local name sum
+    local name sum first
     record "job launch=${launch[*]}"
     record "job program=$program"
     record "job arguments=$*"
+    read -rn 200 first <"$program" 2>/dev/null
+    case $first in
+        $'\x7fELF'*) record "job program_kind=binary" ;;
+        *) record "job program_kind=script $first" ;; # it will become another program
+    esac
     while read -r sum name; do
         [ "$name" = "$program" ] && name=program || name=script
         record "job ${name}_sha256=${sum#\\}"
     done < <(sha256sum -- "$program" "$script" 2>/dev/null)
+}
+# The version of the launcher, which the MPI library of the ranks must have. The launcher needs some
+# milliseconds, while other facts are recorded.
+ask_version() {
+    [ -z "$version_option" ] ||
+        exec 4< <(exec timeout 5 "${launch[0]}" "$version_option" 2>/dev/null </dev/null 3>&- 9>&-)
+}
+record_version() {
+    local text
+    [ -n "$version_option" ] || return
+    read -rt 5 -d '' -n 400 -u 4 text
+    exec 4<&-
+    record "job launcher_version=$text"
 }
