@@ -33,7 +33,7 @@ from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.sentences import said
 from mpicampaign.verdict.condition import condition, may_be_disturbed
-from mpicampaign.verdict.evidence import HEADER, read_evidence
+from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
@@ -75,6 +75,8 @@ def evidence(
         (evidence(wall=0.05, cpu=0.03, wait=0.02), NOT_JUDGED, "0.050 s between"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks of n1 share 1 CPUs"),
         (evidence().replace("rank 1 end.wait_ns=0", ""), NOT_JUDGED, "no time of waiting"),
+        (evidence(cpu=-1.0, wait=1.0), NOT_JUDGED, "no time of waiting"),
+        (evidence(cpu=0.6, wait=0.4, allowed=("0", "0-99999999999")), DISTURBED, "rank 1 waited 40%"),
         ("", NOT_JUDGED, "no time of waiting"),
     ],
 )
@@ -82,6 +84,14 @@ def test_the_condition_of_a_run(text: str, expected: str, why: str) -> None:
     found, reason = condition(read_evidence(text, ""))
     assert found == expected and why in reason
     assert may_be_disturbed(text) or found != DISTURBED, "planning reads no more"
+
+
+def test_a_run_of_which_a_rank_recorded_nothing_is_not_quiet() -> None:
+    of_rank_0 = "".join(line for line in evidence().splitlines(keepends=True) if "rank 1" not in line)
+    for ranks, expected in (("1", QUIET), ("2", NOT_JUDGED)):
+        found, why = condition(read_evidence(of_rank_0, f"{CLAIM_HEADER}\nclaim ranks={ranks}\n"))
+        assert found == expected
+    assert why == "1 of 2 ranks recorded their time of waiting for a CPU"
 
 
 def test_a_record_keeps_its_condition_and_an_old_one_was_not_judged(tmp_path: Path) -> None:
@@ -135,6 +145,16 @@ def test_runs_that_were_not_judged_are_ranked_and_counted() -> None:
     comparison = compare(runs(SHM, [1e-6, 1e-6], state=NOT_JUDGED) + runs(TCP, [9e-6, 9e-6]))
     assert [one.name for one in comparison.tables[0].rankings[0].contestants] == ["SHM-1", "TCP"]
     assert "2 quiet, 2 not judged" in to_terminal(comparison)
+    [latency, *_] = answers(comparison)
+    assert "4 verified; 2 not judged" in latency.real
+    assert "2 verified, 2 not judged" in latency.evidence[0] and "2 quiet" in latency.evidence[1]
+
+
+@pytest.mark.parametrize("layout", [LONG, MATRIX])
+@pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
+def test_a_table_counts_the_runs_that_were_not_judged(form: str, layout: str) -> None:
+    comparison = compare(runs(SHM, [1e-6, 1e-6], state=NOT_JUDGED))
+    assert "2 not judged" in " ".join(tables(comparison, Form(form, layout)).decode().split())
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])
@@ -149,8 +169,22 @@ def test_every_table_names_the_key_that_ranks_disturbed_runs(form: str, layout: 
 def test_data_has_the_number_of_runs_in_each_condition() -> None:
     found = compare(runs(SHM, [1e-6, 9e-6], disturbed=(2,)) + runs(TCP, [9e-6], disturbed=(1,)))
     rows = json.loads(tables(found, Form("json", LONG)))["rows"]
-    names = ("runs_quiet", "runs_disturbed", "runs_not_judged", "ranked")
-    assert {tuple(row[name] for name in names) for row in rows} == {(1, 1, 0, True), (0, 1, 0, False)}
+    names = ("runs_quiet", "runs_disturbed", "runs_not_judged", "ranked", "busy_machine")
+    assert {tuple(row[name] for name in names) for row in rows} == {
+        (1, 1, 0, True, "unranked"),
+        (0, 1, 0, False, "unranked"),
+    }
+    [row, *_] = json.loads(tables(found, Form("json", MATRIX)))["rows"]
+    assert (row["SHM-1 ranked"], row["SHM-1 condition"]) == (True, "1 quiet, 1 disturbed")
+    assert (row["TCP ranked"], row["TCP condition"]) == (False, "1 disturbed")
+
+
+@pytest.mark.parametrize("layout", [LONG, MATRIX])
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_data_names_the_key_that_ranks_disturbed_runs(form: str, layout: str) -> None:
+    records = [replace(run, ranks_busy=True) for run in runs(SHM, [1e-6, 9e-6], disturbed=(2,))]
+    text = tables(compare(records), Form(form, layout)).decode()
+    assert "busy_machine" in text and "rank" in text.replace("unranked", "").replace("ranked", "")
 
 
 def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
@@ -159,7 +193,9 @@ def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
     write_report(tmp_path / "r.html", compare(records), records, [], **facts)  # type: ignore[arg-type]
     text = (tmp_path / "r.html").read_text()
     assert text.count(f"condition: disturbed: {REASON}") == 2
-    assert "Condition of the runs: 1 quiet, 2 disturbed." in text
+    first_screen, _, rest = text.partition("Which is fastest")
+    assert "Condition of the runs: 1 quiet, 2 disturbed." in first_screen
+    assert "Condition of the runs: 1 quiet, 2 disturbed." in rest
 
 
 def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:

@@ -22,6 +22,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.jobs.further import repeats_of
 from mpicampaign.jobs.plan import check_cap, plan_file
 from mpicampaign.jobs.plan_text import further_text
+from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
 
@@ -90,7 +91,23 @@ def test_the_campaign_limits_further_repeats() -> None:
         "2 further repeats, since 8 runs were disturbed: the campaign allows no more"
     )
     assert not plan(replace(campaign(), further_repeats=0), machine).further
-    assert not plan(replace(campaign(), busy_machine=RANKED), machine).further
+
+
+def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
+    machine = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 5 else "")
+    assert [run.repeat for run in plan(campaign(), machine).further] == [4, 4, 5, 5, 6, 6]
+    ranked = plan(replace(campaign(), busy_machine=RANKED), machine)
+    assert [run.repeat for run in ranked.further] == [4, 4], "made before the key was set"
+    assert further_text(ranked) == (
+        "8 runs were disturbed; busy_machine: rank: they are averaged and ranked, and not repeated"
+    )
+
+
+def test_results_stay_described_where_the_program_is_gone() -> None:
+    gone = Program("IMB-MPI1", "", "no IMB here")
+    made = lambda case, repeat, identity: DISTURBED if repeat < 5 else ""  # noqa: E731
+    found = plan(campaign(), replace(MACHINE, condition_of=made, find_program=lambda *_: gone))
+    assert not found.runs and [len(case.identities) for case in found.cases] == [4, 4]
 
 
 def test_further_repeats_stay_within_the_node_hours() -> None:
@@ -101,6 +118,32 @@ def test_further_repeats_stay_within_the_node_hours() -> None:
     check_cap(capped, 8 / 60, "c.yaml")
     with pytest.raises(UserError):
         check_cap(capped, 5 / 60, "c.yaml")
+
+
+@pytest.mark.parametrize("minutes", range(7, 12))
+def test_node_hours_may_be_reached_exactly(minutes: int) -> None:
+    """Also where the cap times 3600 is less than the seconds that it stands for."""
+    made = campaign()
+    hours = round(minutes * 261 / 60, 9)  # such as 30.45 and 34.8
+    long = replace(made, node_hours_cap=hours, matrix=(replace(made.matrix[0], time_limit=60 * 261),))
+    found = plan(long, replace(MACHINE, condition_of=of_repeats(1, 2, 3)))
+    assert len(found.runs) == minutes
+    check_cap(found, hours, "c.yaml")
+
+
+def test_a_later_disturbed_run_takes_no_node_hours_from_a_further_repeat_that_was_begun() -> None:
+    """Else its job runs beside one of another case, and both need more than the campaign allows."""
+    made = replace(campaign(), node_hours_cap=7 / 60)
+    for first in (case.case for case in plan(made).cases):
+
+        def condition_of(case: Case, repeat: int, identity: str) -> str:
+            return DISTURBED if repeat <= 3 else ""
+
+        def begun(case: Case, repeat: int, identity: str, first: Case = first) -> bool:
+            return case == first and repeat == 4
+
+        [further] = plan(made, replace(MACHINE, condition_of=condition_of, begun=begun)).further
+        assert (further.case, further.repeat) == (first, 4)
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:

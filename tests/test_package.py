@@ -30,6 +30,7 @@ PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
 OFFLINE = ["--quiet", "--no-index", "--no-deps"]
 CAMPAIGN = f"""\
 campaign: small
+busy_machine: rank # tests share this machine
 repeats: 2
 time_limit: 1 min
 systems:

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.mpi]
 CAMPAIGN = """\
 campaign: ssh
 repeats: 1
-busy_machine: rank
+busy_machine: rank # the hosts are one machine, which other tests share
 time_limit: {limit}
 systems: {{vms: {{scheduler: none, hosts_from: list, mpi: {mpi}, environment: {environment}}}}}
 {mpis}

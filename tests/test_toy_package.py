@@ -22,6 +22,7 @@ TESTS = Path(__file__).parent
 PACKAGE = TESTS / "toy_package"
 CAMPAIGN = """\
 campaign: toy
+busy_machine: rank # tests share this machine
 systems:
   site: {{scheduler: pbs, mpi: toympi, prefix: wheel, programs: {{toy_ring: {program}}}}}
 host_groups:

@@ -7,6 +7,7 @@ time, in the plan's order.
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.errors import UserError
-from mpicampaign.execution.conditions import further_of, prepare_with_results
+from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
@@ -49,15 +50,19 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._infos: dict[str, SubmittedJobInfo] = {}
         self._progress = Progress()
         self._runs: dict[str, LocalRuns | ClusterRuns] = {}  # by scheduler
+        self._ending = threading.Lock()
         self._taken: set[str] = set()  # names of jobs
-        # jobs of disturbed runs, whose success is reported when the further repeat of this name has ended
-        self._held: dict[str, list[SubmittedJobInfo]] = {}
+        self._disturbed: set[str] = set()  # cases
+        self._further: set[str] = set()  # names of further repeats that Snakemake did not ask for
+        self._in_flight: set[str] = set()  # those of them that have not ended
+        self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
         end_in_order()  # Snakemake has set handlers of its own
-        self._progress.expect(len(jobs))
-        self._taken.update(job.params.script.job_name for job in jobs)
+        names = {job.params.script.job_name for job in jobs}
+        self._progress.expect(len(names - self._taken))
+        self._taken |= names
         for job in sorted(jobs, key=lambda job: job.params.script.run.order):
             self.run_job_pre(job)
             self.run_job(job)
@@ -67,10 +72,18 @@ class Executor(RealExecutor):  # type: ignore[misc]
         info = SubmittedJobInfo(job=job)
         self._infos[script.job_name] = info
         self.report_job_submission(info)
-        self._take(script)
+        if script.job_name in self._further:
+            self._join(script)
+        else:
+            self._take(script)
+
+    def _join(self, script: Script) -> None:
+        """A further repeat that was taken before Snakemake came to it, as with ``--jobs 1``."""
+        ended = script.job_name not in self._in_flight
+        if ended and (info := self._infos.pop(script.job_name, None)) is not None:
+            self._report(info, script.output.exists())
 
     def _take(self, script: Script) -> None:
-        self._taken.add(script.job_name)
         name = script.run.job.system.scheduler
         if name not in self._runs:
             self._runs[name] = self._new_runs(script)
@@ -83,14 +96,17 @@ class Executor(RealExecutor):  # type: ignore[misc]
         return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended)
 
     def _ended(self, script: Script, status: int | None, problem: str) -> None:
+        """Report how a run ended; one at a time, though each scheduler has a thread of its own."""
+        with self._ending:
+            self._report_end(script, status, problem)
+
+    def _report_end(self, script: Script, status: int | None, problem: str) -> None:
         """Report how a run ended, from its files, to the user and to Snakemake.
 
         Snakemake does not know the further repeats that are added meanwhile. It ends, and makes the report,
-        when it has heard of all its jobs; so a disturbed run is reported after its further repeat.
+        when it has heard of all its jobs; so disturbed runs are reported after the further repeats.
         """
-        info = self._infos.pop(script.job_name, None)
-        waiting = self._held.pop(script.job_name, [])
-        further: tuple[Script, ...] = ()
+        disturbed = False
         try:
             run = script.run
             record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
@@ -98,42 +114,53 @@ class Executor(RealExecutor):  # type: ignore[misc]
                 set_aside(script)  # its exit status was 0, but its output says nothing
             self._progress.finished(script.label, record, status, problem)
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
-            further = self._further(script) if ended_well and record.condition == DISTURBED else ()
+            disturbed = ended_well and record.condition == DISTURBED
+            if disturbed:
+                self._disturbed.add(case_of(script))
+                self._repeat_disturbed(script.label)
         except Exception as error:
             # Whatever went wrong here, Snakemake needs a report, or it would wait for ever. But it removes
             # the output of a failed job, and this one is good as far as is known.
             self._progress.say(f"{script.label}: its result can't be read: {type(error).__name__}: {error}")
             ended_well = script.output.exists()
-        if info is not None and ended_well:
-            waiting.append(info)
+        self._in_flight.discard(script.job_name)
+        info = self._infos.pop(script.job_name, None)
+        if info is not None and disturbed:
+            self._held.append(info)
         elif info is not None:
-            self.report_job_error(info)
-        if further:
-            self._held[further[-1].job_name] = waiting
-            for each in further:
-                self._take(each)
-        else:
-            for each_info in waiting:
-                self.report_job_success(each_info)
+            self._report(info, ended_well)
+        while self._held and not self._in_flight:
+            self._report(self._held.pop(), ended_well=True)
 
-    def _further(self, script: Script) -> tuple[Script, ...]:
-        """The further repeats of its case that are due now and were not taken yet, written to disk."""
+    def _report(self, info: SubmittedJobInfo, ended_well: bool) -> None:
+        if ended_well:
+            self.report_job_success(info)
+        else:
+            self.report_job_error(info)
+
+    def _repeat_disturbed(self, label: str) -> None:
+        """Take the further repeats of disturbed runs that are due now, their scripts written to disk."""
         config = self.workflow.config
         try:
             now = prepare_with_results(
                 Path(config.get("campaign", "campaign.yaml")), config.get("system", "")
             )
-            found = further_of(script, now.pending)
-            new = tuple(each for each in found if each.job_name not in self._taken)
+            due = further_of(self._disturbed, now.pending)
+            new = [each for each in due if each.job_name not in self._taken]
             for each in new:
                 write_script(each)
             if new:
                 write_plan(now)
         except (UserError, OSError) as error:  # such as a campaign file that is being edited
-            self._progress.say(f"{script.label}: disturbed, but it can't be repeated now: {error}")
-            return ()
+            self._progress.say(f"{label}: disturbed, but it can't be repeated now: {error}")
+            return
         self._progress.expect(len(new))
-        return new
+        names = {each.job_name for each in new}
+        self._taken |= names
+        self._further |= names
+        self._in_flight |= names
+        for each in new:
+            self._take(each)
 
     def cancel(self) -> None:
         """Stop local runs, leave jobs with the scheduler; the same command resumes all."""

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from os.path import exists
+from typing import TYPE_CHECKING
 
+from mpicampaign.identity import identity
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.records import DISTURBED
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from mpicampaign.jobs.prepare import Prepared, Script
 
+ANY_OTHER = "any other"
+
 
 def condition_of(folder: Path) -> str:
-    """``disturbed`` where the result in a run's folder says so, else empty.
+    """``disturbed`` where the result in a run's folder says so, ``any other``, or empty without a result.
 
     Each planning asks this of all results, so that evidence without any wait is not parsed.
     """
@@ -26,9 +30,12 @@ def condition_of(folder: Path) -> str:
         with open(f"{folder}/result/evidence.txt", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             text = file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return ""
-    found = condition(read_evidence(text))[0] if may_be_disturbed(text) else ""
-    return found if found == DISTURBED and (folder / "result/output.txt").exists() else ""
+        text = ""
+    if may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED:
+        found = DISTURBED
+    else:
+        found = ANY_OTHER
+    return found if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
 
 
 def prepare_with_results(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
@@ -36,12 +43,11 @@ def prepare_with_results(campaign_file: Path, system: str = "", results: Path | 
     return prepare(campaign_file, system, results, condition_of)
 
 
-def further_of(script: Script, pending: Iterable[Script]) -> list[Script]:
-    """The pending further repeats of the case of a run; none where the campaign now declares it otherwise."""
-    case = _declared(script)
-    return [each for each in pending if each.run.further and _declared(each) == case]
+def further_of(cases: Collection[str], pending: Iterable[Script]) -> list[Script]:
+    """The pending further repeats of ``cases`` (see `case_of`), of none that is now declared otherwise."""
+    return [each for each in pending if each.run.further and case_of(each) in cases]
 
 
-def _declared(script: Script) -> dict[str, Any]:
-    """What is declared of the run, but for the repeat."""
-    return {**script.run.declared, "repeat": 0}
+def case_of(script: Script) -> str:
+    """The same for all repeats of what is declared of a run."""
+    return identity({**script.run.declared, "repeat": 0})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.records import DISTURBED, RANKED
+from mpicampaign.records import DISTURBED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,20 +33,27 @@ def no_results(_case: Case, _repeat: int, _identity: str) -> str:
     return ""
 
 
+def none_begun(_case: Case, _repeat: int, _identity: str) -> bool:
+    """Of a campaign without results no run was begun."""
+    return False
+
+
 def limit_of(campaign: Campaign, entry: MatrixEntry) -> int:
-    """How many further repeats a case may have; none where disturbed runs count."""
-    if campaign.busy_machine == RANKED:
-        return 0
+    """How many further repeats a case may have."""
     return entry.repeats if campaign.further_repeats is None else campaign.further_repeats
 
 
-def repeats_of(planned: int, limit: int, condition_of_repeat: Callable[[int], str]) -> Repeats:
-    """A further repeat for each disturbed run, further ones among them, up to the limit."""
-    total = disturbed = seen = 0
-    if limit:
-        total = planned
-    while seen < total:
-        seen += 1
-        disturbed += condition_of_repeat(seen) == DISTURBED
-        total = planned + min(limit, disturbed) if seen >= planned else total
-    return Repeats(planned, max(total - planned, 0), disturbed)
+def repeats_of(
+    planned: int, limit: int, condition_of_repeat: Callable[[int], str], made_only: bool = False
+) -> Repeats:
+    """A further repeat for each disturbed run, further ones among them, up to the limit.
+
+    ``condition_of_repeat``: empty without a result. ``made_only``: only further repeats that have one.
+    """
+    found = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
+    while len(found) - planned < min(limit, found.count(DISTURBED)):
+        condition = condition_of_repeat(len(found) + 1)
+        if made_only and not condition:
+            break
+        found.append(condition)
+    return Repeats(planned, len(found) - planned, found.count(DISTURBED))

@@ -12,10 +12,10 @@ from mpicampaign.campaign.model import CORES
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
-from mpicampaign.jobs.further import limit_of, no_results, repeats_of
+from mpicampaign.jobs.further import limit_of, no_results, none_begun, repeats_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
-from mpicampaign.records import UNRANKED, Case
+from mpicampaign.records import RANKED, UNRANKED, Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -112,13 +112,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What planning needs from the machine that it runs on; ``condition_of``: of the result of a repeat."""
+    """What planning needs from the machine that it runs on, and from the results there.
+
+    ``condition_of``: of the result of a repeat. ``begun``: whether the script of a repeat was written before.
+    """
 
     find_program: Callable[[System, Benchmark], Program]
     evidence_library: Callable[[System], str]
     libraries: Callable[[System], str]
     physical_cores: Callable[[], int]
     condition_of: Callable[[Case, int, str], str] = no_results
+    begun: Callable[[Case, int, str], bool] = none_begun
 
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
@@ -161,9 +165,12 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
-    ordered = _within_cap(_shuffled(runs, campaign.seed), campaign.node_hours_cap)
+    further = (run for run in runs if run.further)
+    begun = {run.case: run.repeat for run in further if machine.begun(run.case, run.repeat, run.identity)}
+    ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     kept = Counter(run.case for run in ordered if run.further)
-    cases = [_with_further(each, kept[each.case]) if each.case.system in systems else each for each in cases]
+    here = {run.case for run in runs}
+    cases = [_with_further(each, kept[each.case]) if each.case in here else each for each in cases]
     return Plan(
         campaign.name,
         tuple(systems),
@@ -190,10 +197,13 @@ def _plan_case(
     benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
     declared = declare(case, job, benchmark)
     identities = _Identities(declared)
+    program = machine.find_program(job.system, benchmark) if case.system in systems else None
+    not_available = program.not_available if program else ""
     count = repeats_of(
         entry.repeats,
         limit_of(campaign, entry),
         lambda number: machine.condition_of(case, number, identities[number]),
+        made_only=campaign.busy_machine == RANKED or bool(not_available),
     )
     numbers = range(1, count.all + 1)
     planned = PlannedCase(
@@ -201,16 +211,14 @@ def _plan_case(
         benchmark.suite,
         tuple(identities[number] for number in numbers),
         declared,
+        not_available,
         line_rate=job.line_rate,
         further=count.further,
         disturbed=count.disturbed,
         oversubscribed=_oversubscribed(job),
     )
-    if case.system not in systems:
+    if program is None or not_available:
         return planned, []
-    program = machine.find_program(job.system, benchmark)
-    if program.not_available:
-        return replace(_with_further(planned, 0), not_available=program.not_available), []
     library = machine.evidence_library(job.system) if job.system.evidence else ""
     program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
     details = (job, benchmark, entry.time_limit, *program_facts)
@@ -270,14 +278,26 @@ def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:
     return tuple(replace(run, order=order) for order, run in enumerate(ordered, start=1))
 
 
-def _within_cap(runs: tuple[Run, ...], cap: float | None) -> tuple[Run, ...]:
-    """The runs, with as many of the further repeats as the node-hours allow."""
-    kept, seconds = [], sum(run.node_seconds for run in runs if not run.further)
-    for run in runs:
-        seconds += run.node_seconds if run.further else 0
-        if not run.further or cap is None or seconds <= 3600 * cap:
-            kept.append(run)
-    return tuple(kept)
+def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | None) -> tuple[Run, ...]:
+    """The runs, with as many of the further repeats as the node-hours allow.
+
+    Those up to the last one of their case that was ``begun`` come first: their node-hours are spent, or their
+    jobs are in the queue.
+    """
+    if cap is None:
+        return runs
+    seconds = sum(run.node_seconds for run in runs if not run.further)
+    kept = set()
+    further = [run for run in runs if run.further]
+    for run in sorted(further, key=lambda run: run.repeat > begun.get(run.case, 0)):
+        if _hours(seconds + run.node_seconds) <= cap:
+            seconds += run.node_seconds
+            kept.add(run.identity)
+    return tuple(run for run in runs if not run.further or run.identity in kept)
+
+
+def _hours(seconds: float) -> float:
+    return seconds / 3600  # a cap times 3600 may be less than the seconds that it stands for
 
 
 def check_cap(plan: Plan, cap: float | None, file: str) -> None:
@@ -288,7 +308,7 @@ def check_cap(plan: Plan, cap: float | None, file: str) -> None:
     UserError
         with both numbers.
     """
-    hours = plan.planned_node_seconds / 3600
+    hours = _hours(plan.planned_node_seconds)
     if cap is not None and hours > cap:
         message = f"the plan may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.records import RANKED
 from mpicampaign.suites import SUITES
 from mpicampaign.units import format_duration
 
@@ -34,7 +35,10 @@ def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
     further, disturbed = len(plan.further), plan.disturbed
     repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
-    text = f"{repeats}, since {disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
+    were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
+    if plan.busy_machine == RANKED:
+        return f"{were}; busy_machine: {RANKED}: they are averaged and ranked, and not repeated"
+    text = f"{repeats}, since {were}"
     return text if further >= disturbed else f"{text}: the campaign allows no more"
 
 

@@ -173,7 +173,10 @@ def prepare(
     def of_repeat(case: Case, repeat: int, identity: str) -> str:
         return condition_of(folder / run_path(case, repeat, identity))
 
-    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat)
+    def begun(case: Case, repeat: int, identity: str) -> bool:
+        return (folder / run_path(case, repeat, identity)).exists()
+
+    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat, begun)
     plan = make_plan(campaign, chosen, machine)
     check_cap(plan, campaign.node_hours_cap, campaign.file)
     prepared = Prepared(campaign, plan, folder.parent)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import PLACEMENTS
 from mpicampaign.dimension import RATIO
-from mpicampaign.records import DISTURBED
+from mpicampaign.records import DISTURBED, NOT_JUDGED
 from mpicampaign.show import numbers
 from mpicampaign.show.numbers import quantity
 from mpicampaign.show.rankings import (
@@ -256,8 +256,8 @@ def _common_evidence(rankings: Sequence[Ranking]) -> str:
     doubt = sum(contestant.several_modes for ranking in rankings for contestant in ranking.contestants)
     modes = f"; {doubt} of {len(rows)} medians are of repeats in several modes" if doubt else ""
     count = f"{sum(row.counted for row in rows)} of {sum(row.planned for row in rows)} runs count"
-    disturbed = sum(row.conditions.get(DISTURBED, 0) for row in rows)
-    busy = f"; {disturbed} disturbed" if disturbed else ""
+    conditions = sum((Counter(row.conditions) for row in rows), Counter[str]())
+    busy = "".join(f"; {conditions[one]} {one}" for one in (DISTURBED, NOT_JUDGED) if conditions[one])
     return f"{count}: {states}{busy}{modes}"
 
 

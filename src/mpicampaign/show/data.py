@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, NOT_JUDGED, QUIET, UNVERIFIED, VERIFIED
+from mpicampaign.records import (
+    CONTRADICTED,
+    DECLARED,
+    DISTURBED,
+    NOT_JUDGED,
+    QUIET,
+    RANKED,
+    UNRANKED,
+    UNVERIFIED,
+    VERIFIED,
+)
 from mpicampaign.show.form import View
 from mpicampaign.show.rankings import change_verdict
 from mpicampaign.show.sentences import absence, said
@@ -110,6 +120,15 @@ def _rate(cell: Cell | None, view: View) -> float | None:
     return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
+def _is_ranked(row: Row) -> bool:
+    return row.counted > 0 and not row.disturbed
+
+
+def _busy_machine(row: Row) -> str:
+    """What becomes of disturbed runs, as in the campaign file."""
+    return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
+
+
 def _missing(line: DataLine) -> str:
     row, cell = line.row, line.cell
     return absence(row.absence if cell is None else absence_of(row, cell.metric))
@@ -147,7 +166,8 @@ COLUMNS = (
     _condition("runs_quiet", QUIET),
     _condition("runs_disturbed", DISTURBED),
     _condition("runs_not_judged", NOT_JUDGED),
-    Column("ranked", bool, lambda line: line.row.counted > 0 and not line.row.disturbed),
+    Column("ranked", bool, lambda line: _is_ranked(line.row)),
+    _text("busy_machine", lambda line: _busy_machine(line.row)),
     _text("missing_because", _missing),
     _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )
@@ -210,7 +230,7 @@ def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Itera
                 yield DataLine(table, row, cell, change, view)
 
 
-# Matrix layout: a line for each metric and host group, four columns for each placement
+# Matrix layout: a line for each metric and host group, six columns for each placement
 
 _MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
     ("benchmark", str),
@@ -226,12 +246,14 @@ _MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
 
 
 def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Data:
-    """Host groups × placements; for each placement the statistic, repeats, bound, notes, and the change."""
+    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
     placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
     parts: tuple[tuple[str, Kind], ...] = (
         ("[unit]", float),
         ("n", int),
         ("bound [B/s]", float),
+        ("ranked", bool),
+        ("condition", str),
         ("notes", str),
     )
     if changes is not None:
@@ -277,9 +299,16 @@ def _placements(
 def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
     row, cell, reasons = one.entry(host_group, placement)
     if row is None:
-        return (None, None, None, absence(reasons))
+        return (None, None, None, False, "", absence(reasons))
     notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
+    condition = (_is_ranked(row), _conditions(row), notes)
     if cell is None or cell.summary is None:
-        return (None, 0, None, notes)
+        return (None, 0, None, *condition)
     value = view.value(view.chosen(cell.summary), cell.metric.dimension)
-    return (value, cell.n, _rate(cell, view), notes)
+    return (value, cell.n, _rate(cell, view), *condition)
+
+
+def _conditions(row: Row) -> str:
+    """``5 quiet, 1 disturbed``; with the key that ranks disturbed runs."""
+    counts = ", ".join(f"{count} {state}" for state, count in row.conditions.items())
+    return f"{counts}; busy_machine: {RANKED}" if _busy_machine(row) == RANKED else counts

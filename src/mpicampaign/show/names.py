@@ -82,10 +82,9 @@ def condition_text(records: Iterable[Record]) -> str:
 
 
 def condition_note(table: Table) -> str:
-    """The condition of a table's runs; empty where it says nothing of one run that does not hold of all."""
+    """The condition of a table's runs; empty where all were quiet and the campaign ranks no others."""
     runs = {id(run): run for row in table.rows for run in row.records if run.status == OK}.values()
-    several = len({run.condition for run in runs}) > 1
-    is_said = several or any(run.ranks_busy or run.condition == DISTURBED for run in runs)
+    is_said = any(run.ranks_busy or run.condition != QUIET for run in runs)
     return condition_text(runs) if is_said else ""
 
 

@@ -103,9 +103,10 @@ def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
 
 def evidence(contestant: Contestant) -> str:
     """How many runs stand behind the median, and what is doubtful about them."""
-    parts = [f"{count} {verdict}" for verdict, count in contestant.row.verdicts.items()]
+    row = contestant.row
+    parts = [f"{count} {state}" for state, count in (row.verdicts | row.conditions).items()]
     parts += ["in several modes"] if contestant.several_modes else []
-    counts = f"{contestant.cell.n} of {contestant.row.planned} runs count"
+    counts = f"{contestant.cell.n} of {row.planned} runs count"
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
 
 

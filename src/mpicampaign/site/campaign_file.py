@@ -24,7 +24,7 @@ WHEEL = "wheel"
 MAX_HOSTS = 64
 # Every YAML reader takes these for text, except constants such as "no", which the dumper knows.
 _PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
-_PING_PONG = "-iter 1000 -time 1 -msglog 0:22 PingPong"
+_PING_PONG = "-iter 5000,250 -time 1 -msglog 0:22 PingPong"
 
 
 class _FlowMapping(dict[str, Any]):

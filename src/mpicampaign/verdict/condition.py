@@ -59,9 +59,12 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     worst = max(known, key=lambda rank: (known[rank].disturbed, known[rank].waiting))
     found = known[worst]
     waited = f"rank {worst} waited {found.waiting:.0%} of its time for a CPU"
-    if not found.disturbed:
-        return QUIET, waited
-    return DISTURBED, f"{waited}{_others(evidence, evidence.host_of(worst))}"
+    if found.disturbed:
+        return DISTURBED, f"{waited}{_others(evidence, evidence.host_of(worst))}"
+    claimed = evidence.claim.get("ranks", "")
+    if claimed.isdecimal() and len(known) < int(claimed):
+        return NOT_JUDGED, f"{len(known)} of {claimed} ranks recorded their time of waiting for a CPU"
+    return QUIET, waited
 
 
 def may_be_disturbed(evidence: str) -> bool:
@@ -76,6 +79,8 @@ def usage(seen: Mapping[str, str]) -> Usage | None:
             int(seen[f"end.{key}"]) - int(seen[f"start.{key}"]) for key in ("clock_ns", "cpu_ns", "wait_ns")
         )
     except (KeyError, ValueError):
+        return None
+    if wall < 0 or cpu < 0:
         return None
     return Usage(wall / 1e9, cpu / 1e9, max(wait, 0) / 1e9)  # threads that ended took their waits with them
 

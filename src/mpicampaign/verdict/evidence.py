@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 HEADER = "#mpicampaign-evidence 2"
 CLAIM_HEADER = "#mpicampaign-claim 1"
 END = "end of evidence"
+MOST_CPUS = 1 << 20  # of a host; a damaged list must not fill the memory
 
 
 @dataclass(slots=True)
@@ -97,5 +98,8 @@ def cpu_list(text: str) -> set[int]:
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
+        end = int(last or first)
+        if end >= MOST_CPUS:
+            raise ValueError(f"CPU {end}")
+        found.update(range(int(first), end + 1))
     return found

@@ -52,6 +52,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str]) -> list
         Heading(title, 1),
         Paragraph((*campaign, how_many(source.records) + measured), "subtitle"),
         Paragraph(tuple(counts), "counts"),
+        *([Paragraph(condition, "subtitle")] if (condition := condition_text(source.records)) else []),
         *(Paragraph(line, "beside") for line in beside),
     ]
 

@@ -1,0 +1,158 @@
+"""Further repeats through a real Slurm: within the node-hours, adopted after kills, and none made twice."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import pytest
+from cluster_site import KILLER, Site, killed_after
+from conftest import succeeded
+from minicluster import BLUE, MiniCluster
+from on_cluster import cluster_project, host_groups, system
+
+from mpicampaign.records import DISTURBED, FAILED, OK, QUIET
+
+pytestmark = pytest.mark.slow
+
+# Two ranks ran for a second; where the run is disturbed, rank 0 waited for 0.4 s of it.
+ACCOUNT = """\
+case "$MPICAMPAIGN_EVIDENCE_FILE" in {disturbed}) wait=400000000;; *) wait=0;; esac
+{{
+    printf 'rank 0 start.%s\\n' host=n1 allowed=0 clock_ns=0 cpu_ns=0 wait_ns=0
+    printf 'rank 0 end.%s\\n' clock_ns=1000000000 cpu_ns=$((1000000000 - wait)) wait_ns=$wait
+    printf 'rank 1 start.%s\\n' host=n2 allowed=1 clock_ns=0 cpu_ns=0 wait_ns=0
+    printf 'rank 1 end.%s\\n' clock_ns=1000000000 cpu_ns=1000000000 wait_ns=0
+}} >> "$MPICAMPAIGN_EVIDENCE_FILE"
+"""
+FURTHER = '[ ! "${{MPICAMPAIGN_EVIDENCE_FILE##*/r0{repeat}-*}}" ]'
+ALL = "*"
+
+
+@pytest.fixture
+def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
+    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
+        yield Site(cluster)
+
+
+def write(site: Site, disturbed: str, repeats: int, then: str = "", keys: str = "", cases: int = 1) -> None:
+    """A campaign whose runs are ``disturbed`` where a pattern of the shell fits their evidence file."""
+    site.write(body=ACCOUNT.format(disturbed=disturbed) + then, repeats=repeats)
+    file = site.folder / "jobs.yaml"
+    text = file.read_text()
+    [placement] = [line for line in text.splitlines() if line.startswith("  two: ")]
+    more = [placement.replace("two", f"two-{number}") for number in range(2, cases + 1)]
+    text = text.replace(placement, "\n".join([placement, *more]))
+    names = ["two", *(f"two-{number}" for number in range(2, cases + 1))]
+    file.write_text(text.replace("placements: two,", f"placements: [{', '.join(names)}],") + keys)
+    site.cluster.give(site.folder)
+
+
+def conditions(site: Site) -> list[tuple[int, str, str]]:
+    return sorted((record.repeat, record.status, record.condition) for record in site.records())
+
+
+def once_each(site: Site, jobs: int) -> bool:
+    counted = site.submissions()
+    return len(counted) == jobs and set(counted.values()) == {1}
+
+
+def test_disturbed_jobs_are_repeated_up_to_the_limit_and_none_twice(site: Site) -> None:
+    write(site, "*/r01-*|*/r03-*|*/r04-*", repeats=3)
+    assert succeeded(site.run())
+    states = {1: DISTURBED, 2: QUIET, 3: DISTURBED, 4: DISTURBED, 5: QUIET, 6: QUIET}
+    assert conditions(site) == [(repeat, OK, state) for repeat, state in states.items()]
+    assert once_each(site, 6)
+    assert "nothing to do" in site.run().stdout
+    assert once_each(site, 6)
+
+
+def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) -> None:
+    """Four runs of two nodes for a minute; the twelve minutes allow two more, of any of the two cases."""
+    write(site, ALL, repeats=2, keys="node_hours_cap: 0.2\n", cases=2)
+    assert succeeded(site.run())
+    assert [state for _, _, state in conditions(site)] == [DISTURBED] * 6
+    assert once_each(site, 6)
+    again = site.run()
+    assert succeeded(again) and "nothing to do" in again.stdout and "busy" in again.stdout
+    assert "2 further repeats, since 6 runs were disturbed" in site.call("status").stdout
+    assert "no longer describes" not in again.stdout
+
+
+def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
+    wait = f'if ! {FURTHER.format(repeat=1)}; then while [ ! -e "$0.go" ]; do sleep 0.1; done; fi'
+    write(site, ALL, repeats=1, then=wait, keys="further_repeats: 2\n")
+    second_job = KILLER.replace("count() == before", "count() < before + 2")
+    first = site.run(before=(sys.executable, "-c", second_job, str(int(signal.SIGKILL)), "submitted"))
+    assert first.returncode != 0
+    second = site.run(before=killed_after("adopted", signal.SIGINT))
+    assert second.returncode != 0
+    assert len(site.states()) >= 2
+    (site.folder / "program.go").touch()
+    assert succeeded(site.run())
+    assert conditions(site) == [(repeat, OK, DISTURBED) for repeat in (1, 2, 3)]
+    assert once_each(site, 3)
+
+
+def test_a_further_repeat_that_fails_is_named_and_made_by_the_next_call(site: Site) -> None:
+    fail = f'{FURTHER.format(repeat=1)} || [ -e "$0.fixed" ] || exit 7'
+    write(site, "*/r01-*", repeats=1, then=fail)
+    done = site.run()
+    assert done.returncode != 0 and "r02" in done.stderr
+    assert [(repeat, status) for repeat, status, _ in conditions(site)] == [(1, OK), (2, FAILED)]
+    (site.folder / "program.fixed").touch()
+    assert succeeded(site.run())
+    assert conditions(site) == [(1, OK, DISTURBED), (2, OK, QUIET)]
+    assert sorted(site.submissions().values()) == [1, 2]
+
+
+def test_with_one_job_at_a_time_a_further_repeat_is_not_made_twice(site: Site) -> None:
+    """Snakemake asks for the second of two further repeats when it has been made already."""
+    write(site, ALL, repeats=2)
+    for number in [site.submit(script) for script in site.scripts()]:
+        site.cluster.wait_for(partial(is_completed, site, number), 60, "the run has ended")
+    profile = site.folder / "profiles/cluster/config.yaml"
+    profile.write_text(profile.read_text().replace("jobs: 100000", "jobs: 1"))
+    done = site.run()
+    assert succeeded(done) and [done.stderr.count(f" r0{repeat}: ") for repeat in (3, 4)] == [1, 1]
+    assert conditions(site) == [(repeat, OK, DISTURBED) for repeat in (1, 2, 3, 4)]
+    assert once_each(site, 4)
+
+
+def is_completed(site: Site, number: str) -> bool:
+    return site.states().get(number) == "COMPLETED"
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.usefixtures("imb")
+def test_a_job_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
+    """One loop for each CPU of this machine, which all nodes share; they end by themselves, too."""
+    campaign = {
+        "campaign": "busy-cluster",
+        "busy_machine": "unranked",
+        "repeats": 1,
+        "further_repeats": 1,
+        "time_limit": "1 min",
+        "systems": {"cluster": system(minicluster)},
+        "host_groups": host_groups(),
+        "benchmarks": {
+            "PingPong": {"arguments": "-iter 20000 -time 20 -iter_policy off -msglog 0:1 PingPong"}
+        },
+        "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
+    }
+    project = cluster_project(minicluster, campaign)
+    with ExitStack() as loops:
+        for cpu in ("0", "1"):
+            loop = ["timeout", "300", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
+            process = loops.enter_context(subprocess.Popen(loop))
+            loops.callback(process.terminate)
+        records = project.run()
+    found = [(record.repeat, record.status, record.condition) for record in records]
+    assert found == [(1, OK, DISTURBED), (2, OK, DISTURBED)], [record.condition_reason for record in records]
+    assert all("waited" in record.condition_reason for record in records)
