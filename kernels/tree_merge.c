@@ -240,6 +240,7 @@ static const struct kernel_option options[] = {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "tree_merge",
+        .version = 2,
         .purpose =
             "Merge sort along binomial trees: every rank sorts its block before timing; then\n"
             "receive, two-way merge, forward, until rank 0 holds all keys in order. MPI_Gather\n"

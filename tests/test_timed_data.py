@@ -41,6 +41,7 @@ PAIRS = (("samples", "size"), ("pairs_seconds", "size"))
 TREES = (("samples", "size"), ("levels", "size"))
 BLOCKS = ("--min-size", "8", "--max-size", "4KiB", "--tree", "natural", "--budget", "0.1")
 RINGS = (("rings", "size"),)
+PATIENT = ("--budget", "10")  # spent only where other programs keep the processors busy
 B_EFF = ("--lmax", "64KiB", "--split-methods", "--budget", "0.5")
 SHORT = ("--budget", "0.1")
 CALL, TAG, ABOVE, RANK = "DAMAGE_CALL", "DAMAGE_TAG", "DAMAGE_ABOVE", "DAMAGE_RANK"
@@ -85,10 +86,8 @@ MESSAGES = {
     "b_eff by MPI_Alltoallv": Messages("b_eff", B_EFF, 300, {CALL: "MPI_Alltoallv"}),
     "b_eff by MPI_Irecv": Messages("b_eff", B_EFF, 300, {CALL: "MPI_Irecv"}),
     "b_eff by MPI_Recv": Messages("b_eff", B_EFF, 300, {CALL: "MPI_Recv"}),
-    "core_pairs, 8 B": Messages("core_pairs", ("--budget", "1"), 60, {CALL: "MPI_Recv", TAG: "20"}),
-    "core_pairs, 2 MB": Messages(
-        "core_pairs", ("--budget", "1"), 6, {CALL: "MPI_Recv", TAG: "20", ABOVE: "8"}
-    ),
+    "core_pairs, 8 B": Messages("core_pairs", PATIENT, 60, {CALL: "MPI_Recv", TAG: "20"}),
+    "core_pairs, 2 MB": Messages("core_pairs", PATIENT, 6, {CALL: "MPI_Recv", TAG: "20", ABOVE: "8"}),
 }
 
 
@@ -109,6 +108,7 @@ def values_with(launch: Launch, messages: Messages, size: str) -> list[dict[str,
 def test_one_damaged_byte_of_one_message_is_found(build: Build, name: str, number: int) -> None:
     messages = MESSAGES[name]
     launch = damaged(build, messages, number)
+    assert "damage: byte" in launch.errors  # otherwise there was no such message
     assert launch.statuses == [1] * messages.ranks, launch.errors
     wrong = re.search(rf"{messages.kernel}: wrong data in .*?([0-9]+) B", launch.errors)
     assert wrong, launch.errors
@@ -127,20 +127,32 @@ def test_b_eff_prints_nothing_from_the_damaged_measurement_on(build: Build) -> N
     assert {row["set"] for row in launch.rows("rates")} == {"ring"}
 
 
-@pytest.mark.parametrize("kernel", ["latency_bandwidth", "b_eff", "core_pairs"])
+STALE = {
+    "latency_bandwidth": (SHORT, {}),
+    "b_eff": (B_EFF, {}),
+    "core_pairs": (PATIENT, {TAG: "20"}),
+    "tree_gather": (("--size", "1", *SHORT), {TAG: "10", "DAMAGE_SMALLEST": "1"}),
+    "tree_merge": (("--size", "8", *SHORT), {TAG: "11"}),
+}
+
+
+@pytest.mark.parametrize("kernel", STALE)
 def test_stale_data_in_one_call_are_found(build: Build, kernel: str) -> None:
     """The memory keeps its old content, which a later message overwrites: only the sequence tells."""
-    arguments = {"latency_bandwidth": SHORT, "b_eff": B_EFF, "core_pairs": ("--budget", "1")}[kernel]
-    tag = {TAG: "20"} if kernel == "core_pairs" else {}
-    shim = {"DAMAGE": "stale", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": "8", "DAMAGE_AFTER": "20"}
-    shim |= {"DAMAGE_TIMES": "1"} | tag
+    arguments, filters = STALE[kernel]
+    victim = "0" if kernel.startswith("tree") else "1"
+    shim = {"DAMAGE": "stale", "DAMAGE_RANK": victim, "DAMAGE_SMALLEST": "8", "DAMAGE_AFTER": "20"}
+    shim |= {"DAMAGE_TIMES": "1"} | filters
     launch = build.launch(2, kernel, *arguments, preload="damage.so", DAMAGE_CALL="MPI_Recv", **shim)
     assert launch.statuses == [1, 1], launch.errors
 
 
-@pytest.mark.parametrize("kernel", ["latency_bandwidth", "b_eff", "core_pairs", "point_to_point"])
+@pytest.mark.parametrize("kernel", [kernel.name for kernel in KERNELS.built_in()])
 def test_header_and_record_say_how_much_was_checked(build: Build, kernel: str) -> None:
-    launch = build.launch(2, kernel, *KERNELS[kernel].quick)
+    arguments = PATIENT if kernel == "core_pairs" else KERNELS[kernel].quick
+    launch = build.launch(2, kernel, *arguments)
     assert launch.statuses == [0, 0], launch.errors
-    metadata = parse("kernel", launch.output).metadata
+    output = parse("kernel", launch.output)
+    metadata = output.metadata
+    assert output.version == str(KERNELS[kernel].version)
     assert 0 < int(metadata["bytes_checked"]) <= int(metadata["bytes_timed"])

@@ -51,6 +51,7 @@ struct run {
 
 struct kernel {
     const char *name;
+    int version; /* raised when it measures differently; as in src/mpicampaign/suites/kernels */
     const char *purpose;        /* for --help */
     const char *variant_column; /* what distinguishes operations, such as "tree" */
     int minimum_ranks;

@@ -55,9 +55,9 @@ static void report_library(void) {
     output_header("mpi_library", "%s", version);
 }
 
-static void report_launch(const struct run *run) {
+static void report_launch(const struct run *run, int version) {
     const struct topology *topology = &run->topology;
-    output_header("version", "1");
+    output_header("version", "%d", version);
     report_library();
     output_header("ranks", "%d", topology->ranks);
     output_header("nodes", "%d", topology->nodes);
@@ -122,7 +122,7 @@ void report_header(const struct kernel *kernel, const struct measurement *m, uin
     if (m->run->topology.rank != 0)
         return;
     output_begin(kernel->name);
-    report_launch(m->run);
+    report_launch(m->run, kernel->version);
     output_header("memory_per_process_bytes", "%llu", (unsigned long long)largest);
     kernel->describe(m->run);
     report_synchronisation(&m->sync, kernel->seconds, &skew);

@@ -16,6 +16,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {.name = "measures_nothing",
+                                  .version = 1,
                                   .purpose = "Measures nothing.",
                                   .minimum_ranks = 1,
                                   .default_budget = 1,
