@@ -138,18 +138,18 @@ def test_a_job_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
         "busy_machine": "unranked",
         "repeats": 1,
         "further_repeats": 1,
-        "time_limit": "1 min",
+        "time_limit": "4 min",
         "systems": {"cluster": system(minicluster)},
         "host_groups": host_groups(),
         "benchmarks": {
-            "PingPong": {"arguments": "-iter 20000 -time 20 -iter_policy off -msglog 0:1 PingPong"}
+            "PingPong": {"arguments": "-iter 20000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
         },
         "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
     }
     project = cluster_project(minicluster, campaign)
     with ExitStack() as loops:
         for cpu in ("0", "1"):
-            loop = ["timeout", "300", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
+            loop = ["timeout", "550", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
             process = loops.enter_context(subprocess.Popen(loop))
             loops.callback(process.terminate)
         records = project.run()
