@@ -72,6 +72,7 @@ def test_disturbed_jobs_are_repeated_up_to_the_limit_and_none_twice(site: Site) 
     assert once_each(site, 6)
 
 
+@pytest.mark.full
 def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) -> None:
     """Four runs of two nodes for a minute; the twelve minutes allow two more, of any of the two cases."""
     write(site, ALL, repeats=2, keys="node_hours_cap: 0.2\n", cases=2)
@@ -99,6 +100,7 @@ def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
     assert once_each(site, 3)
 
 
+@pytest.mark.full
 def test_a_further_repeat_that_fails_is_named_and_made_by_the_next_call(site: Site) -> None:
     fail = f'{FURTHER.format(repeat=1)} || [ -e "$0.fixed" ] || exit 7'
     write(site, "*/r01-*", repeats=1, then=fail)
@@ -111,6 +113,7 @@ def test_a_further_repeat_that_fails_is_named_and_made_by_the_next_call(site: Si
     assert sorted(site.submissions().values()) == [1, 2]
 
 
+@pytest.mark.full
 def test_with_one_job_at_a_time_a_further_repeat_is_not_made_twice(site: Site) -> None:
     """Snakemake asks for the second of two further repeats when it has been made already."""
     write(site, ALL, repeats=2)

@@ -121,6 +121,7 @@ def run_beside_loopback_traffic(project: ProjectCopy, **values: str) -> None:
     assert not all(map(counters_support, seen, records))
 
 
+@pytest.mark.full
 def test_shared_memory_of_intel_mpi_beside_loopback_traffic(project: ProjectCopy, imb: str) -> None:
     run_beside_loopback_traffic(project, mpi="wheel", environment="", mpis="", benchmark="PingPong")
 

@@ -109,6 +109,7 @@ def wrong(record: Record, lie: Lie) -> str:
     return "" if named and all(name in reasons for name in lie.names) else f"{record.verdict}: {reasons}"
 
 
+@pytest.mark.full
 def test_another_program_and_another_binding_under_intel_mpi(
     project: ProjectCopy, imb: str, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from mpicampaign.suites.kernels import KERNELS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
-TRIES = [pytest.param(number, marks=[] if number < 2 else pytest.mark.full) for number in range(20)]
+TRIES = [pytest.param(number, marks=[] if number < 1 else pytest.mark.full) for number in range(20)]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Messages:
 
 PAIRS = (("samples", "size"), ("pairs_seconds", "size"))
 TREES = (("samples", "size"), ("levels", "size"))
-BLOCKS = ("--min-size", "8", "--max-size", "4KiB", "--tree", "natural", "--budget", "0.1")
+BLOCKS = ("--min-size", "8", "--max-size", "4KiB", "--tree", "natural", "--budget", "0.3")
 RINGS = (("rings", "size"),)
 PATIENT = ("--budget", "10")  # spent only where other programs keep the processors busy
 B_EFF = ("--lmax", "64KiB", "--split-methods", "--budget", "0.5")
@@ -48,17 +48,17 @@ CALL, TAG, ABOVE, RANK = "DAMAGE_CALL", "DAMAGE_TAG", "DAMAGE_ABOVE", "DAMAGE_RA
 LEFT = "31"  # in rings, to the left neighbour; the warm-up of all pairs has another tag
 
 MESSAGES = {
-    "tree_gather, at the root": Messages("tree_gather", BLOCKS, 500, {TAG: "10", RANK: "0"}, TREES, 3),
+    "tree_gather, at the root": Messages("tree_gather", BLOCKS, 200, {TAG: "10", RANK: "0"}, TREES, 3),
     "tree_gather, where it is forwarded": Messages(
-        "tree_gather", BLOCKS, 500, {TAG: "10", RANK: "2"}, TREES, 4
+        "tree_gather", BLOCKS, 200, {TAG: "10", RANK: "2"}, TREES, 4
     ),
     "tree_gather, 1 B": Messages(
-        "tree_gather", ("--size", "1", *SHORT), 500, {TAG: "10", RANK: "0"}, TREES, 3
+        "tree_gather", ("--size", "1", *SHORT), 200, {TAG: "10", RANK: "0"}, TREES, 3
     ),
-    "MPI_Gather": Messages("tree_gather", BLOCKS, 500, {CALL: "MPI_Gather", RANK: "0"}, TREES, 3),
-    "tree_merge, uint32": Messages("tree_merge", BLOCKS, 500, {TAG: "11", RANK: "0"}, TREES, 3),
+    "MPI_Gather": Messages("tree_gather", BLOCKS, 200, {CALL: "MPI_Gather", RANK: "0"}, TREES, 3),
+    "tree_merge, uint32": Messages("tree_merge", BLOCKS, 200, {TAG: "11", RANK: "0"}, TREES, 3),
     "tree_merge, uint64, where it is forwarded": Messages(
-        "tree_merge", (*BLOCKS, "--key", "uint64"), 500, {TAG: "11", RANK: "2"}, TREES, 4
+        "tree_merge", (*BLOCKS, "--key", "uint64"), 200, {TAG: "11", RANK: "2"}, TREES, 4
     ),
     "point_to_point, 1 B": Messages(
         "point_to_point", ("--min-size", "1", "--max-size", "1", *SHORT), 300, {TAG: "12"}, PAIRS
