@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from test_kernels import Build, Launch, read_evidence
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 pytestmark = pytest.mark.mpi
+SCHED = Path("/proc/self/sched")
+LOCAL = ("127.0.0.1", "127.7.7.7")
 
 
 class Line(NamedTuple):
@@ -87,7 +87,7 @@ def test_errno_is_left_alone(build: Build, tmp_path: Path) -> None:
 
 def test_addresses_that_are_used_again_are_two_connections(build: Build, tmp_path: Path) -> None:
     """The receiver of the first one was reset, so that the kernel names its peer no more."""
-    found = own(run(build, tmp_path / "evidence", "again"), "127.0.0.1")
+    found = own(run(build, tmp_path / "evidence", "again"), *LOCAL)
     assert sorted(int(line.sent) for line in found) == [0, 500, 1000]
 
 
@@ -111,7 +111,7 @@ def test_a_kernel_that_counts_no_bytes_gives_no_account(build: Build, tmp_path: 
 def test_a_kernel_without_cookies(build: Build, tmp_path: Path, case: str, sent: list[int]) -> None:
     """Inodes are used again; bytes are those acknowledged, the end of a connection among them."""
     end = run(build, tmp_path / "evidence", case, "old_kernel.so", HAS_BYTES_ACKED="1")
-    found = sorted(int(line.sent) for line in own(end, "127.0.0.1"))
+    found = sorted(int(line.sent) for line in own(end, *LOCAL))
     assert len(found) == len(sent)
     assert all(0 <= each - wanted <= 1 for each, wanted in zip(found, sent, strict=True))
     assert "tcp_lost" not in end
@@ -129,3 +129,15 @@ def test_an_aborted_rank_has_no_end(build: Build, tmp_path: Path) -> None:
     found = read_evidence(path)
     assert found["start"]
     assert not found["end"]
+
+
+@pytest.mark.parametrize("preload", ["", "old_kernel.so"])
+def test_what_the_kernel_does_not_count_has_no_line(build: Build, tmp_path: Path, preload: str) -> None:
+    end = run(build, tmp_path / "evidence", "one", preload)
+    assert end.keys() >= {"cpu_ns", "clock_ns", "voluntary_switches"}
+    counted = {
+        "migrations": SCHED.exists() and "nr_migrations" in SCHED.read_text() and not preload,
+        "wait_ns": Path("/proc/self/schedstat").exists() and not preload,
+        "threads": Path("/proc/self/schedstat").exists() and not preload,
+    }
+    assert {key: key in end for key in counted} == counted

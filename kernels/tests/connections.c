@@ -21,6 +21,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,17 @@ static void listen_on(int family, const char *address, struct sockaddr_storage *
     demand(getsockname(listening, (struct sockaddr *)at, &length) == 0, "getsockname");
 }
 
-static void connect_ends(const struct sockaddr_storage *to) {
+/* From an address that no other program uses, so that its port is free when it is wanted again. */
+static void bind_to_own_address(int descriptor) {
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    inet_pton(AF_INET, "127.7.7.7", &own.sin_addr);
+    demand(bind(descriptor, (struct sockaddr *)&own, sizeof own) == 0, "bind to 127.7.7.7");
+}
+
+static void connect_ends(const struct sockaddr_storage *to, int from_own_address) {
     ends[0] = socket(to->ss_family, SOCK_STREAM, 0);
+    if (from_own_address)
+        bind_to_own_address(ends[0]);
     demand(ends[0] >= 0 && connect(ends[0], (const struct sockaddr *)to, sizeof *to) == 0,
            "connect");
     ends[1] = accept(listening, NULL, NULL);
@@ -128,6 +138,7 @@ static void check_errno(void) {
     errno = 0;
     demand(close(-1) == -1 && errno == EBADF, "close(-1)");
     errno = ENOENT;
+    close(open("/dev/null", O_RDONLY)); /* no socket: the library's question fails */
     close_ends();
     demand(errno == ENOENT, "close");
 }
@@ -164,14 +175,14 @@ static struct sockaddr_storage listen_for_case(void) {
 
 static void send_by_many(const struct sockaddr_storage *at, int count) {
     for (int i = 0; i < count; i++) {
-        connect_ends(at);
+        connect_ends(at, 0);
         send_bytes(10);
         close_ends();
     }
 }
 
 static void send_by_one(const struct sockaddr_storage *at) {
-    connect_ends(at);
+    connect_ends(at, is("again"));
     send_bytes(1000);
     if (is("dup"))
         close(dup(ends[0]));
