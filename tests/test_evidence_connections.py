@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from test_kernels import Build, read_evidence
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from test_kernels import Build, Launch, read_evidence
 
 pytestmark = pytest.mark.mpi
+SCHED = Path("/proc/self/sched")
+LOCAL = ("127.0.0.1", "127.7.7.7")
 
 
 class Line(NamedTuple):
@@ -25,12 +25,17 @@ class Line(NamedTuple):
     received: str
 
 
-def run(build: Build, path: Path, case: str) -> dict[str, str]:
+def run(build: Build, path: Path, case: str, preload: str = "", **environment: str) -> dict[str, str]:
     """One rank with number 3; its end lines."""
-    evidence = {"MPICAMPAIGN_RANK": "3", "MPICAMPAIGN_EVIDENCE_FILE": str(path)}
-    launch = build.launch(1, "connections", case, preload="evidence.so", hasten=False, **evidence)
+    launch = start(build, path, case, preload, **environment)
     assert launch.statuses == [0], launch.errors
     return read_evidence(path)["end"]
+
+
+def start(build: Build, path: Path, case: str, preload: str = "", **environment: str) -> Launch:
+    evidence = {"MPICAMPAIGN_RANK": "3", "MPICAMPAIGN_EVIDENCE_FILE": str(path)}
+    preload = f"evidence.so {preload}"
+    return build.launch(1, "connections", case, preload=preload, hasten=False, **evidence, **environment)
 
 
 def own(end: dict[str, str], *addresses: str) -> list[Line]:
@@ -51,6 +56,8 @@ def own(end: dict[str, str], *addresses: str) -> list[Line]:
         ("mapped", "127.0.0.1", "1000"),  # IPv4 within IPv6 is IPv4, so that both ends name it alike
         ("dup", "127.0.0.1", "1500"),  # once, with what it had in the end
         ("fork", "127.0.0.1", "1500"),  # what a child closes is no end
+        ("vfork", "127.0.0.1", "1500"),
+        ("thread", "127.0.0.1", "1000"),
     ],
 )
 def test_both_ends_of_a_connection(build: Build, tmp_path: Path, case: str, address: str, sent: str) -> None:
@@ -76,3 +83,61 @@ def test_many_connections_are_summed_up(build: Build, tmp_path: Path) -> None:
 
 def test_errno_is_left_alone(build: Build, tmp_path: Path) -> None:
     assert own(run(build, tmp_path / "evidence", "errno"), "127.0.0.1")
+
+
+def test_addresses_that_are_used_again_are_two_connections(build: Build, tmp_path: Path) -> None:
+    """The receiver of the first one was reset, so that the kernel names its peer no more."""
+    found = own(run(build, tmp_path / "evidence", "again"), *LOCAL)
+    assert sorted(int(line.sent) for line in found) == [0, 500, 1000]
+
+
+def test_an_ended_connection_keeps_its_bytes(build: Build, tmp_path: Path) -> None:
+    """The kernel names its peer no more; it must not look as if nothing was sent."""
+    end = run(build, tmp_path / "evidence", "ended")
+    lines = [Line(*value.split()) for key, value in end.items() if key.startswith("tcp.")]
+    assert max(int(line.sent) for line in lines) == 1000
+    unknown = [line for line in lines if line.peer == "?"]
+    assert unknown
+    assert {(line.interface, line.peer_port) for line in unknown} == {("?", "0")}
+
+
+def test_a_kernel_that_counts_no_bytes_gives_no_account(build: Build, tmp_path: Path) -> None:
+    end = run(build, tmp_path / "evidence", "one", "old_kernel.so")
+    assert int(end["tcp_lost"]) >= 2
+    assert not [key for key in end if key.startswith("tcp.")]
+
+
+@pytest.mark.parametrize(("case", "sent"), [("one", [0, 1000]), ("again", [0, 500, 1000])])
+def test_a_kernel_without_cookies(build: Build, tmp_path: Path, case: str, sent: list[int]) -> None:
+    """Inodes are used again; bytes are those acknowledged, the end of a connection among them."""
+    end = run(build, tmp_path / "evidence", case, "old_kernel.so", HAS_BYTES_ACKED="1")
+    found = sorted(int(line.sent) for line in own(end, *LOCAL))
+    assert len(found) == len(sent)
+    assert all(0 <= each - wanted <= 1 for each, wanted in zip(found, sent, strict=True))
+    assert "tcp_lost" not in end
+
+
+def test_more_connections_than_are_kept_give_no_account(build: Build, tmp_path: Path) -> None:
+    end = run(build, tmp_path / "evidence", "thousands")
+    assert int(end["tcp"]) == 4096
+    assert int(end["tcp_lost"]) >= 6000 - 4096
+
+
+def test_an_aborted_rank_has_no_end(build: Build, tmp_path: Path) -> None:
+    path = tmp_path / "evidence"
+    assert start(build, path, "abort").status != 0
+    found = read_evidence(path)
+    assert found["start"]
+    assert not found["end"]
+
+
+@pytest.mark.parametrize("preload", ["", "old_kernel.so"])
+def test_what_the_kernel_does_not_count_has_no_line(build: Build, tmp_path: Path, preload: str) -> None:
+    end = run(build, tmp_path / "evidence", "one", preload)
+    assert end.keys() >= {"cpu_ns", "clock_ns", "voluntary_switches"}
+    counted = {
+        "migrations": SCHED.exists() and "nr_migrations" in SCHED.read_text() and not preload,
+        "wait_ns": Path("/proc/self/schedstat").exists() and not preload,
+        "threads": Path("/proc/self/schedstat").exists() and not preload,
+    }
+    assert {key: key in end for key in counted} == counted

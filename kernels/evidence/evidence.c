@@ -20,7 +20,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +80,11 @@ static struct mpi library(const void *fallback) {
     return mpi;
 }
 
-static bool recording;     /* between MPI_Init and MPI_Finalize, in the rank itself */
-static struct lines lines; /* MPI allows one Init and one Finalize, each by one thread */
+static atomic_long recording; /* between MPI_Init and MPI_Finalize the rank's process, else 0 */
+static struct lines lines;    /* MPI allows one Init and one Finalize, each by one thread */
+
+/* What a child closes is no traffic of the rank; a child by vfork even shares its memory. */
+static bool is_recording(void) { return recording != 0 && recording == getpid(); }
 
 /* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init.
  */
@@ -105,9 +108,6 @@ static void add_moment(const struct mpi *mpi) {
     add_program(&lines, mpi);
 }
 
-/* What a forked child closes is no traffic of the rank. */
-static void stop_recording(void) { recording = false; }
-
 /* The use of CPU time is read last at the start and first at the end: what is read beside it is no
  * part of the run. */
 static void record_start(const void *init) {
@@ -117,17 +117,17 @@ static void record_start(const void *init) {
         add_moment(&mpi);
         add_usage(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
-        recording = pthread_atfork(NULL, NULL, stop_recording) == 0;
+        recording = getpid();
     }
     errno = saved;
 }
 
 static void record_end(const void *init) {
     int saved = errno;
-    if (begin("end")) {
+    if (is_recording() && begin("end")) {
         struct mpi mpi = library(init);
         add_usage(&lines);
-        recording = false;
+        recording = 0;
         add_sockets(&lines);
         add_moment(&mpi);
         add_checksums(&lines, &mpi);
@@ -167,15 +167,73 @@ EXPORT int MPI_Finalize(void) {
     return function();
 }
 
+/* Fortran programs: Open MPI's Fortran libraries, and mpi_f08 of MPICH and Intel MPI, call
+ * PMPI_Init itself. Where they call MPI_Init instead, each moment is still recorded once. Status
+ * may be NULL in mpi_f08, where the argument is optional. */
+static void leave(int *status, int found) {
+    if (status != NULL)
+        *status = found;
+}
+
+static void fortran_init(const char *name, int *status) {
+    void (*function)(int *);
+    int found = FAILED;
+    *(void **)&function = next(name);
+    if (function != NULL)
+        function(&found);
+    leave(status, found);
+    if (found == 0)
+        record_start(*(void **)&function);
+}
+
+static void fortran_init_thread(const char *name, int *required, int *provided, int *status) {
+    void (*function)(int *, int *, int *);
+    int found = FAILED;
+    *(void **)&function = next(name);
+    if (function != NULL)
+        function(required, provided, &found);
+    leave(status, found);
+    if (found == 0)
+        record_start(*(void **)&function);
+}
+
+static void fortran_finalize(const char *name, int *status) {
+    void (*function)(int *);
+    int found = FAILED;
+    *(void **)&function = next(name);
+    if (function != NULL) {
+        record_end(*(void **)&function);
+        function(&found);
+    }
+    leave(status, found);
+}
+
+EXPORT void mpi_init_(int *status) { fortran_init("mpi_init_", status); }
+EXPORT void mpi_init_f08_(int *status) { fortran_init("mpi_init_f08_", status); }
+EXPORT void mpi_init_thread_(int *required, int *provided, int *status) {
+    fortran_init_thread("mpi_init_thread_", required, provided, status);
+}
+EXPORT void mpi_init_thread_f08_(int *required, int *provided, int *status) {
+    fortran_init_thread("mpi_init_thread_f08_", required, provided, status);
+}
+EXPORT void mpi_finalize_(int *status) { fortran_finalize("mpi_finalize_", status); }
+EXPORT void mpi_finalize_f08_(int *status) { fortran_finalize("mpi_finalize_f08_", status); }
+
+static int (*next_close)(int);
+
+/* Early, since close may be called where dlsym must not be: in a signal handler. */
+__attribute__((constructor)) static void find_close(void) {
+    *(void **)&next_close = dlsym(RTLD_NEXT, "close");
+}
+
 /* What a connection has carried is known only until it is closed. */
 EXPORT int close(int descriptor) {
-    static int (*function)(int);
-    if (function == NULL)
-        *(void **)&function = dlsym(RTLD_NEXT, "close");
-    if (recording) {
+    if (next_close == NULL)
+        find_close();
+    if (is_recording()) {
         int saved = errno;
         before_close(descriptor);
         errno = saved;
     }
-    return function(descriptor);
+    return next_close(descriptor);
 }

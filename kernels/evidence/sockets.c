@@ -43,6 +43,8 @@ enum {
     MAX_TRIES = 1 << 20
 };
 
+static const char UNKNOWN[] = "?"; /* peer, interface */
+
 static struct {
     struct connection list[MAX_CONNECTIONS];
     short place[PLACES]; /* by cookie: index in list + 1 */
@@ -85,8 +87,8 @@ static unsigned long long field(const char *info, size_t offset) {
     return value;
 }
 
-/* Before Linux 4.12 the inode, which is the socket's while it is open. */
-static unsigned long long cookie_of(int descriptor) {
+/* Before Linux 4.12 by inode and ports: an inode is used again once its socket is closed. */
+static unsigned long long cookie_of(int descriptor, const struct connection *found) {
     uint64_t cookie = 0;
     socklen_t length = sizeof cookie;
     struct stat file;
@@ -95,34 +97,69 @@ static unsigned long long cookie_of(int descriptor) {
         length == sizeof cookie)
         return cookie;
 #endif
-    return fstat(descriptor, &file) == 0 ? (unsigned long long)file.st_ino : 0;
+    if (fstat(descriptor, &file) != 0)
+        return 0;
+    return (uint64_t)file.st_ino << 32 | (uint64_t)found->local.port << 16 | found->peer.port;
 }
 
-/* False where the descriptor is no TCP connection, or the kernel (before 4.2) keeps no such
- * account. */
-static bool read_connection(int descriptor, struct connection *found) {
-    char info[512];
-    socklen_t length = sizeof info;
+/* The kernel no longer names the peer of a connection that both sides have ended. */
+static bool read_ends(int descriptor, struct connection *found) {
     struct sockaddr_storage local, peer;
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) != 0 ||
-        length < BYTES_RECEIVED + 8)
-        return false;
     socklen_t local_length = sizeof local, peer_length = sizeof peer;
-    memset(found, 0, sizeof *found);
     if (getsockname(descriptor, (struct sockaddr *)&local, &local_length) != 0 ||
-        getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) != 0 ||
-        !read_end(&local, &found->local) || !read_end(&peer, &found->peer))
+        !read_end(&local, &found->local))
         return false;
-    found->cookie = cookie_of(descriptor);
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) == 0)
+        return read_end(&peer, &found->peer);
+    strcpy(found->peer.address, UNKNOWN);
+    return true;
+}
+
+static bool has_peer(const struct connection *one) {
+    return strcmp(one->peer.address, UNKNOWN) != 0;
+}
+
+static void read_bytes(const char *info, socklen_t length, struct connection *found) {
     found->received = field(info, BYTES_RECEIVED);
     found->sent = length < BYTES_RETRANSMITTED + 8
                       ? field(info, BYTES_ACKED)
                       : field(info, BYTES_SENT) - field(info, BYTES_RETRANSMITTED);
-    return true;
 }
 
-/* Two descriptors may be one connection (dup): the later account, which has more, replaces the
- * earlier one. */
+enum account { NO_CONNECTION, WHOLE, LOST };
+
+/* LOST where there is a connection whose bytes are unknown: kernels before 4.2 do not count them.
+ */
+static enum account read_connection(int descriptor, struct connection *found) {
+    char info[512];
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, &length) != 0)
+        return NO_CONNECTION;
+    memset(found, 0, sizeof *found);
+    if (!read_ends(descriptor, found))
+        return LOST;
+    if (length < BYTES_RECEIVED + 8)
+        return has_peer(found) ? LOST : NO_CONNECTION;
+    read_bytes(info, length, found);
+    if (!has_peer(found) && found->sent == 0 && found->received == 0)
+        return NO_CONNECTION; /* it listens, or was never connected */
+    found->cookie = cookie_of(descriptor, found);
+    return found->cookie != 0 ? WHOLE : LOST;
+}
+
+static unsigned long long larger(unsigned long long one, unsigned long long other) {
+    return one > other ? one : other;
+}
+
+/* Two descriptors may be one connection (dup), and two threads may close them at once: counts only
+ * grow, so the larger ones are the later ones. */
+static void update(struct connection *kept, const struct connection *found) {
+    kept->sent = larger(kept->sent, found->sent);
+    kept->received = larger(kept->received, found->received);
+    if (!has_peer(kept))
+        kept->peer = found->peer;
+}
+
 static void keep(const struct connection *found) {
     unsigned at = (unsigned)(found->cookie * 0x9E3779B97F4A7C15u >> 32) % PLACES;
     while (seen.place[at] != 0 && seen.list[seen.place[at] - 1].cookie != found->cookie)
@@ -132,16 +169,18 @@ static void keep(const struct connection *found) {
             seen.lost++;
             return;
         }
-        seen.place[at] = (short)++seen.count;
+        seen.list[seen.count++] = *found;
+        seen.place[at] = (short)seen.count;
     }
-    seen.list[seen.place[at] - 1] = *found;
+    update(&seen.list[seen.place[at] - 1], found);
 }
 
 void before_close(int descriptor) {
     struct connection found;
-    if (!read_connection(descriptor, &found))
+    enum account account = read_connection(descriptor, &found);
+    if (account == NO_CONNECTION)
         return;
-    if (!occupy()) {
+    if (account == LOST || !occupy()) {
         seen.lost++;
         return;
     }
@@ -149,14 +188,15 @@ void before_close(int descriptor) {
     atomic_flag_clear(&seen.busy);
 }
 
-static void keep_open_ones(void) {
+static bool keep_open_ones(void) {
     DIR *folder = opendir("/proc/self/fd");
     if (folder == NULL)
-        return;
+        return false;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
         if (entry->d_name[0] != '.')
             before_close(atoi(entry->d_name));
     closedir(folder);
+    return true;
 }
 
 /* The interface that has an address; NULL where none has it. */
@@ -177,8 +217,8 @@ static const char *owner(struct ifaddrs *interfaces, const struct end *wanted) {
 
 /* Traffic between addresses of one host is on lo, whatever interface they belong to. */
 static const char *interface_of(struct ifaddrs *interfaces, const struct connection *one) {
-    const char *name = owner(interfaces, &one->local);
-    return owner(interfaces, &one->peer) != NULL ? "lo" : name != NULL ? name : "?";
+    const char *name = has_peer(one) ? owner(interfaces, &one->local) : NULL;
+    return owner(interfaces, &one->peer) != NULL ? "lo" : name != NULL ? name : UNKNOWN;
 }
 
 struct sum {
@@ -213,17 +253,9 @@ static void add_sums(struct lines *lines, const struct sum *sums) {
     }
 }
 
-void add_sockets(struct lines *lines) {
-    struct ifaddrs *interfaces = NULL;
+static void add_connections(struct lines *lines, struct ifaddrs *interfaces) {
     struct sum sums[MAX_INTERFACES] = {{0}};
-    if (getifaddrs(&interfaces) != 0)
-        return;
-    keep_open_ones();
-    if (!occupy())
-        seen.lost++;
     add(lines, "tcp", "%d", seen.count);
-    if (seen.lost > 0)
-        add(lines, "tcp_lost", "%d", seen.lost);
     for (int i = 0; i < seen.count; i++) {
         const char *interface = interface_of(interfaces, &seen.list[i]);
         if (i < MAX_LINES)
@@ -232,6 +264,18 @@ void add_sockets(struct lines *lines) {
             add_to(sums, interface, &seen.list[i]);
     }
     add_sums(lines, sums);
-    atomic_flag_clear(&seen.busy);
+}
+
+/* Where the descriptors or the interfaces cannot be listed there is no account. */
+void add_sockets(struct lines *lines) {
+    struct ifaddrs *interfaces = NULL;
+    if (getifaddrs(&interfaces) != 0)
+        return;
+    if (keep_open_ones() && occupy()) {
+        add_connections(lines, interfaces);
+        atomic_flag_clear(&seen.busy);
+        if (seen.lost > 0)
+            add(lines, "tcp_lost", "%d", seen.lost);
+    }
     freeifaddrs(interfaces);
 }

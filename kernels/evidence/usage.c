@@ -9,11 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static long long nanoseconds(clockid_t clock) {
+static void add_clock(struct lines *lines, const char *key, clockid_t clock) {
     struct timespec now;
-    if (clock_gettime(clock, &now) != 0)
-        return -1;
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
+    if (clock_gettime(clock, &now) == 0)
+        add(lines, key, "%lld", now.tv_sec * 1000000000LL + now.tv_nsec);
 }
 
 /* The time (ns) that a thread was ready to run and had no CPU: the second number of its schedstat.
@@ -48,7 +47,8 @@ static void add_wait(struct lines *lines) {
     }
 }
 
-/* How often the first thread changed its CPU, where the kernel counts that. */
+/* How often the first thread changed its CPU, where the kernel counts that (CONFIG_SCHED_DEBUG).
+ * The first alone: threads that end take their counts along, and a library may move its helpers. */
 static void add_migrations(struct lines *lines) {
     static const char field[] = "se.nr_migrations";
     char path[64], line[256];
@@ -75,6 +75,6 @@ void add_usage(struct lines *lines) {
     }
     add_wait(lines);
     /* CLOCK_PROCESS_CPUTIME_ID includes the threads that have ended. */
-    add(lines, "cpu_ns", "%lld", nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
-    add(lines, "clock_ns", "%lld", nanoseconds(CLOCK_MONOTONIC));
+    add_clock(lines, "cpu_ns", CLOCK_PROCESS_CPUTIME_ID);
+    add_clock(lines, "clock_ns", CLOCK_MONOTONIC);
 }
