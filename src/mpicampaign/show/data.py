@@ -147,7 +147,7 @@ COLUMNS = (
     _condition("runs_quiet", QUIET),
     _condition("runs_disturbed", DISTURBED),
     _condition("runs_not_judged", NOT_JUDGED),
-    Column("ranked", bool, lambda line: line.row.counted > 0 and not line.row.disturbed),
+    Column("ranked", bool, lambda line: line.row.ranked),
     _text("missing_because", _missing),
     _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )
