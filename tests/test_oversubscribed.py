@@ -37,11 +37,12 @@ def evidence(allowed: list[str], cores: str = "", seen: list[str] | None = None)
     ("found", "expected"),
     [
         (evidence(["0-1"] * 4), "4 ranks on 2 CPUs of n1"),
-        (evidence(["0", "0"]), "2 ranks on 1 CPUs of n1"),
+        (evidence(["0", "0"]), "2 ranks on 1 CPU of n1"),
         (evidence(["0-3"] * 4, "2", ["0", "1", "0", "1"]), "4 ranks on 2 cores of n1"),  # hyper-threads
         (evidence(["0", "1"], "2"), ""),
         (evidence(["0", "1", "2", "3"], "1"), ""),  # the node's facts come from a step with one core
         (evidence(["0-1", ""]), ""),
+        (evidence(["0-1"] * 2, "9" * 5000, ["0", "0"]), ""),
         (Evidence(), ""),
     ],
 )
