@@ -22,7 +22,7 @@ from common import build_kernel, paired, title
 from mpicampaign.suites import parse
 
 PAIRS = 20
-LIMIT = 0.10
+LIMIT = 0.02
 NEEDED = ("hpcc", "mpicc.openmpi", "mpirun.openmpi", "make")
 LAUNCH = ("mpirun.openmpi", "-n", "2", "--map-by", "core", "--bind-to", "core")
 WRITTEN = "85"  # any value but 0

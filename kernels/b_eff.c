@@ -91,6 +91,7 @@ static void describe(const struct run *run) {
     output_header("memory_share_bytes", "%llu", (unsigned long long)memory_share);
     output_header("lmax", "%zu", lmax);
     output_header("lmax_rule", "%s", lmax_option > 0 ? "given" : "memory/128");
+    output_header("reordering", "none"); /* the original lets MPI renumber the processes */
     describe_methods();
     output_header("verified_lengths", "256 B and the largest, every pattern with every method");
     output_header("checked_lengths", "ends of all messages; all bytes of the last ones up to %zu B",

@@ -73,7 +73,7 @@ def evidence(
         (evidence(), QUIET, "waited 0%"),
         (evidence(cpu=0.6, wait=0.4), DISTURBED, "rank 1 waited 40%"),
         (evidence(wall=0.05, cpu=0.03, wait=0.02), NOT_JUDGED, "0.050 s between"),
-        (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks of n1 share 1 CPUs"),
+        (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks on 1 CPU of n1"),
         (evidence().replace("rank 1 end.wait_ns=0", ""), NOT_JUDGED, "no time of waiting"),
         (evidence(cpu=-1.0, wait=1.0), NOT_JUDGED, "no time of waiting"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0-99999999999")), DISTURBED, "rank 1 waited 40%"),

@@ -53,6 +53,10 @@ def test_percentiles_of_osu_show_a_tail() -> None:
     assert notes(narrow, wide, suite="osu") == [
         "wide spread: samples at 16 B: 1 % are 150 % or more above the median (repeat 2)"
     ]
+    two: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [4e-6, 2.5e-6]}
+    assert notes(two, suite="osu") == [
+        "wide spread: samples at 8 B: 1 % are 300 % or more above the median (repeat 1)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.verdict.evidence import Evidence
 
-END = 'echo "#@end rows=0 status=ok"\n'
+END = 'echo "#@end rows=1 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}
 LAUNCHER = '#!/bin/bash\n[ "$1" != --version ] || exit\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0\n'
 
@@ -50,6 +50,11 @@ def execute(script: Script, **options: object) -> int:
 
 def evidence(script: Script, kind: str = "result") -> Evidence:
     return evidence_in(next(script.folder.glob(f"{kind}/evidence.txt")).parent)
+
+
+def test_an_output_that_counts_no_rows_is_no_success(tmp_path: Path) -> None:
+    found = prepared(tmp_path, END.replace("rows=1", "rows=0"))
+    assert execute(found.scripts[0]) == 65
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -102,7 +102,7 @@ def fake_benchmark(folder: Path) -> Path:
     """A program that records its arguments and one variable, to check quoting end to end."""
     program = folder / "print arguments"
     program.write_text(
-        '#!/bin/bash\nprintf "%s\\0" "$@" "$HOSTILE" >"${0%/*}/arguments"\necho "#@end rows=0 status=ok"\n'
+        '#!/bin/bash\nprintf "%s\\0" "$@" "$HOSTILE" >"${0%/*}/arguments"\necho "#@end rows=1 status=ok"\n'
     )
     program.chmod(0o755)
     launcher = folder / "bin/mpirun"

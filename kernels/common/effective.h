@@ -47,7 +47,8 @@ struct pattern {
     int *right[MAX_DIRECTIONS];
 };
 
-/* Ring sizes of pattern 0 .. 5, which differ by at most one; returns the number of rings. */
+/* Ring sizes of pattern 0 .. 5, which differ by at most one, the even one first as in b_eff 3.6;
+ * returns the number of rings. */
 int ring_sizes(int ranks, int index, int *sizes);
 
 /* Rings over neighbouring ranks, index 0 .. 5. */

@@ -48,8 +48,9 @@ static int target_size(int ranks, int index) {
 int ring_sizes(int ranks, int index, int *sizes) {
     int wanted = (int)((double)ranks / target_size(ranks, index) + 0.4);
     int rings = larger(1, smaller(wanted, ranks / 2));
-    for (int i = 0; i < rings; i++) /* leftovers: one each, in the last rings */
-        sizes[i] = ranks / rings + (i >= rings - ranks % rings);
+    int size = ranks / rings, longer = ranks % rings; /* rings of one process more */
+    for (int i = 0; i < rings; i++)                   /* those of the even size come first */
+        sizes[i] = size + (size % 2 == 0 ? i >= rings - longer : i < longer);
     return rings;
 }
 

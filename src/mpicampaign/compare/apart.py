@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
     """The records; oversubscribed runs have a placement that is named so.
 
-    Runs without a result follow those of their case if these are all oversubscribed. Contradicted ones do not
-    decide: they may share cores although their placement does not.
+    A sound run is judged by itself, disturbed or not. Others follow the sound runs of their case if these are
+    all oversubscribed; where there are none, what the campaign declares for runs to come. Contradicted runs
+    may share cores although their placement does not.
     """
     cases = grouped(records, lambda record: record.case)
     shared = {case for case, runs in cases.items() if _all_shared(runs)}
     return tuple(
-        _renamed(record) if record.case in shared or (record.counts and _is_shared(record)) else record
+        _renamed(record) if (_is_shared(record) if record.sound else record.case in shared) else record
         for record in records
     )
 
@@ -33,7 +34,7 @@ def _is_shared(record: Record) -> bool:
 
 
 def _all_shared(runs: Sequence[Record]) -> bool:
-    decisive = [run for run in runs if run.counts] or [run for run in runs if run.status != OK]
+    decisive = [run for run in runs if run.sound] or [run for run in runs if run.status != OK]
     return bool(decisive) and all(map(_is_shared, decisive))
 
 

@@ -80,21 +80,17 @@ def stated_rankings(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Sta
     """
     mixed = _mixed(rows)
     plain = [row for row in rows if row.case.placement not in mixed]
-    if len({row.case.placement for row in plain if _ranked(row)}) < 2:
+    if len({row.case.placement for row in plain if row.ranked}) < 2:
         mixed, plain = {}, list(rows)
     found = state(rank_placements(plain, metrics))
     return tuple(replace(stated, mixed=tuple(mixed.values())) for stated in found)
-
-
-def _ranked(row: Row) -> bool:
-    return bool(row.counted) and not row.disturbed
 
 
 def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
     """Placements with several modes in most of their host groups."""
     found = {}
     for placement in dict.fromkeys(row.case.placement for row in rows):
-        own = [row for row in rows if row.case.placement == placement and _ranked(row)]
+        own = [row for row in rows if row.case.placement == placement and row.ranked]
         several = sum(row.has_modes for row in own)
         if 2 * several > len(own):
             found[placement] = Mixed(visible(placement), several, len(own))

@@ -36,7 +36,7 @@ def with_monotony(rows: Sequence[Row], suite: str) -> list[Row]:
     """The rows, with a note on each that fewer ranks outdo. Rows of unknown transport are not compared."""
     notes: dict[int, list[NotMonotonic]] = {id(row): [] for row in rows}
     for column, share in _shares(suite).items():
-        found = (_point(row, column, share) for row in rows if not row.disturbed)
+        found = (_point(row, column, share) for row in rows if row.ranked)
         points = [point for point in found if point is not None and "" not in point.network[2]]
         for alike in grouped(points, lambda point: point.network).values():
             for point in alike:
@@ -52,7 +52,7 @@ def _shares(suite: str) -> dict[str, str]:
 
 def _point(row: Row, column: str, share: str) -> _Point | None:
     medians = {cell.metric.column: cell.summary.median for cell in row.cells if cell.summary is not None}
-    if row.ranks is None or row.oversubscribed or not {column, share} <= medians.keys():
+    if row.ranks is None or not {column, share} <= medians.keys():
         return None
     return _Point(row, row.ranks, medians[column], medians[share])
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import MODES, WITHOUT_VALUE
+from mpicampaign.compare.findings import MODES, SHARING, WITHOUT_VALUE
 from mpicampaign.records import (
     CONTRADICTED,
     DECLARED,
@@ -99,16 +99,20 @@ class Row:
         return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
 
     @property
-    def unranked(self) -> Absence:
-        """Why the row has no place in rankings; empty where it has one."""
-        if self.disturbed:
-            return tuple(note for note in self.notes if note.kind == DISTURBED)
-        return self.absence
-
-    @property
     def oversubscribed(self) -> bool:
         """Whether its ranks shared cores: it is shown, and compared with no other row."""
         return any(OVERSUBSCRIBED in run.metadata for run, _ in self.curves)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether others may be compared with it: it has values, neither disturbed nor of shared cores."""
+        return bool(self.curves) and not self.disturbed and not self.oversubscribed
+
+    @property
+    def unranked(self) -> Absence:
+        """Why the row has no place in rankings; empty where it has one."""
+        doubts = (DISTURBED, SHARING) if self.curves else WITHOUT_VALUE
+        return () if self.ranked else tuple(note for note in self.notes if note.kind in doubts)
 
     @property
     def absence(self) -> Absence:

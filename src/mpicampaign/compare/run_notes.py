@@ -101,9 +101,10 @@ def _convergence_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
         widest = _largest(point for _, series in unsettled for point in _widths(series))
         known = widest and Unsettled(width=widest[0], size=widest[1], repeats=repeats)
         notes.append(known or Note(kind=NOT_CONVERGED, repeats=repeats))
-    tails = {run.repeat: point for run, series in curves for point in _tails(series) if point[0] > WIDE}
-    if longest := _largest(tails.values()):
-        notes.append(Tail(above=longest[0], size=longest[1], repeats=tuple(tails)))
+    tails = [(run.repeat, point) for run, series in curves for point in _tails(series) if point[0] > WIDE]
+    if longest := _largest(point for _, point in tails):
+        repeats = tuple(dict.fromkeys(repeat for repeat, _ in tails))
+        notes.append(Tail(above=longest[0], size=longest[1], repeats=repeats))
     return notes
 
 

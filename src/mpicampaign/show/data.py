@@ -120,10 +120,6 @@ def _rate(cell: Cell | None, view: View) -> float | None:
     return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
-def _is_ranked(row: Row) -> bool:
-    return row.counted > 0 and not row.disturbed
-
-
 def _busy_machine(row: Row) -> str:
     """What becomes of disturbed runs, as in the campaign file."""
     return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
@@ -166,7 +162,7 @@ COLUMNS = (
     _condition("runs_quiet", QUIET),
     _condition("runs_disturbed", DISTURBED),
     _condition("runs_not_judged", NOT_JUDGED),
-    Column("ranked", bool, lambda line: _is_ranked(line.row)),
+    Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
     _text("missing_because", _missing),
     _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
@@ -301,7 +297,7 @@ def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Va
     if row is None:
         return (None, None, None, False, "", absence(reasons))
     notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
-    condition = (_is_ranked(row), _conditions(row), notes)
+    condition = (row.ranked, _conditions(row), notes)
     if cell is None or cell.summary is None:
         return (None, 0, None, *condition)
     value = view.value(view.chosen(cell.summary), cell.metric.dimension)

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
-from mpicampaign.verdict.evidence import cpu_list
+from mpicampaign.verdict.sharing import shared_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     known = {rank: found for rank, found in usages.items() if found is not None}
     if not known or len(known) < len(usages):
         return NOT_JUDGED, "no time of waiting for a CPU was recorded"
-    if shared := _oversubscribed(evidence):
+    if shared := shared_cpus(evidence):
         return NOT_JUDGED, shared
     if (shortest := min(found.wall for found in known.values())) < SHORTEST:
         return NOT_JUDGED, f"{shortest:.3f} s between MPI_Init and MPI_Finalize, less than {SHORTEST:g} s"
@@ -83,23 +83,6 @@ def usage(seen: Mapping[str, str]) -> Usage | None:
     if wall < 0 or cpu < 0:
         return None
     return Usage(wall / 1e9, cpu / 1e9, max(wait, 0) / 1e9)  # threads that ended took their waits with them
-
-
-def _oversubscribed(evidence: Evidence) -> str:
-    """A host with more ranks than CPUs for them: they wait for each other."""
-    cpus: dict[str, set[int]] = {}
-    ranks: dict[str, int] = {}
-    for rank, seen in evidence.ranks.items():
-        host = evidence.host_of(rank)
-        ranks[host] = ranks.get(host, 0) + 1
-        try:
-            cpus.setdefault(host, set()).update(cpu_list(seen.get("start.allowed", "")))
-        except ValueError:
-            return ""
-    for host, count in ranks.items():
-        if count > len(cpus[host]):
-            return f"{count} ranks of {host} share {len(cpus[host])} CPUs"
-    return ""
 
 
 def _others(evidence: Evidence, host: str) -> str:

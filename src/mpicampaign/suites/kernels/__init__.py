@@ -23,7 +23,7 @@ SUITE = Suite(
     title="bundled kernels",
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
-    whole=("^#@end .*status=ok",),
+    whole=("^#@end rows=[1-9][0-9]* status=ok",),
     benchmarks={
         kernel.name: {"program": kernel.name, "provider": "bundled", "ranks_minimum": 2}
         for kernel in KERNELS.built_in()
