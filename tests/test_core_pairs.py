@@ -286,7 +286,7 @@ def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path)
         (folder / "topology/core_id").write_text("3\n")  # all on one core: no rank can move
         (folder / "node1").mkdir()
     settings = {**ENOUGH_PROCESSORS, "MPICAMPAIGN_SYSFS": str(tmp_path / "sys"), "PRETEND_NODES": "2"}
-    launch = build.launch(4, "core_pairs", "--budget", "1", **settings)
+    launch = build.launch(4, "core_pairs", *PATIENT, **settings)
     assert launch.header("topology_moved_ranks") == "0"
     pairs = launch.header("topology_pairs")
     assert re.fullmatch(r"(?:[0-4]:(?:same_core=[12]|other_node=[1-4]),?)+", pairs)
