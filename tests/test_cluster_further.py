@@ -85,6 +85,7 @@ def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) ->
     assert "no longer describes" not in again.stdout
 
 
+@pytest.mark.full
 def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
     wait = f'if ! {FURTHER.format(repeat=1)}; then while [ ! -e "$0.go" ]; do sleep 0.1; done; fi'
     write(site, ALL, repeats=1, then=wait, keys="further_repeats: 2\n")

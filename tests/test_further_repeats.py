@@ -199,8 +199,9 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.usefixtures("imb")
+@pytest.mark.full
 def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: ProjectCopy, number: int) -> None:
     write(project)
     with busy_loop(project):

@@ -44,6 +44,7 @@ def test_a_campaign_of_which_nothing_can_run_never_succeeds(project: ProjectCopy
 
 @pytest.mark.mpi
 @pytest.mark.usefixtures("imb")
+@pytest.mark.full
 def test_intel_mpi_beside_mpich(project: ProjectCopy, test_mpi: Callable[[str], str]) -> None:
     """The kernels are built with each library, and each run is verified to have used its own."""
     campaign = {
