@@ -392,7 +392,8 @@ def test_a_job_that_waits_while_the_program_is_upgraded_is_no_edited_one(site: S
     assert evidence["script_sha256"] == hashlib.sha256(before.encode()).hexdigest()
     # nothing is missing but the evidence of ranks: the program that stands for a benchmark is no MPI program
     assert record.verdict == UNVERIFIED
-    assert [reason.partition(":")[0] for reason in record.verdict_reasons] == ["ranks", "hosts", "binding"]
+    missing = ["program", "MPI library", "ranks", "hosts", "binding"]
+    assert [reason.partition(":")[0] for reason in record.verdict_reasons] == missing
 
 
 @pytest.mark.full
