@@ -3,8 +3,9 @@
     python bench/condition.py [QUIET [BESIDE]]
 
 QUIET launches (default 630) with nothing beside, BESIDE (default 300) beside one busy loop pinned to the CPU
-of a rank, and as many beside one unpinned busy loop per CPU. A launch with nothing beside it met an intruder
-when processes outside it used more than 5 % of a CPU; the rule does not read that.
+of a rank, and as many beside one unpinned busy loop per CPU. Half of the launches have bound ranks, half have
+unbound ones. A launch with nothing beside it met an intruder when processes outside it used more than 5 % of
+a CPU over the whole launch; the rule does not read that.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ LOOP = "while :; do :; done"
 RANK = """
 export MPICAMPAIGN_RANK=$PMI_RANK MPICAMPAIGN_EVIDENCE_FILE=$1/$PMI_RANK LD_PRELOAD=$2
 shift 2
+[[ $BOUND ]] || exec "$@"
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
 # About 0.3 s between MPI_Init and MPI_Finalize.
@@ -45,6 +47,7 @@ PROGRAM = ("IMB-MPI1", "-iter", "100000", "-iter_policy", "off", "-time", "20", 
 class Launch:
     """One launch: what the rule says of it, its latency (us) at 8 B, and the CPUs used outside it."""
 
+    bound: bool
     condition: str
     reason: str
     latency: float
@@ -69,9 +72,15 @@ def main(quiet: int = 630, beside: int = 300) -> None:
         found: dict[str, list[Launch]] = {kind: [] for kind in kinds}
         for number, kind in enumerate(order):
             with contextmanager(kinds[kind])():
-                found[kind].append(launch(folder / str(number), library))
-    for kind, launches in found.items():
-        show(kind, launches, median(each.latency for each in found["nothing"]))
+                found[kind].append(launch(folder / str(number), library, len(found[kind]) % 2 == 0))
+    for bound in (True, False):
+        chosen = {kind: [each for each in found[kind] if each.bound == bound] for kind in found}
+        for kind, launches in chosen.items():
+            show(
+                f"{'bound' if bound else 'unbound'} ranks beside {kind}",
+                launches,
+                median(each.latency for each in chosen["nothing"]),
+            )
 
 
 def build(folder: Path) -> Path:
@@ -93,12 +102,13 @@ def loops(*cpus: int | None) -> Iterator[None]:
             each.wait()
 
 
-def launch(folder: Path, library: Path) -> Launch:
-    """Two ranks on one CPU each."""
+def launch(folder: Path, library: Path, bound: bool) -> Launch:
+    """Two ranks, on one CPU each or on any."""
     folder.mkdir()
     command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, *PROGRAM]
     busy, own = busy_seconds(), own_seconds()
-    done = subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True)
+    environment = {**wheel_mpi(), "BOUND": "yes" * bound}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     outside = busy_seconds() - busy - (own_seconds() - own)
     lines = [file.read_text() for file in sorted(folder.iterdir())]
     evidence = read_evidence("\n".join([HEADER, *lines]))
@@ -106,7 +116,7 @@ def launch(folder: Path, library: Path) -> Launch:
     row = re.search(r"^ +8 +\d+ +(\S+)", done.stdout, re.MULTILINE)
     if row is None:
         sys.exit(f"IMB-MPI1 printed no row of 8 B:\n{done.stdout[-1000:]}")
-    return Launch(*condition(evidence), float(row[1]), outside / wall)
+    return Launch(bound, *condition(evidence), float(row[1]), outside / wall)
 
 
 def busy_seconds() -> float:
@@ -125,7 +135,7 @@ def own_seconds() -> float:
 def show(kind: str, launches: Sequence[Launch], quiet: float) -> None:
     counts = Counter(each.condition for each in launches)
     called = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
-    print(f"  beside {kind}: {called}")
+    print(f"  {kind}: {called}")
     kept = sorted(abs(each.latency / quiet - 1) for each in launches if each.condition == QUIET)
     if kept:
         far = sum(distance > FAR for distance in kept)
@@ -134,7 +144,7 @@ def show(kind: str, launches: Sequence[Launch], quiet: float) -> None:
             end="",
         )
         print(f"largest {kept[-1]:.1%}; {far} of {len(kept)} more than {FAR:.0%}")
-    if kind == "nothing":
+    if kind.endswith("nothing"):
         met = [each for each in launches if each.condition == DISTURBED and each.outside > INTRUDER]
         print(f"    of those called disturbed {len(met)} met an intruder (more than {INTRUDER:.0%} of a CPU)")
         for each in launches:

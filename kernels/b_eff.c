@@ -404,7 +404,7 @@ static const struct kernel_option options[] = {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "b_eff",
-        .version = 2,
+        .version = 3,
         .purpose = "The effective bandwidth: all processes exchange messages with neighbours in\n"
                    "rings of six sizes and in 30 random orders, 21 lengths from 1 B to Lmax, by\n"
                    "three methods; beside it the first approach (pairs), cartesian patterns, and\n"

@@ -263,7 +263,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "core_pairs",
-        .version = 2,
+        .version = 3,
         .purpose =
             "Latency (8 B) and bandwidth (2,000,000 B) of ping-pong between all ordered pairs of\n"
             "ranks, one pair at a time; classes of pairs, beside what the operating system says;\n"

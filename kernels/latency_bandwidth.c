@@ -354,7 +354,7 @@ static void describe(const struct run *run) {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "latency_bandwidth",
-        .version = 2,
+        .version = 3,
         .purpose =
             "Latency (8 B) and bandwidth (2 MB) as the HPC Challenge benchmark measures them:\n"
             "ping-pong over pairs of ranks, one pair at a time, and exchange with both neighbours\n"

@@ -359,7 +359,7 @@ static const struct kernel_option options[] = {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "point_to_point",
-        .version = 2,
+        .version = 3,
         .purpose =
             "Half of the ranks send to the other half at the same time: rank i sends K messages\n"
             "to rank i + P/2, which acknowledges them; for several numbers of active pairs.",

@@ -103,7 +103,7 @@ static const struct kernel_option options[] = {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "tree_gather",
-        .version = 2,
+        .version = 3,
         .purpose =
             "Gathers one block of every rank at rank 0 along binomial trees whose messages cross\n"
             "between nodes as often as possible (max-inter), as seldom (min-inter), by rank\n"

@@ -73,7 +73,7 @@ static bool accept_version(char why[REASON_LENGTH]) {
 static bool accept_key_size(struct run *run, char why[REASON_LENGTH]) {
     size_t least = run->options.min_size, largest = run->options.max_size;
     run->size_unit = key_type->size;
-    snprintf(why, REASON_LENGTH, "%zu B is no whole number of keys of %zu B",
+    snprintf(why, REASON_LENGTH, "%zu B are not a whole number of keys of %zu B",
              least % key_type->size != 0 ? least : largest, key_type->size);
     return least % key_type->size == 0 && largest % key_type->size == 0;
 }
@@ -240,7 +240,7 @@ static const struct kernel_option options[] = {
 int main(int argc, char **argv) {
     const struct kernel kernel = {
         .name = "tree_merge",
-        .version = 2,
+        .version = 3,
         .purpose =
             "Merge sort along binomial trees: every rank sorts its block before timing; then\n"
             "receive, two-way merge, forward, until rank 0 holds all keys in order. MPI_Gather\n"

@@ -77,6 +77,14 @@ def run_of(declared: dict[str, Any]) -> str:
 
 
 CLAIM, RUN, IDENTITY = claim_of(DECLARED), run_of(DECLARED), identity(DECLARED)
+TCP_CLAIM = (
+    CLAIM.replace("nodes=1", "nodes=2")
+    .replace("ranks_per_node=2", "ranks_per_node=1")
+    .replace("sockets=1", "sockets=")
+    .replace("transport=shm", "transport=tcp")
+    .replace("interface=\n", "interface=eth0\n")
+    .replace("FABRICS=shm", "FABRICS=ofi")
+)
 
 
 def split(text: str) -> tuple[str, str]:

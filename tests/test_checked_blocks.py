@@ -80,5 +80,5 @@ def test_trees_merge_any_number_of_keys(build: Build, options: tuple[str, ...], 
 @pytest.mark.parametrize("options", [("--size", "7"), ("--min-size", "8", "--max-size", "9")])
 def test_trees_merge_whole_keys(build: Build, options: tuple[str, ...]) -> None:
     launch = build.refuse(2, "tree_merge", *options)
-    assert f"{options[-1]} B is no whole number of keys of 4 B" in launch.errors
+    assert f"{options[-1]} B are not a whole number of keys of 4 B" in launch.errors
     assert launch.statuses == [2, 2]

@@ -36,6 +36,7 @@ from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
+UNBOUND = ("0-3", "0-3")
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
 
 
@@ -54,9 +55,16 @@ def runs(
 
 
 def evidence(
-    wall: float = 1.0, cpu: float = 0.6, wait: float = 0.0, allowed: tuple[str, str] = ("0", "1")
+    wall: float = 1.0,
+    cpu: float = 0.6,
+    wait: float = 0.0,
+    allowed: tuple[str, str] = ("0", "1"),
+    others: float | None = None,
 ) -> str:
-    """The evidence of two ranks; of rank 1 in s: wall time, CPU time, and time that it waited for a CPU."""
+    """The evidence of two ranks; of rank 1 in s: wall time, CPU time, and time that it waited for a CPU.
+
+    others: CPU time of the host's other processes, s; None where the host's CPU time was not recorded.
+    """
     lines = []
     for rank, (used, waited) in enumerate(((wall, 0.0), (cpu, wait))):
         start, end = f"rank {rank} start.", f"rank {rank} end."
@@ -64,6 +72,8 @@ def evidence(
         lines += [f"{start}clock_ns=0", f"{start}cpu_ns=0", f"{start}wait_ns=0"]
         lines += [f"{end}clock_ns={wall * 1e9:.0f}", f"{end}cpu_ns={used * 1e9:.0f}"]
         lines += [f"{end}wait_ns={waited * 1e9:.0f}"]
+        if others is not None:
+            lines += [f"{start}busy_ticks=7", f"{end}busy_ticks={7 + round(100 * (wall + cpu + others))}"]
     return "\n".join([HEADER, *lines]) + "\n"
 
 
@@ -74,9 +84,22 @@ def evidence(
         (evidence(cpu=0.6, wait=0.4), DISTURBED, "rank 1 waited 40%"),
         (evidence(wall=0.05, cpu=0.03, wait=0.02), NOT_JUDGED, "0.050 s between"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks on 1 CPU of n1"),
+        (
+            evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.0),
+            QUIET,
+            "waited 40%",
+        ),
+        (evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.09), QUIET, "in which other ranks used it"),
+        (
+            evidence(cpu=0.6, wait=0.4, allowed=UNBOUND, others=0.8),
+            DISTURBED,
+            "other processes of n1 used 0.8 s",
+        ),
+        (evidence(cpu=0.6, wait=0.4, allowed=UNBOUND), NOT_JUDGED, "ranks may use the same CPUs of n1"),
+        (evidence(cpu=0.6, wait=0.4, allowed=("", "1"), others=0.0), QUIET, "waited 40%"),
         (evidence().replace("rank 1 end.wait_ns=0", ""), NOT_JUDGED, "no time of waiting"),
         (evidence(cpu=-1.0, wait=1.0), NOT_JUDGED, "no time of waiting"),
-        (evidence(cpu=0.6, wait=0.4, allowed=("0", "0-99999999999")), DISTURBED, "rank 1 waited 40%"),
+        (evidence(cpu=0.6, wait=0.4, allowed=("0", "0-99999999999")), NOT_JUDGED, "ranks may use the same"),
         ("", NOT_JUDGED, "no time of waiting"),
     ],
 )

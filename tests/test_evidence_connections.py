@@ -55,7 +55,7 @@ def own(end: dict[str, str], *addresses: str) -> list[Line]:
         ("six", "::1", "1000"),
         ("mapped", "127.0.0.1", "1000"),  # IPv4 within IPv6 is IPv4, so that both ends name it alike
         ("dup", "127.0.0.1", "1500"),  # once, with what it had in the end
-        ("fork", "127.0.0.1", "1500"),  # what a child closes is no end
+        ("fork", "127.0.0.1", "1500"),  # a child that closes does not end it
         ("vfork", "127.0.0.1", "1500"),
         ("thread", "127.0.0.1", "1000"),
     ],

@@ -6,21 +6,13 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read
+from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
 from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import transport_findings
 
-TCP_CLAIM = (
-    CLAIM.replace("nodes=1", "nodes=2")
-    .replace("ranks_per_node=2", "ranks_per_node=1")
-    .replace("sockets=1", "sockets=")
-    .replace("transport=shm", "transport=tcp")
-    .replace("interface=\n", "interface=eth0\n")
-    .replace("FABRICS=shm", "FABRICS=ofi")
-)
 IBV_CLAIM = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
 DEVICE_CLAIM = IBV_CLAIM.replace("device=\n", "device=mlx5_0\n")
 TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi")

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, IDENTITY, INTEL_SHM, INTEL_TCP, RUN, evidence_text, rank_lines, read, split
+from evidence_texts import (
+    CLAIM,
+    IDENTITY,
+    INTEL_SHM,
+    INTEL_TCP,
+    RUN,
+    TCP_CLAIM,
+    evidence_text,
+    rank_lines,
+    read,
+    split,
+)
 
 from mpicampaign.host_lists import is_member
 from mpicampaign.mpis import reported_transports
@@ -227,14 +238,6 @@ def test_unbound_claim_is_contradicted_by_a_bound_rank() -> None:
     assert any("bound to CPU 1" in reason for reason in reasons)
 
 
-TCP_CLAIM = (
-    CLAIM.replace("nodes=1", "nodes=2")
-    .replace("ranks_per_node=2", "ranks_per_node=1")
-    .replace("sockets=1", "sockets=")
-    .replace("transport=shm", "transport=tcp")
-    .replace("interface=\n", "interface=eth0\n")
-    .replace("FABRICS=shm", "FABRICS=ofi")
-)
 TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
     "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
 )

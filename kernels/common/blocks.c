@@ -1,33 +1,17 @@
 #include "blocks.h"
 
-#include "random.h"
+#include "exchange.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static unsigned char *block_at(const struct blocks *blocks, int position) {
     return blocks->bytes + (size_t)position * blocks->size;
 }
 
-#define ODD 0x9E3779B97F4A7C15u /* gives all positions different 8-byte words */
-
-/* Eight bytes of the pattern f(rank, offset). Cheap to compute: each timed block is checked. */
-static uint64_t pattern(const struct blocks *blocks, int rank, size_t word) {
-    return mix64(blocks->seed ^ mix64((uint64_t)rank)) + (uint64_t)word * ODD;
-}
-
-static size_t word_length(const struct blocks *blocks, size_t offset) {
-    return blocks->size - offset < 8 ? blocks->size - offset : 8;
-}
-
 void blocks_fill(struct blocks *blocks, size_t size, int rank) {
     blocks->size = size;
     blocks->ends = ends_of(size);
-    unsigned char *block = block_at(blocks, 0);
-    for (size_t offset = 0; offset < blocks->size; offset += 8) {
-        uint64_t word = pattern(blocks, rank, offset / 8);
-        memcpy(block + offset, &word, word_length(blocks, offset));
-    }
+    data_fill(blocks->bytes, size, blocks->seed, rank, 0);
 }
 
 void blocks_clear(const struct blocks *blocks, int from, int to) {
@@ -48,17 +32,14 @@ static bool ends_right(const struct blocks *blocks, int position, char *why, siz
 /* The bytes between the ends. */
 static bool inside_right(const struct blocks *blocks, int position, int rank, char *why,
                          size_t length) {
-    const unsigned char *block = block_at(blocks, position);
-    for (size_t offset = END_BYTES; offset + END_BYTES < blocks->size; offset += 8) {
-        uint64_t word = pattern(blocks, rank, offset / 8);
-        size_t rest = blocks->size - END_BYTES - offset, part = rest < 8 ? rest : 8;
-        if (memcmp(block + offset, &word, part) != 0) {
-            snprintf(why, length, "the block of rank %d differs in bytes %zu to %zu", rank, offset,
-                     offset + part - 1);
-            return false;
-        }
-    }
-    return true;
+    if (blocks->size <= 2 * END_BYTES)
+        return true;
+    size_t inside = blocks->size - 2 * END_BYTES;
+    size_t at =
+        data_differs(block_at(blocks, position) + END_BYTES, inside, blocks->seed, rank, END_BYTES);
+    snprintf(why, length, "the block of rank %d differs, first at offset %zu", rank,
+             at + END_BYTES);
+    return at == inside;
 }
 
 bool blocks_check(const struct blocks *blocks, int position, int rank, char *why, size_t length) {

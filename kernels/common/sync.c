@@ -4,6 +4,15 @@
 
 #include <mpi.h>
 
+void sync_answer(int times, int tag) {
+    for (int i = 0; i < times; i++) {
+        int64_t now;
+        MPI_Recv(&now, 1, MPI_INT64_T, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        now = clock_now();
+        MPI_Send(&now, 1, MPI_INT64_T, 0, tag, MPI_COMM_WORLD);
+    }
+}
+
 int sync_decided(int decision) {
     MPI_Bcast(&decision, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return decision;

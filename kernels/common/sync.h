@@ -40,6 +40,9 @@ struct skew {
 /* On rank 0, for ranks without a shared clock. Collective. */
 struct skew sync_skew(const struct sync *sync, const struct topology *topology);
 
+/* The other side of rank 0's look at this rank's clock: receives, and sends the time back. */
+void sync_answer(int times, int tag);
+
 /* Rank 0's decision, on all ranks. Collective. */
 int sync_decided(int decision);
 

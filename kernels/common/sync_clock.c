@@ -19,21 +19,12 @@ static bool causal_with(int peer) {
     return causal;
 }
 
-static void answer(void) {
-    for (int i = 0; i < CHECKS; i++) {
-        int64_t now;
-        MPI_Recv(&now, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        now = clock_now();
-        MPI_Send(&now, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD);
-    }
-}
-
 bool sync_clock_available(const struct topology *topology) {
     if (topology->nodes > 1)
         return false;
     int causal = 1;
     if (topology->rank != 0)
-        answer();
+        sync_answer(CHECKS, TAG);
     else
         for (int peer = 1; peer < topology->ranks; peer++)
             causal = causal_with(peer) && causal;

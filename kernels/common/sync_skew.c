@@ -25,15 +25,6 @@ static double offset_of(int peer, double *error) {
     return offset;
 }
 
-static void answer_offset(void) {
-    for (int i = 0; i < EXCHANGES; i++) {
-        int64_t now;
-        MPI_Recv(&now, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        now = clock_now();
-        MPI_Send(&now, 1, MPI_INT64_T, 0, TAG, MPI_COMM_WORLD);
-    }
-}
-
 /* This rank's clock minus that of rank 0, in ns, with the largest error over ranks on rank 0. */
 static double own_offset(const struct topology *topology, double *error) {
     double own = 0, largest = 0;
@@ -43,7 +34,7 @@ static double own_offset(const struct topology *topology, double *error) {
         largest = its_error > largest ? its_error : largest;
     }
     if (topology->rank != 0) {
-        answer_offset();
+        sync_answer(EXCHANGES, TAG);
         MPI_Recv(&own, 1, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     *error = largest;

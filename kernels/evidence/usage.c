@@ -66,9 +66,22 @@ static void add_migrations(struct lines *lines) {
     fclose(file);
 }
 
+/* The clock ticks in which the node's CPUs ran any process. */
+static void add_busy_ticks(struct lines *lines) {
+    unsigned long long user, nice, system, irq, softirq;
+    FILE *file = fopen("/proc/stat", "re");
+    if (file == NULL)
+        return;
+    if (fscanf(file, "cpu %llu %llu %llu %*u %*u %llu %llu", &user, &nice, &system, &irq,
+               &softirq) == 5)
+        add(lines, "busy_ticks", "%llu", user + nice + system + irq + softirq);
+    fclose(file);
+}
+
 void add_usage(struct lines *lines) {
     struct rusage usage;
     add_migrations(lines);
+    add_busy_ticks(lines);
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         add(lines, "voluntary_switches", "%ld", usage.ru_nvcsw);
         add(lines, "involuntary_switches", "%ld", usage.ru_nivcsw);

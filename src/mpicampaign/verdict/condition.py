@@ -1,8 +1,9 @@
 """Whether a run was disturbed by others: judged from the time that its ranks waited for a CPU.
 
 Between MPI_Init and MPI_Finalize each rank records its CPU time, the time that its threads were ready to
-run and had no CPU (schedstat), and the wall time. The thresholds were measured: ``bench/condition.py`` prints
-both error rates.
+run and had no CPU (schedstat), and the wall time. Ranks that may use the same CPUs also wait for each other:
+of their waits no more counts than the CPU time that other processes used. The thresholds were measured:
+``bench/condition.py`` prints both error rates.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
-from mpicampaign.verdict.sharing import shared_cpus
+from mpicampaign.verdict.sharing import may_share, shared_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 SHORTEST = 0.1  # s; in less time a share means nothing
 WAITING = 0.10  # of the time that a rank ran or waited
 LEAST_WAIT = 0.004  # s; about one time slice of the kernel
+MOMENTS = ("before", "after")  # of a job's ranks
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
 _WAITS = re.compile(r" end\.wait_ns=([0-9]{1,18})$", re.MULTILINE)
 TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
+TICK_ERROR = 0.03  # s; of a host's CPU time over a window, by its ticks
 
 
 class Usage(NamedTuple):
@@ -33,6 +36,7 @@ class Usage(NamedTuple):
     wall: float
     cpu: float
     wait: float
+    by_others: float  # of the wait, at most what processes other than ranks may have caused
 
     @property
     def waiting(self) -> float:
@@ -41,9 +45,9 @@ class Usage(NamedTuple):
 
     @property
     def disturbed(self) -> bool:
-        """Whether the rank waited so long that its results cannot be trusted."""
+        """Whether others made the rank wait so long that its results cannot be trusted."""
         running = self.cpu < FULLY_RUNNING * self.wall
-        return running and self.waiting > WAITING and self.wait > LEAST_WAIT
+        return running and self.by_others > max(WAITING * (self.cpu + self.wait), LEAST_WAIT)
 
 
 def condition(evidence: Evidence) -> tuple[str, str]:
@@ -56,15 +60,25 @@ def condition(evidence: Evidence) -> tuple[str, str]:
         return NOT_JUDGED, shared
     if (shortest := min(found.wall for found in known.values())) < SHORTEST:
         return NOT_JUDGED, f"{shortest:.3f} s between MPI_Init and MPI_Finalize, less than {SHORTEST:g} s"
+    others = {host: cpu_of_others(evidence, host) for host in evidence.hosts if may_share(evidence, host)}
+    for host in others:
+        if others[host] is None:
+            return NOT_JUDGED, f"ranks may use the same CPUs of {host}, whose CPU time was not recorded"
+    known = {rank: _limited(found, others.get(evidence.host_of(rank))) for rank, found in known.items()}
     worst = max(known, key=lambda rank: (known[rank].disturbed, known[rank].waiting))
     found = known[worst]
     waited = f"rank {worst} waited {found.waiting:.0%} of its time for a CPU"
     if found.disturbed:
-        return DISTURBED, f"{waited}{_others(evidence, evidence.host_of(worst))}"
+        return DISTURBED, f"{waited}{_others_text(evidence, evidence.host_of(worst))}"
     claimed = evidence.claim.get("ranks", "")
     if claimed.isdecimal() and len(known) < int(claimed):
         return NOT_JUDGED, f"{len(known)} of {claimed} ranks recorded their time of waiting for a CPU"
-    return QUIET, waited
+    return QUIET, f"{waited}, in which other ranks used it" if found.waiting > WAITING else waited
+
+
+def _limited(found: Usage, others: float | None) -> Usage:
+    """Ranks may also wait for each other; others caused no more than the CPU time that they used."""
+    return found if others is None else found._replace(by_others=min(found.wait, max(others - TICK_ERROR, 0)))
 
 
 def may_be_disturbed(evidence: str) -> bool:
@@ -82,24 +96,33 @@ def usage(seen: Mapping[str, str]) -> Usage | None:
         return None
     if wall < 0 or cpu < 0:
         return None
-    return Usage(wall / 1e9, cpu / 1e9, max(wait, 0) / 1e9)  # threads that ended took their waits with them
+    waited = max(wait, 0) / 1e9  # threads that ended took their waits with them
+    return Usage(wall / 1e9, cpu / 1e9, waited, by_others=waited)
 
 
-def _others(evidence: Evidence, host: str) -> str:
-    """How many CPUs other processes of the host used meanwhile, as far as the kernel counted."""
-    node = evidence.nodes.get(host, {})
+def cpu_of_others(evidence: Evidence, host: str) -> float | None:
+    """CPU time (s) of a host's processes other than the ranks, between MPI_Init and MPI_Finalize; or None."""
+    ranks = [seen for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host]
     try:
-        busy, steal, total = (
-            int(after) - int(before)
-            for before, after in zip(node["before.ticks"].split(), node["after.ticks"].split(), strict=True)
-        )
-        own = sum(
-            int(seen["end.cpu_ns"]) for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host
-        )
+        busy = max(int(seen["end.busy_ticks"]) - int(seen["start.busy_ticks"]) for seen in ranks) / TICKS
+        own = sum(int(seen["end.cpu_ns"]) - int(seen["start.cpu_ns"]) for seen in ranks) / 1e9
+    except (KeyError, ValueError):
+        return None
+    return max(busy - own, 0.0)
+
+
+def _others_text(evidence: Evidence, host: str) -> str:
+    """What the kernel counted of other users of the host's CPUs."""
+    others = cpu_of_others(evidence, host)
+    used = "" if others is None else f"; other processes of {host} used {others:.1f} s of CPU time"
+    return used + _steal_text(evidence.nodes.get(host, {}))
+
+
+def _steal_text(node: Mapping[str, str]) -> str:
+    """The share of the node's CPUs that the hypervisor took between the begin and the end of the job."""
+    try:
+        before, after = ([int(ticks) for ticks in node[f"{moment}.ticks"].split()] for moment in MOMENTS)
+        _, steal, total = (last - first for first, last in zip(before, after, strict=True))
     except (KeyError, ValueError):
         return ""
-    others = max(busy / TICKS - own / 1e9, 0.0)
-    stolen = (
-        f", the hypervisor took {steal / total:.0%} of its CPUs" if total and steal > 0.05 * total else ""
-    )
-    return f"; other processes of {host} used {others:.1f} s of CPU time{stolen}"
+    return f"; the hypervisor took {steal / total:.0%} of its CPUs" if total and steal > 0.05 * total else ""

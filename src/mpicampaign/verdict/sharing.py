@@ -30,6 +30,16 @@ def shared_cpus(evidence: Evidence) -> str:
     return ""
 
 
+def may_share(evidence: Evidence, host: str) -> bool:
+    """Whether two ranks of a host may use the same CPU, as unbound ranks may."""
+    ranks = ranks_by_host(evidence).get(host, ())
+    try:
+        allowed = [set(cpu_list(rank["start.allowed"])) for rank in ranks]
+    except (KeyError, ValueError):
+        return True
+    return len(set().union(*allowed)) < sum(map(len, allowed))
+
+
 def _allowed(ranks: Sequence[Rank]) -> int:
     """How many CPUs the ranks of a host may use together; 0 where that is not known of all."""
     try:

@@ -39,7 +39,7 @@ def software_findings(evidence: Evidence) -> list[Finding]:
 
 
 def _programs(evidence: Evidence) -> Finding:
-    """The first rank that is no proof of the claimed program; a contradiction comes first."""
+    """The finding of all ranks: the first contradiction, else the first rank without proof."""
     resolved = evidence.job.get("program_sha256", "")
     checksums = _checksums(evidence, "program")
     found = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]

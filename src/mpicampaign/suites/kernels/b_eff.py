@@ -209,7 +209,7 @@ def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
 
 KERNEL = Kernel(
     name="b_eff",
-    version=2,
+    version=3,
     published="b_eff",
     layout=_layout,
     quick=("--lmax", "8KiB", "--budget", "0.5"),

@@ -94,7 +94,7 @@ def _largest_factor(rows: list[Row]) -> float | None:
 
 KERNEL = Kernel(
     name="core_pairs",
-    version=2,
+    version=3,
     layout=_layout,
     quick=("--budget", "1"),
     metrics={

@@ -22,7 +22,7 @@ _SENDS = Sends(Active.SOME, least=False, one_way=True, useful=UsefulBandwidth("m
 
 KERNEL = Kernel(
     name="point_to_point",
-    version=2,
+    version=3,
     layout=_layout,
     quick=("--max-size", "1KiB", "--budget", "0.1"),
     sends={"point_to_point": _SENDS},

@@ -7,7 +7,7 @@ from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SE
 
 KERNEL = Kernel(
     name="tree_gather",
-    version=2,
+    version=3,
     layout=lambda: sweep_layout("tree"),
     quick=("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
     sends={"tree_gather": GATHER_SENDS, BASELINE: BASELINE_SENDS},

@@ -30,7 +30,7 @@ def _longest(levels: list[Row], name: str) -> float | None:
 
 KERNEL = Kernel(
     name="tree_merge",
-    version=2,
+    version=3,
     layout=lambda: sweep_layout("tree", {"tree_merge": _seconds}),
     quick=("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
     sends={"tree_merge": GATHER_SENDS, BASELINE: BASELINE_SENDS},
