@@ -432,7 +432,7 @@ def demand_refusal(launch: Launch, ranks: int, kernel: str, message: str) -> Non
         ("tree_gather", ("--max-size",), "--max-size needs a value"),
         ("tree_merge", ("--key", "float"), "--key: 'float' is not a key type: uint32 or uint64"),
         ("tree_merge", ("--merge", "sse"), "--merge: 'sse' is not a version: auto, avx512, portable or"),
-        ("tree_merge", ("--key", "uint64", "--min-size", "4"), "no whole number of keys of 8 B"),
+        ("tree_merge", ("--key", "uint64", "--min-size", "4"), "not a whole number of keys of 8 B"),
     ],
 )
 def test_wrong_options_are_refused_by_all_ranks(

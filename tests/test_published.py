@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 import synthetic
 
@@ -9,9 +12,9 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import Case, Record, Series
+from mpicampaign.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.published import against
+from mpicampaign.show.mine import mine_legend, mine_lines, mine_table
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
@@ -90,27 +93,50 @@ def test_only_equal_definitions_are_matched(suite: str, series: Series, expected
 
 def test_own_latency_compared_with_a_chosen_host_group() -> None:
     comparison = beside(own(), SCARF15)
-    sentences = against(comparison, comparison.tables[0], "MB/s")
-    assert sentences[0] == (
-        "local TCP: latency at 0 B: mean 12.3 µs (n = 3) is 1.27 × scarf15's published mean 9.70 µs "
-        "(published, stfc-2017, n = 5; no single repeats published, so no test)"
+    lines = mine_lines(comparison, "MB/s")
+    assert lines[0] == (
+        "local TCP, PingPong: latency at 0 B 12.3 µs is worse than 1 of 1 host group of SCARF "
+        "(published, stfc-2017): × 1.27 [1.27, 1.27] (scarf15)"
     )
-    assert len(sentences) == 2 and "maximum bandwidth" in sentences[1]
+    assert len(lines) == 2 and "maximum bandwidth" in lines[1]
+    assert mine_legend(comparison).startswith("Published values have no repeats")
 
 
-def test_against_all_host_groups_the_place_among_them() -> None:
+def test_each_published_host_group_is_compared_in_its_system() -> None:
     comparison = beside(own(), STFC)
-    assert against(comparison, comparison.tables[0], "MB/s")[0] == (
-        "local TCP: latency at 0 B: mean 12.3 µs (n = 3); 5 of 13 published host groups are better "
-        "(published, stfc-2017: 7.17 µs to 89.5 µs)"
-    )
+    lines = [line for line in mine_lines(comparison, "MB/s") if "latency at 0 B" in line]
+    counts = [re.search(r"(better.*) of (\d+) host groups? of (\S+)", line).groups() for line in lines]
+    assert sum(int(count) for _, count, _ in counts) == 13
+    pairs = [line for line in mine_table(comparison, "MB/s") if "latency at 0 B" in line[0]]
+    assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
+    assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
 
 
 def test_other_placements_and_absent_values_are_not_compared() -> None:
     comparison = beside(own("TCP-loopback"), SCARF15)
-    assert comparison.tables[0].published and against(comparison, comparison.tables[0], "MB/s") == []
+    assert comparison.tables[0].published and mine_lines(comparison, "MB/s") == []
     missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
-    assert not any("IBV" in sentence for sentence in against(missing, missing.tables[0], "MB/s"))
+    assert not any("IBV" in line for line in mine_lines(missing, "MB/s"))
+
+
+def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
+    """Mine against 9 others: 8 are twice as slow, one is like mine."""
+    latencies = {"mine": 1e-6, "like": 1.001e-6, **{f"slow{n}": 2e-6 for n in range(8)}}
+    records = []
+    for name, latency in latencies.items():
+        case = Case("here" if name == "mine" else "there", name, "TCP", "PingPong")
+        for repeat in range(1, 7):
+            record = synthetic.run(case, repeat, synthetic.pingpong(latency * (1 + repeat / 500), 1e9))
+            merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
+            records.append(replace(record, metadata={**record.metadata, **merged}))
+    comparison = compare(records)
+    line = next(line for line in mine_lines(comparison, "MB/s") if "latency" in line)
+    assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
+    assert (
+        mine_legend(comparison) == "The chance that any system like mine is called different is at most 5 %."
+    )
+    said = {line[3]: line[5] for line in mine_table(comparison, "MB/s") if "latency" in line[0]}
+    assert said["there/like"] == "no difference shown" and said["there/slow3"] == "different"
 
 
 def test_published_lines_are_marked_in_every_table() -> None:

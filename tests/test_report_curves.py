@@ -78,7 +78,7 @@ def test_placements_differ_in_colour_and_host_groups_in_dashes() -> None:
 
 def test_a_run_that_does_not_count_is_no_line() -> None:
     tcp = next(line.curve for line in of(synthetic.campaign())[0].lines if "TCP" in line.curve.name)
-    assert [repeat.run.repeat for repeat in tcp.repeats] == [1, 2, 6]
+    assert [repeat.run.repeat for repeat in tcp.repeats] == [1, 2, 6, 7]
 
 
 def test_a_single_size_is_no_curve() -> None:

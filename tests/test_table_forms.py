@@ -89,7 +89,7 @@ def test_matrix_in_the_statistic_unit_and_decimals_that_are_asked_for(comparison
 
 def test_matrix_says_what_is_missing_and_what_is_in_doubt(comparison: Comparison) -> None:
     found = block(text_of(comparison, Form(layout=MATRIX)), "PingPong, latency at 0 B, 2 ranks")
-    assert re.search(r"^g1 +0\.247 +n/a a +0\.396 b,c +3\.25 d,e,f +– g$", found, re.MULTILINE)
+    assert re.search(r"^g1 +0\.247 +n/a a +0\.406 b,c +3\.24 d,e,f +– g$", found, re.MULTILINE)
     for line in (
         "a n/a: needs 2 sockets, node1 has 1",
         "b unverified: memory: no kernel support",
@@ -140,7 +140,7 @@ def test_long_names_are_cut_before_values_and_marks() -> None:
         replace(run, case=replace(run.case, placement=run.case.placement + "p" * 90)) for run in records
     ]
     text = text_of(compare(renamed), Form())
-    assert re.search(r"^g+… +SHMp+… b,c +6/6 +0\.390 +\[.*\]( +0\.\d{3}){3}$", text, re.MULTILINE)
+    assert re.search(r"^g+… +SHMp+… b,c +6/6 +0\.400 +\[.*\]( +0\.\d{3}){3}$", text, re.MULTILINE)
 
 
 def test_wide_matrices_are_shown_in_parts_with_their_host_groups() -> None:

@@ -64,6 +64,7 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
 CLAIMED_TRANSPORT = "claimed transport"
 # more ranks on a host than cores or CPUs for them: how many of each; such runs are compared with no others
 OVERSUBSCRIBED = "oversubscribed ranks"
+MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
-from mpicampaign.records import FAILED, MISSING, OK, Case, Record
+from mpicampaign.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MERGED = "merged"
 NOTE = "merge.json"  # in each merged bundle's folder: how it was merged
-MERGED_FROM = "merged from bundle"
 FORMER_SYSTEM = "system named in its bundle"
 _RESULTS = (OK, FAILED)
 

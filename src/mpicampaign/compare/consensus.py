@@ -1,12 +1,14 @@
 """Rankings of several host groups together: an order, and in how many of them it is supported.
 
-``SHM-1 < SHM-2 < IBV < TCP`` in latency: the order is by the mean place of the medians over the host groups.
-In each host group the comparison of a neighbouring pair (effect, exact test, corrected for all pairs of that
-ranking) supports the order, reverses it, or shows no difference.
+``SHM-1 < SHM-2 < IBV < TCP`` in latency: the order is by the mean place of the medians over the host groups
+that have every placement of it. In each of them the comparison of a neighbouring pair (corrected for all
+pairs of that ranking) supports the order, reverses it, or shows no difference. Placements that few host
+groups have are left out: a statement over all placements would hold for no or few host groups.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +17,7 @@ from mpicampaign.compare.ranking import PLACEMENTS, rank_placements
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Pair, Ranking
@@ -35,7 +37,6 @@ class Step:
     reversed: tuple[str, ...]
     leaning: tuple[str, ...]
     unclear: tuple[str, ...]
-    absent: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,13 @@ class Mixed:
 
 @dataclass(frozen=True, slots=True)
 class StatedRanking:
-    """The placements in one metric over all host groups.
+    """The placements in one metric over the host groups that have all of them.
 
     ``order``: best first. ``steps``: its neighbours. ``against``: other pairs that are reversed somewhere, at
-    least by their medians. ``scopes``: those with two contestants or more. ``whole``: those of them that
-    support every step they can compare. ``alone``: contestants that no scope ranks. ``mixed``: placements
-    left out because their repeats have several modes in most host groups.
+    least by their medians. ``scopes``: those with every placement of the order. ``whole``: those of them that
+    support every step. ``rare``: placements left out because too few scopes have them; ``lacking``: how many
+    scopes have some placements of the order, but not all. ``mixed``: placements left out because their
+    repeats have several modes in most host groups.
     """
 
     metric: Metric
@@ -63,7 +65,8 @@ class StatedRanking:
     against: tuple[Step, ...]
     scopes: tuple[str, ...]
     whole: tuple[str, ...]
-    alone: tuple[str, ...]
+    rare: tuple[str, ...]
+    lacking: int
     mixed: tuple[Mixed, ...] = ()
 
     @property
@@ -108,28 +111,44 @@ def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
 
 
 def _stated(metric: Metric, rankings: Sequence[Ranking]) -> StatedRanking | None:
-    ranked = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    if not ranked:
+    names, rare = _common(rankings)
+    if len(names) < 2:
         return None
-    order = _order(ranked)
+    ranked = [ranking for ranking in rankings if names <= _contestants(ranking)]
+    order = _order(names, ranked)
     pairs = {ranking.scope: {frozenset(_names(p)): p for p in ranking.pairs} for ranking in ranked}
-    steps = tuple(_step(better, worse, ranked, pairs) for better, worse in pairwise(order))
+    steps = tuple(_step(better, worse, pairs) for better, worse in pairwise(order))
     apart = [pair for pair in combinations(order, 2) if pair not in set(pairwise(order))]
-    against = tuple(step for pair in apart if _differs(step := _step(*pair, ranked, pairs)))
-    scopes = tuple(ranking.scope for ranking in ranked)
-    alone = dict.fromkeys(c.name for ranking in rankings for c in ranking.contestants if c.name not in order)
-    whole = tuple(ranking.scope for ranking in ranked if _holds(ranking, order, pairs[ranking.scope]))
-    return StatedRanking(metric, order, steps, against, scopes, whole, tuple(alone))
+    against = tuple(step for pair in apart if _differs(step := _step(*pair, pairs)))
+    whole = tuple(scope for scope in pairs if all(scope in step.supported for step in steps))
+    lacking = sum(1 < len(names & _contestants(ranking)) < len(names) for ranking in rankings)
+    return StatedRanking(metric, order, steps, against, tuple(pairs), whole, rare, lacking)
 
 
-def _order(rankings: Sequence[Ranking]) -> tuple[str, ...]:
-    """The contestants by the share of the others that they beat by median, on average over the rankings."""
-    shares: dict[str, list[float]] = {}
+def _common(rankings: Sequence[Ranking]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The placements of the statement, and those left out.
+
+    Of the most common ones as many as give the most steps in all host groups that have every one of them.
+    """
+    held = [_contestants(ranking) for ranking in rankings]
+    every = dict.fromkeys(one.name for ranking in rankings for one in ranking.contestants)
+    common = sorted(every, key=lambda name: -sum(name in own for own in held))
+    first = [frozenset(common[:count]) for count in range(1, len(common) + 1)]
+    names = max(first, key=lambda chosen: (len(chosen) - 1) * sum(chosen <= own for own in held))
+    return names, tuple(name for name in every if name not in names)
+
+
+def _contestants(ranking: Ranking) -> frozenset[str]:
+    return frozenset(contestant.name for contestant in ranking.contestants)
+
+
+def _order(names: frozenset[str], rankings: Sequence[Ranking]) -> tuple[str, ...]:
+    """The placements by the sum of their places over the rankings."""
+    places: Counter[str] = Counter()
     for ranking in rankings:
-        beaten = len(ranking.contestants) - 1
-        for place, contestant in enumerate(ranking.contestants):
-            shares.setdefault(contestant.name, []).append(place / beaten)
-    return tuple(sorted(shares, key=lambda name: sum(shares[name]) / len(shares[name])))
+        in_order = (contestant.name for contestant in ranking.contestants if contestant.name in names)
+        places.update({name: place for place, name in enumerate(in_order)})
+    return tuple(sorted(names, key=lambda name: (places[name], name)))
 
 
 def _differs(step: Step) -> bool:
@@ -140,12 +159,11 @@ def _names(pair: Pair) -> tuple[str, str]:
     return pair.better.name, pair.worse.name
 
 
-def _step(
-    better: str, worse: str, rankings: Sequence[Ranking], pairs: dict[str, dict[frozenset[str], Pair]]
-) -> Step:
-    found = {r.scope: pairs[r.scope].get(frozenset((better, worse))) for r in rankings}
+def _step(better: str, worse: str, pairs: Mapping[str, Mapping[frozenset[str], Pair]]) -> Step:
+    """In which scopes the order of two is supported, reversed and so on; every scope has the pair."""
+    found = {scope: of_scope[frozenset((better, worse))] for scope, of_scope in pairs.items()}
 
-    def scopes(holds: Callable[[Pair | None], bool]) -> tuple[str, ...]:
+    def scopes(holds: Callable[[Pair], bool]) -> tuple[str, ...]:
         return tuple(scope for scope, pair in found.items() if holds(pair))
 
     return Step(
@@ -153,27 +171,15 @@ def _step(
         worse,
         supported=scopes(lambda pair: _supports(pair, better)),
         reversed=scopes(lambda pair: _supports(pair, worse)),
-        leaning=scopes(lambda pair: _unclear(pair) and _is_better(pair, worse)),
-        unclear=scopes(lambda pair: _unclear(pair) and not _is_better(pair, worse)),
-        absent=scopes(lambda pair: pair is None),
+        leaning=scopes(lambda pair: not pair.difference.significant and _is_better(pair, worse)),
+        unclear=scopes(lambda pair: not pair.difference.significant and not _is_better(pair, worse)),
     )
 
 
-def _supports(pair: Pair | None, better: str) -> bool:
-    return pair is not None and bool(pair.difference.significant) and _is_better(pair, better)
+def _supports(pair: Pair, better: str) -> bool:
+    return bool(pair.difference.significant) and _is_better(pair, better)
 
 
-def _unclear(pair: Pair | None) -> bool:
-    return pair is not None and not pair.difference.significant
-
-
-def _is_better(pair: Pair | None, name: str) -> bool:
+def _is_better(pair: Pair, name: str) -> bool:
     """Whether the contestant has the better median; of equal ones neither has."""
-    return pair is not None and pair.better.name == name and pair.better.median != pair.worse.median
-
-
-def _holds(ranking: Ranking, order: Sequence[str], pairs: dict[frozenset[str], Pair]) -> bool:
-    """Whether the ranking's own contestants are in that order, each step supported."""
-    own = {contestant.name for contestant in ranking.contestants}
-    present = [name for name in order if name in own]
-    return all(_supports(pairs.get(frozenset(step)), step[0]) for step in pairwise(present))
+    return pair.better.name == name and pair.better.median != pair.worse.median

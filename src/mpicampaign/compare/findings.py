@@ -31,6 +31,7 @@ SPREAD = "spread"  # samples within a run
 SHARING = "sharing"  # ranks shared cores
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
+OFF = "off"  # a whole run differs from the others
 BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
@@ -47,9 +48,9 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED, UNVERIFIED),
     *(DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
-    *(MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
+    *(MODES, OFF, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
 )
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
@@ -201,6 +202,22 @@ class FarOff(Note):
     kind: str = OUTLIER
     what: str
     distances: tuple[Distance, ...]
+    job: RepeatJob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeRun(Note):
+    """A run differs from the others over its sweep.
+
+    ``ratio``: its values divided by the medians of all, on average; ``largest``: where it is furthest,
+    ``size`` (B).
+    """
+
+    kind: str = OFF
+    what: str
+    ratio: float
+    largest: float
+    size: int
     job: RepeatJob
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mpicampaign.statistics.comparisons import corrected_differences
-from mpicampaign.statistics.medians import difference
+from mpicampaign.statistics.best import may_be_best
+from mpicampaign.statistics.comparisons import compare_pairs
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"
-MANY = 12  # contestants above which not every pair is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +69,9 @@ class Absent:
 class Ranking:
     """One metric, contestants that differ in one thing only, best median first.
 
-    ``scope``: what they have in common, such as the host group. ``kind``: what differs.
-    ``pairs``: all of them, or those of the best where there are more than `MANY` contestants.
-    They are one family of comparisons: `mpicampaign.statistics.comparisons`. ``absent``: those without a
-    value, with the reason. ``ranks``: of the runs.
+    ``scope``: what they have in common, such as the host group. ``kind``: what differs. ``pairs``: all of
+    them, one family in which ``error`` is controlled (`mpicampaign.statistics.comparisons`). ``leaders``:
+    those that may be the best. ``absent``: those without a value, with the reason. ``ranks``: of the runs.
     """
 
     kind: str
@@ -82,15 +79,15 @@ class Ranking:
     metric: Metric
     contestants: tuple[Contestant, ...]
     pairs: tuple[Pair, ...]
+    error: str
+    leaders: tuple[str, ...]
     absent: tuple[Absent, ...]
     ranks: int | None = None
 
     @property
-    def leaders(self) -> tuple[str, ...]:
-        """The best contestant and all that show no difference from it."""
-        best = self.contestants[0]
-        ties = [pair.worse.name for pair in self.pairs_of_best if not pair.difference.significant]
-        return (best.name, *ties)
+    def tested(self) -> bool:
+        """Whether any pair has repeats enough for a test, or there is nothing to compare."""
+        return not self.pairs or any(pair.difference.p is not None for pair in self.pairs)
 
     @property
     def pairs_of_best(self) -> tuple[Pair, ...]:
@@ -150,20 +147,33 @@ def _rankings_of(
         members = [row for row in ranked if row.ranks == ranks]
         contestants = _sorted([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
         named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
-        rankings.append(Ranking(kind, named, metric, contestants, _pairs(contestants), absent, ranks))
+        rankings.append(_ranking(kind, named, contestants, absent, ranks))
     return rankings
+
+
+def _ranking(
+    kind: str,
+    scope: str,
+    contestants: tuple[Contestant, ...],
+    absent: tuple[Absent, ...],
+    ranks: int | None,
+) -> Ranking:
+    metric = contestants[0].cell.metric
+    values = [contestant.cell.values for contestant in contestants]
+    family = compare_pairs(values)
+    pairs = tuple(Pair(contestants[a], contestants[b], found) for (a, b), found in family.differences.items())
+    if kind == PLACEMENTS:
+        alike = (
+            pair.worse.name
+            for pair in pairs
+            if pair.better is contestants[0] and not pair.difference.significant
+        )
+        leaders = (contestants[0].name, *alike)
+    else:
+        leaders = tuple(contestants[place].name for place in may_be_best(values, metric.lower_is_better))
+    return Ranking(kind, scope, metric, contestants, pairs, family.error, leaders, absent, ranks)
 
 
 def _sorted(contestants: list[Contestant]) -> tuple[Contestant, ...]:
     lower = contestants[0].cell.metric.lower_is_better
     return tuple(sorted(contestants, key=lambda contestant: contestant.median, reverse=not lower))
-
-
-def _pairs(contestants: Sequence[Contestant]) -> tuple[Pair, ...]:
-    """Every pair; among many contestants the best with each other one."""
-    k = len(contestants)
-    shown = list(combinations(range(k), 2)) if k <= MANY else [(0, other) for other in range(1, k)]
-    values = [contestant.cell.values for contestant in contestants]
-    alone = {(a, b): difference(values[a], values[b]) for a, b in shown}
-    judged = corrected_differences(values, alone)
-    return tuple(Pair(contestants[a], contestants[b], judged[a, b]) for a, b in shown)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way
+from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way, WholeRun
 from mpicampaign.compare.metrics import curve
+from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.modes import LOW, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
+from mpicampaign.statistics.whole_runs import runs_off
 from mpicampaign.suites import printed_resolution
 
 if TYPE_CHECKING:
@@ -52,7 +56,24 @@ def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> 
     far = outliers(sizes, rows, without=_near(sizes, found), resolution=resolution)
     runs = [run for run, _ in curves]
     notes = [_modes(metric.dimension, stretch, len(sizes), runs) for stretch in found]
-    return Sweep(column, found, far, (*notes, *_far_off(column, far, runs)))
+    named = {o.position for o in far if len(o.sizes) > 1}
+    named |= {bands.lone for stretch in found for bands in stretch.splits.values() if bands.lone is not None}
+    off = [_whole_run(column, sizes, rows, runs, p) for p in runs_off(rows) if p not in named]
+    return Sweep(column, found, far, (*notes, *off, *_far_off(column, far, runs)))
+
+
+def _whole_run(
+    what: str, sizes: Sequence[int], rows: Sequence[Sequence[float]], runs: Sequence[Record], position: int
+) -> WholeRun:
+    run = runs[position]
+    known = ((size, row) for size, row in zip(sizes, rows, strict=True) if min(row) > 0)
+    ratios = {size: row[position] / median(row) for size, row in known}
+    logarithms = {size: math.log(ratio) for size, ratio in ratios.items()}
+    furthest = max(logarithms, key=lambda size: abs(logarithms[size]))
+    mean = math.exp(fmean(logarithms.values()))
+    return WholeRun(
+        what=what, ratio=mean, largest=ratios[furthest], size=furthest, job=_job(run), repeats=(run.repeat,)
+    )
 
 
 def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Sweep:

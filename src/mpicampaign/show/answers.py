@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.ranking import PLACEMENTS
+from mpicampaign.compare.paired import paired_placements
+from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import DISTURBED, NOT_JUDGED
 from mpicampaign.show import numbers
@@ -104,31 +105,38 @@ def advice(found: Sequence[Answer]) -> Advice | None:
     return Advice(tuple(title for title, _ in grids), rows) if rows else None
 
 
-def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
-    """The statements for the first screen: one for each table and headline metric, placements compared.
+def answers(comparison: Comparison, unit: str = "MB/s", kind: str = PLACEMENTS) -> list[Answer]:
+    """The statements for the first screen: one for each table and headline metric.
 
     Answers that show a difference come first, and of these the first table of each benchmark.
+
+    Parameters
+    ----------
+    kind : what is compared: `PLACEMENTS` in each host group, or `HOST_GROUPS` in each placement
     """
     found = []
+    only_tested = bool(paired_placements(comparison))  # which say what can be said of the others
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     for table in sorted(comparison.tables, key=lambda table: first[table.benchmark] is not table):
-        rankings = [ranking for ranking in table.rankings if ranking.kind == PLACEMENTS]
+        rankings = [ranking for ranking in table.rankings if ranking.kind == kind]
+        rankings = [ranking for ranking in rankings if ranking.tested or not only_tested]
         for metric in dict.fromkeys(ranking.metric for ranking in rankings):
             if not table.is_baseline:
                 of_metric = [ranking for ranking in rankings if ranking.metric == metric]
                 found.append(_answer(table, metric, of_metric, unit))
-        if not rankings and not table.is_baseline and busy_lines(table):
+        if kind == PLACEMENTS and not table.rankings and not table.is_baseline and busy_lines(table):
             found.append(_busy(table))
     return sorted(found, key=lambda answer: not answer.differs)
 
 
 def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str) -> Answer:
     heading, differs = f"{table.title}: {metric.name}", any(map(_next, rankings))
-    stated = [stated for stated in table.stated_rankings if stated.metric == metric]
+    of_placements = rankings[0].kind == PLACEMENTS
+    stated = [one for one in table.stated_rankings if of_placements and one.metric == metric]
     stated = [one for one in stated if len(one.scopes) > 1 and one.tells]
     statements = tuple(line for one in stated for line in _order(one))
     real = _apart(rankings) + _common_evidence(rankings)
-    if len(rankings) == 1:
+    if len(rankings) == 1 and of_placements:
         ranking, grid = rankings[0], None
         said = (verdict(ranking), _how_much(ranking), real)
         lines = (*(pair_sentence(pair, unit) for pair in ranking.pairs_of_best), *baseline_lines(table))
@@ -136,9 +144,10 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
     else:
         said = (_consensus(rankings), _how_much_overall(rankings), real)
         steps = (line for one in stated for line in stated_lines(one) if line not in statements)
-        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps, *busy_lines(table))
+        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
+        lines = (*lines, *busy_lines(table)) if of_placements else lines
         behind = tuple(f"{of.scope}, {absent_text(one)}" for of in rankings for one in of.absent)
-        grid = _grid(table, metric, rankings)
+        grid = _grid(table, metric, rankings) if of_placements else None
     return Answer(table, heading, *said, statements, lines, behind, differs, grid)
 
 
@@ -205,11 +214,13 @@ def _names(pair: Pair) -> str:
 
 
 def _apart(rankings: Sequence[Ranking]) -> str:
-    """In how many host groups one placement alone is best."""
+    """In how many rankings one alone is best."""
     compared = [ranking for ranking in rankings if len(ranking.contestants) > 1]
     alone = sum(len(ranking.leaders) == 1 for ranking in compared)
     if not compared:
         return ""
+    if rankings[0].kind == HOST_GROUPS:
+        return f"one host group alone may be best in {alone} of {len(compared)} {_where(rankings)}; "
     if len(rankings) == 1:
         return "the best differs from all others; " if alone else "not all placements are distinguishable; "
     return f"one placement alone is best in {alone} of {len(compared)} {_where(rankings)}; "
@@ -246,7 +257,9 @@ def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
 
 def _where(rankings: Sequence[Ranking]) -> str:
     """What the rankings are of: a host group has one for each number of ranks."""
-    return "host groups" if len({ranking.ranks for ranking in rankings}) == 1 else "host groups and ranks"
+    of = "placement" if rankings[0].kind == HOST_GROUPS else "host group"
+    of += "s" * (len(rankings) > 1)
+    return of if len({ranking.ranks for ranking in rankings}) == 1 else f"{of} and ranks"
 
 
 def _common_evidence(rankings: Sequence[Ranking]) -> str:

@@ -6,13 +6,25 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of
+from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
-from mpicampaign.show.names import legend, note_lines, placement_name, row_name
+from mpicampaign.show.mine import MINE, mine_legend, mine_lines
+from mpicampaign.show.names import long_legend, note_lines, placement_name, row_name
 from mpicampaign.show.numbers import bounds, quantity, size_range
-from mpicampaign.show.published import against, published_cells, published_grid, published_sources
-from mpicampaign.show.rankings import BUSY, busy_lines, pair_sentence, pair_sentences, stated_lines, verdict
+from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
+from mpicampaign.show.paired import PAIRED, paired_lines
+from mpicampaign.show.published import published_cells, published_grid, published_sources
+from mpicampaign.show.rankings import (
+    BUSY,
+    busy_lines,
+    errors_text,
+    pair_sentence,
+    pair_sentences,
+    stated_lines,
+    verdict,
+)
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
@@ -42,7 +54,8 @@ def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> li
     nodes: list[Node] = []
     for table in comparison.tables:
         nodes += [Heading(table.title), *parts(comparison, table, unit)]
-    meaning = Paragraph(legend(comparison, unit))
+    errors = errors_text(ranking for _, ranking in comparison.rankings)
+    meaning = Paragraph(f"{long_legend(comparison, unit)} {errors}".rstrip())
     notes = _items(note_lines(comparison, unit))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     if brief:
@@ -54,9 +67,9 @@ def _items(found: Sequence[str]) -> list[Node]:
     return [Items(tuple(found))] if found else []
 
 
-def _published(comparison: Comparison, table: Table, unit: str) -> list[Node]:
-    """Own means against published ones, and where these are from."""
-    return _items([*against(comparison, table, unit), *published_sources(table)])
+def _published(table: Table) -> list[Node]:
+    """Where published values are from."""
+    return _items(published_sources(table))
 
 
 def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> list[Node]:
@@ -100,7 +113,7 @@ def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Nod
     if table.published:
         yield Caption("published:")
         yield text_grid(2, *published_grid(table, unit))
-    yield from _published(comparison, table, unit)
+    yield from _published(table)
     yield from _fits(comparison, table, unit, brief=False)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
@@ -141,7 +154,7 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
         units = dict.fromkeys(metric.dimension.unit(unit).name for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield _block(comparison, table, metrics, unit)
-    yield from _published(comparison, table, unit)
+    yield from _published(table)
     yield from _fits(comparison, table, unit, brief=True)
 
 
@@ -165,23 +178,42 @@ def _block_values(row: Row, cell: Cell, unit: str) -> list[str]:
     return [f"{cell.n}/{row.planned}", *texts[:-1], size_range(cell.sizes) + texts[-1]]
 
 
-def _statements(comparison: Comparison, unit: str) -> list[Node]:
-    """What holds over all host groups, then each ranking."""
-    stated = [
+def _statements(comparison: Comparison, unit: str) -> Iterator[Node]:
+    """Which host group, mine against others, then which placement; each ranking once."""
+    paired = _paired(comparison)
+    found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
+    found = [(table, ranking) for table, ranking in found if ranking.tested or not paired]
+    of_kind = {
+        kind: [_ranking(table, ranking, unit) for table, ranking in found if ranking.kind == kind]
+        for kind in (HOST_GROUPS, PLACEMENTS)
+    }
+    tables = [table for table in comparison.tables if not table.is_baseline]
+    stated = (
         Statement(f"{table.title}, {first}", tuple(others))
-        for table in comparison.tables
-        if not table.is_baseline
+        for table in tables
         for first, *others in map(stated_lines, _stated(table))
-    ]
-    rankings = [_ranking(*found, unit) for found in comparison.rankings if not found[0].is_baseline]
-    nodes: list[Node] = [Heading("What holds over all host groups"), *stated] if stated else []
-    busy = [
-        Statement(f"{table.title}: {BUSY}", busy_lines(table))
-        for table in comparison.tables
-        if not table.is_baseline and busy_lines(table)
-    ]
-    best = [*rankings, *busy]
-    return [*nodes, Heading("Which is best, by how much"), *best] if best else nodes
+    )
+    busy = (Statement(f"{table.title}: {BUSY}", lines) for table in tables if (lines := busy_lines(table)))
+    yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
+    yield from _mine(comparison, unit)
+    yield from paired
+    yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
+
+
+def _answered(question: str, answers: Sequence[Node]) -> list[Node]:
+    return [Heading(question), *answers] if answers else []
+
+
+def _mine(comparison: Comparison, unit: str) -> list[Node]:
+    """The campaign's own host groups against those of others."""
+    lines = mine_lines(comparison, unit)
+    return [Heading(MINE), *_items(lines), Paragraph(mine_legend(comparison))] if lines else []
+
+
+def _paired(comparison: Comparison) -> list[Node]:
+    """Placements of few repeats."""
+    lines = paired_lines(comparison)
+    return [Heading(PAIRED), *_items(lines), Paragraph(PAIRED_LEGEND)] if lines else []
 
 
 def _ranking(table: Table, ranking: Ranking, unit: str) -> Statement:

@@ -10,7 +10,6 @@ from mpicampaign.records import DISTURBED, IMPORTED_FROM, NOT_JUDGED, OK, QUIET,
 from mpicampaign.show.form import View
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
-from mpicampaign.statistics.comparisons import CLOSED
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
 
 _REASONS = 3  # that are named
-_BY_SETS = (
-    "procedure of Ryan, Einot, Gabriel and Welsch with Kruskal-Wallis tests of sets "
-    "and Mann-Whitney tests of pairs"
-)
 
 
 def placement_name(table: Table, row: Row) -> str:
@@ -86,25 +81,6 @@ def condition_note(table: Table) -> str:
     runs = {id(run): run for row in table.rows for run in row.records if run.status == OK}.values()
     is_said = any(run.ranks_busy or run.condition != QUIET for run in runs)
     return condition_text(runs) if is_said else ""
-
-
-def legend(comparison: Comparison, unit: str) -> str:
-    """What the columns of the long layout are, and how the rankings were tested."""
-    tests = tests_text(comparison)
-    return long_legend(comparison, unit) + (f" Differences at 5 %: {tests}." if tests else "")
-
-
-def tests_text(comparison: Comparison) -> str:
-    """By which tests the rankings that are shown were judged; empty where nothing is compared."""
-    ranked = {len(ranking.contestants) for _, ranking in comparison.rankings}
-    used = {
-        "two alone: Mann-Whitney test": 2 in ranked,
-        f"3 to {CLOSED} together: {_BY_SETS}": any(2 < k <= CLOSED for k in ranked),
-        f"more than {CLOSED} together: Mann-Whitney tests with Holm's correction": any(
-            k > CLOSED for k in ranked
-        ),
-    }
-    return "; ".join(test for test, is_used in used.items() if is_used)
 
 
 def long_legend(comparison: Comparison, unit: str) -> str:

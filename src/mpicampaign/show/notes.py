@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import MODES, OUTLIER
+from mpicampaign.compare.findings import MODES, OFF, OUTLIER
 from mpicampaign.show.sentences import KIND_NAMES, reason
 from mpicampaign.text import visible
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MOST = 4  # footnotes of one kind in a table; more are said as one
 _LONG = "the long layout and the report have each"
 _FINDINGS = {
+    OFF: "a whole run is off: it differs from the others over its message sizes",
     OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
     MODES: "the repeats fall into two bands at some sizes, a median or mean may be a value that no run had",
 }

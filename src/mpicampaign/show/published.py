@@ -1,21 +1,16 @@
-"""Published values beside a campaign's own: as lines of tables, and means compared with means."""
+"""Published values beside a campaign's own, as lines of tables."""
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.numbers import quantity
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
-
-_MANY = 3  # published host groups that are named one by one
+    from mpicampaign.compare.tables import PublishedRow, Table
 
 
 def published_mark(row: PublishedRow) -> str:
@@ -57,50 +52,3 @@ def published_sources(table: Table) -> list[str]:
     """Where the published rows of a table are from."""
     sources = dict.fromkeys((row.reference, row.source) for row in table.published)
     return [visible(f"published, {name}: {source}") for name, source in sources]
-
-
-def against(comparison: Comparison, table: Table, unit: str) -> list[str]:
-    """Own means against published ones: each chosen host group, or the rank among all."""
-    found = []
-    for metric in (metric for metric in table.metrics if metric.headline):
-        for row in (row for row in table.rows if not row.disturbed):
-            rivals = [p for p in table.published if metric in p.values and _comparable(row, p)]
-            own = _own(comparison, row, metric)
-            for _, same in groupby(rivals, key=lambda rival: rival.reference):
-                found += _sentences(own, row, metric, list(same), unit)
-    return found
-
-
-def _comparable(row: Row, rival: PublishedRow) -> bool:
-    """The same placement; where a publication's names of placements mean no mapping, the same ranks."""
-    return rival.placement == row.case.placement and rival.ranks in (None, row.ranks)
-
-
-def _own(comparison: Comparison, row: Row, metric: Metric) -> str:
-    return f"{comparison.place(row)} {visible(row.case.placement)}: {metric.name}"
-
-
-def _sentences(own: str, row: Row, metric: Metric, rivals: Sequence[PublishedRow], unit: str) -> list[str]:
-    summary = row.cell(metric).summary
-    if summary is None:
-        return []
-    mean = f"{own}: mean {quantity(summary.mean, metric.dimension, unit)} (n = {summary.n})"
-    if rivals[0].chosen or len(rivals) <= _MANY:
-        return [f"{mean} is {_ratio(summary.mean, metric, rival, unit)}" for rival in rivals]
-    values = [rival.values[metric] for rival in rivals]
-    low, high = (quantity(value, metric.dimension, unit) for value in (min(values), max(values)))
-    below = sum(value < summary.mean for value in values)
-    better = below if metric.lower_is_better else sum(value > summary.mean for value in values)
-    return [
-        f"{mean}; {better} of {len(rivals)} published host groups are better ({published_mark(rivals[0])}: "
-        f"{low} to {high})"
-    ]
-
-
-def _ratio(mean: float, metric: Metric, rival: PublishedRow, unit: str) -> str:
-    theirs = rival.values[metric]
-    return (
-        f"{mean / theirs:#.3g} × {visible(rival.host_group)}'s published {rival.statistic} "
-        f"{quantity(theirs, metric.dimension, unit)} ({published_mark(rival)}, n = {rival.n}; "
-        "no single repeats published, so no test)"
-    )

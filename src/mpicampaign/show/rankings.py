@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.ranking import HOST_GROUPS
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
+from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
@@ -19,7 +23,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.stopping import InterimLook
     from mpicampaign.compare.tables import Table
 
-_NAMED = 3  # host groups without one of the two that are named one by one
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
 
@@ -28,14 +31,21 @@ _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller
 
 
 def pair_sentence(pair: Pair, unit: str) -> str:
-    """The comparison in a sentence; ``unit``: of bandwidths."""
+    """The comparison in a sentence; ``unit``: of bandwidths.
+
+    Separation and ratio are said even where so many pairs are compared that they show nothing.
+    """
     better, worse = _value(pair.better, unit), _value(pair.worse, unit)
-    if pair.difference.significant is None:
-        text = f"{better} and {worse}: too few repeats to tell ({pair.difference.reason})"
-    elif not pair.difference.significant:
-        text = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
-    else:
+    found = pair.difference
+    if found.significant is None:
+        text = f"{better} and {worse}: too few repeats to tell ({found.reason})"
+    elif found.significant:
         text = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}"
+    elif abs(found.effect) == 1:
+        chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
+        text = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}, but this {chance}"
+    else:
+        text = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
     doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
     return f"{text}; several modes: {', '.join(doubtful)}" if doubtful else text
 
@@ -86,14 +96,42 @@ def superlative(metric: Metric) -> str:
 
 
 def verdict(ranking: Ranking) -> str:
-    """Which is best: one, several without a difference shown, or the only one."""
+    """Which is best: one, several of which each may be, or the only one."""
     best_is = superlative(ranking.metric)
     if len(ranking.contestants) == 1:
         return f"only {ranking.contestants[0].name} has values: nothing to compare"
-    if len(ranking.leaders) == 1:
-        return f"{best_is}: {ranking.leaders[0]}"
     best, *others = ranking.leaders
+    if not others:
+        return f"{best_is}: {best}"
+    if ranking.kind == HOST_GROUPS:
+        *first, last = ranking.leaders
+        every = len(ranking.leaders) == len(ranking.contestants)
+        named = f"any of {len(ranking.leaders)}" if every else f"{', '.join(first)} or {last}"
+        return f"{best_is}: {named}"
     return f"{best_is}: {best}; {', '.join(others)} not distinguishable from it"
+
+
+_ERRORS = {
+    FAMILY_WISE: "the chance that any pair is wrongly called different is at most 5 %",
+    FALSE_SHARE: "of the pairs called different, at most about 5 % are expected to be wrong; no single pair "
+    "is guaranteed. Nothing can be shown unless enough pairs are separated: 16 % with 5 repeats, 57 % with 4",
+}
+_WHERE = {
+    FAMILY_WISE: "In a ranking of few groups",
+    FALSE_SHARE: "In a ranking of many groups or of 4 repeats",
+}
+_BEST = "The true best host group is among those named with 95 % confidence."
+
+
+def errors_text(rankings: Iterable[Ranking]) -> str:
+    """What can be wrong in the rankings: a sentence for each kind of answer."""
+    several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
+    best = [_BEST] if any(ranking.kind == HOST_GROUPS for ranking in several) else []
+    most = dict.fromkeys(ranking.error for ranking in several)
+    pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
+    if len(pairs) > 1:
+        pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]
+    return " ".join([*best, *pairs])
 
 
 def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
@@ -143,14 +181,16 @@ def statement(stated: StatedRanking) -> str:
         sure = "supported" if stated.whole else "the repeats do not support every step"
         return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
     counted = _host_groups(len(stated.scopes))
+    counted += f" that have all of them ({stated.lacking} more have some)" if stated.lacking else ""
     return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}"
 
 
 def stated_lines(stated: StatedRanking) -> tuple[str, ...]:
     """The statement, and a line for each step that does not hold everywhere."""
-    partial = [step for step in stated.steps if step.reversed or step.leaning or step.unclear or step.absent]
+    partial = [step for step in stated.steps if step.reversed or step.leaning or step.unclear]
     lines = [step_text(step, stated.metric) for step in (*partial, *stated.against)]
-    lines += [f"{', '.join(stated.alone)}: nothing to compare with"] if stated.alone else []
+    few = f"too few host groups have {'it' if len(stated.rare) == 1 else 'them'}"
+    lines += [f"{', '.join(stated.rare)}: left out, since {few}"] if stated.rare else []
     return (statement(stated), *lines, *map(mixed_text, stated.mixed))
 
 
@@ -164,8 +204,6 @@ def step_text(step: Step, metric: Metric) -> str:
     compared = len(step.supported) + sum(map(len, others.values()))
     parts = [f"supported in {len(step.supported)} of {_host_groups(compared)}"]
     parts += [f"{how} {', '.join(scopes)}" for how, scopes in others.items() if scopes]
-    absent = ", ".join(step.absent) if len(step.absent) <= _NAMED else f"{len(step.absent)} others"
-    parts += [f"not compared in {absent}"] if absent else []
     return f"{step.better} {_sign(metric)} {step.worse}: {'; '.join(parts)}"
 
 

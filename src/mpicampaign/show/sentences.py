@@ -18,6 +18,7 @@ from mpicampaign.compare.findings import (
     NOT_IN_CAMPAIGN,
     NOT_MONOTONIC,
     NOT_PRINTED,
+    OFF,
     OUTLIER,
     SHARING,
     SHORTENED,
@@ -35,6 +36,7 @@ from mpicampaign.compare.findings import (
     Tail,
     Unlike,
     Unsettled,
+    WholeRun,
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
@@ -66,6 +68,7 @@ KIND_NAMES = {
     SPREAD: "wide spread",
     ELSEWHERE: "host group by the actual hosts",
     MODES: "several modes",
+    OFF: "whole run off",
     OUTLIER: "outlier",
     BETWEEN: "median between two values",
     NOT_MONOTONIC: "not monotonic",
@@ -126,6 +129,8 @@ def _reason(found: Note, view: View) -> str:
             return _modes(found, view)
         case FarOff():
             return _far_off(found)
+        case WholeRun():
+            return _whole_run(found)
     return _of_values(found, view)
 
 
@@ -204,6 +209,14 @@ def _far_off(found: FarOff) -> str:
     distances = " and ".join(map(_distance, found.distances))
     whose = f"; job {_job(found.job)}" if found.job.number else ""
     return f"its {found.what} {distances} the median of the repeats{whose}"
+
+
+def _whole_run(found: WholeRun) -> str:
+    """``its time is 1.31 × the median of the repeats on average over the sizes, 2.1 × at 64 KiB; job 7``."""
+    whose = f"; job {_job(found.job)}" if found.job.number else ""
+    average = f"{quantity(found.ratio, RATIO)} the median of the repeats on average over the sizes"
+    furthest = f"{quantity(found.largest, RATIO)} at {format_size(found.size)}"
+    return f"its {found.what} is {average}, {furthest}{whose}"
 
 
 def _distance(distance: Distance) -> str:

@@ -26,6 +26,10 @@ class Interval:
     high: float
     coverage: float
 
+    def divided(self, by: float) -> Interval:
+        """The interval of the median divided by a positive number."""
+        return Interval(self.low / by, self.high / by, self.coverage)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

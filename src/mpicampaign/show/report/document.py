@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.ranking import HOST_GROUPS
 from mpicampaign.show.answers import advice, answers
 from mpicampaign.show.document import (
     Box,
@@ -18,8 +19,12 @@ from mpicampaign.show.document import (
     Span,
     Verbatim,
 )
+from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
 from mpicampaign.show.names import condition_text, runs_are
 from mpicampaign.show.numbers import percent
+from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
+from mpicampaign.show.paired import PAIRED, paired_lines
+from mpicampaign.show.rankings import errors_text
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import how_many, period, run_counts
 from mpicampaign.units import format_size
@@ -61,13 +66,61 @@ def header(source: Source, title: str, name: str, beside: Sequence[str]) -> list
 
 
 def answers_part(source: Source) -> Part:
-    """The first screen."""
-    every = answers(source.comparison, source.view.unit)
-    found = every[:_ANSWERS]
+    """The first screen: which host group, mine against others, which placement."""
+    nodes = [*_best_host_group(source), *_mine(source), *_paired(source), *_best_placement(source)]
     heading = Heading("Which is fastest, by how much, and is it real?")
-    return Part(
-        (heading, *(_answers(source, found, every) if found else _no_answer())), "answers", "", "Answers"
+    return Part((heading, *(nodes or _no_answer())), "answers", "", "Answers")
+
+
+def _best_host_group(source: Source) -> list[PageNode]:
+    """In each metric, over the placements; empty where there is one host group."""
+    found = answers(source.comparison, source.view.unit, HOST_GROUPS)
+    if not found:
+        return []
+    lines = tuple(_short(Box(answer.title), answer) for answer in found)
+    header = ("metric", "best", "by how much", "is it real")
+    explained = (
+        Items(tuple(f"{answer.title}: {line}" for answer in found for line in answer.lines)),
+        *_lines([line for answer in found for line in answer.evidence], "evidence"),
     )
+    return [
+        Heading("Which host group is best?", 3),
+        Grid("The best host groups, over the placements", 4, header, lines, role="short-answers"),
+        Fold("In each placement", explained),
+    ]
+
+
+def _short(title: Box, answer: Answer) -> tuple[Box, ...]:
+    return (title, Box(answer.verdict, role="verdict"), Box(answer.how_much), Box(answer.real))
+
+
+def _mine(source: Source) -> list[PageNode]:
+    """The campaign's own host groups against others; empty where there are none."""
+    comparison, unit = source.comparison, source.view.unit
+    lines = mine_lines(comparison, unit)
+    if not lines:
+        return []
+    header = ("metric", "placement", "mine", "other", "mine / other", "can it be told")
+    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
+    grid = Grid(f"{MINE}, each", 4, header, pairs, role="sortable", label=f"{MINE}, each")
+    return [
+        Heading(MINE, 3),
+        Items(tuple(lines)),
+        Paragraph(mine_legend(comparison), "legend"),
+        Fold("Each of them", (grid,)),
+    ]
+
+
+def _paired(source: Source) -> list[PageNode]:
+    """Placements of few repeats; empty where there are enough for tests."""
+    lines = paired_lines(source.comparison)
+    legend = Paragraph(PAIRED_LEGEND, "legend")
+    return [Heading(PAIRED, 3), Items(tuple(lines)), legend] if lines else []
+
+
+def _best_placement(source: Source) -> list[PageNode]:
+    every = answers(source.comparison, source.view.unit)
+    return _answers(source, every[:_ANSWERS], every) if every else []
 
 
 def _no_answer() -> list[PageNode]:
@@ -77,12 +130,7 @@ def _no_answer() -> list[PageNode]:
 
 def _answers(source: Source, found: Sequence[Answer], every: Sequence[Answer]) -> list[PageNode]:
     lines = tuple(
-        (
-            Box(Span(answer.title, link=f"#answer-{number}")),
-            Box(answer.verdict, role="verdict"),
-            Box(answer.how_much),
-            Box(answer.real),
-        )
+        _short(Box(Span(answer.title, link=f"#answer-{number}")), answer)
         for number, answer in enumerate(found, 1)
     )
     header = ("metric", "fastest", "by how much", "is it real")
@@ -90,6 +138,7 @@ def _answers(source: Source, found: Sequence[Answer], every: Sequence[Answer]) -
     advised = advice(found)
     explained = (_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found, 1))
     return [
+        Heading("Which placement is best?", 3),
         Grid(caption, 4, header, lines, role="short-answers"),
         *_not_answered(source.comparison, found, every),
         *(_advice(advised) if advised else []),
@@ -290,9 +339,11 @@ def figures_part(source: Source, figures: Sequence[tuple[Figure, str | None]]) -
 def rankings_part(source: Source) -> Part:
     """All comparisons."""
     legend = (
-        "Each pair by the exact Mann-Whitney test at 5 %; p is corrected for all pairs of the same metric "
-        "and place. Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one "
-        "are better than all of the other. Where many are compared, only the best with each of the others."
+        "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected "
+        "for all pairs of the same metric and place. "
+        f"{errors_text(ranking for _, ranking in source.comparison.rankings)} "
+        "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
+        "all of the other."
     )
     tables = [table for table in source.comparison.tables if table.rankings]
     nodes = [node for table in tables for node in ranking_nodes(source, table)]

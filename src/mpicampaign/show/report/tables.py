@@ -14,7 +14,7 @@ from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPag
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.numbers import probability, size_range
-from mpicampaign.show.published import against, published_mark, published_sources
+from mpicampaign.show.published import published_mark, published_sources
 from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, pair_sentence, verdict
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.text import repeats_text
@@ -69,11 +69,9 @@ def state(kind: str) -> Span:
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
     """The comparison, what was published, and Hockney's model."""
-    means = against(source.comparison, table, source.view.unit)
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table),
-        *_sentences(means, f"Means against published ones: {table.title}"),
         *_sentences(published_sources(table)),
         *_fits(source, table),
     ]

@@ -1,0 +1,33 @@
+"""Welch's test of two groups of repeats: are their means equal, whatever their spreads?"""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean, variance
+from typing import TYPE_CHECKING
+
+from mpicampaign.statistics.distributions import t_two_sided
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided probability of Welch's test on the logarithms; on the values where one is not positive.
+
+    Noise of run times and bandwidths is relative, so logarithms have like spreads. Two groups without any
+    spread differ for sure if their values differ.
+
+    Parameters
+    ----------
+    a, b : two or more values each
+    """
+    if min(*a, *b) > 0:
+        a, b = [math.log(value) for value in a], [math.log(value) for value in b]
+    apart = fmean(a) - fmean(b)
+    of_a, of_b = variance(a) / len(a), variance(b) / len(b)
+    both = of_a + of_b
+    if both == 0:
+        return float(apart == 0)
+    freedom = both**2 / (of_a**2 / (len(a) - 1) + of_b**2 / (len(b) - 1))
+    return t_two_sided(apart / math.sqrt(both), freedom)
