@@ -62,6 +62,7 @@ def once_each(site: Site, jobs: int) -> bool:
     return len(counted) == jobs and set(counted.values()) == {1}
 
 
+@pytest.mark.full
 def test_disturbed_jobs_are_repeated_up_to_the_limit_and_none_twice(site: Site) -> None:
     write(site, "*/r01-*|*/r03-*|*/r04-*", repeats=3)
     assert succeeded(site.run())

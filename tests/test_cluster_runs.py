@@ -202,6 +202,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "1 failed" in site.call("status").stdout
 
 
+@pytest.mark.full
 def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
     site.write(repeats=2, group=", constraint: nonsense")
     done = site.run()
@@ -224,6 +225,7 @@ def test_a_job_that_leaves_no_exit_status_is_no_success(site: Site) -> None:
     assert not site.project.results("jobs")
 
 
+@pytest.mark.full
 def test_a_submission_that_fails_once_is_made_again(site: Site) -> None:
     site.write(repeats=2)
     refusal = "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1"
@@ -332,6 +334,7 @@ def test_what_the_login_environment_says_of_mpi_is_none_of_the_job(site: Site) -
         assert name not in environment and f"env.{name}" not in evidence
 
 
+@pytest.mark.full
 def test_two_clones_of_one_user_leave_each_other_alone(cluster_parts: None, tmp_path: Path) -> None:
     """The same campaign in two folders at the same time: the same identities, but each has its own jobs."""
     with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:

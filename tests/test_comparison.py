@@ -266,18 +266,6 @@ def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
     assert compare(quiet).tables[0].rows[0].notes == ()
 
 
-def test_a_median_far_from_all_repeats_is_noted() -> None:
-    """Two repeats, or four evenly spread ones, show no modes; their median is not the value of any run."""
-    for times in ([1.0e-6, 2.0e-6], [1.0e-6, 2.0e-6, 3.0e-6, 4.0e-6]):
-        notes = [
-            note for note in compare(fixed(SHM_1, times)).tables[0].rows[0].notes if note.kind == "between"
-        ]
-        assert any("latency at 0 B: no repeat is between" in reason(note) for note in notes)
-    odd = compare(fixed(SHM_1, [1.0e-6, 2.0e-6, 3.0e-6])).tables[0].rows[0].notes
-    near = compare(fixed(SHM_1, [1.0e-6, 1.2e-6])).tables[0].rows[0].notes
-    assert odd == near == ()
-
-
 def test_bands_at_one_size_among_many_may_be_chance() -> None:
     records = fixed(SHM_1, [1e-6] * 6)
     for record in records:

@@ -72,7 +72,7 @@ def test_a_wrong_option_is_refused_by_all_ranks(build: Build, kernel: str) -> No
 # A value that only the kernel itself can judge, once it knows the ranks; the others refuse no more.
 REFUSED = {
     "tree_gather": (("--tree", "natural,natural"), "'natural' is named twice"),
-    "tree_merge": (("--key", "uint64", "--min-size", "4"), "no whole number of keys of 8 B"),
+    "tree_merge": (("--key", "uint64", "--min-size", "4"), "not a whole number of keys of 8 B"),
     "point_to_point": (("--pairs", "2"), "'2' is not a number of pairs"),
     "b_eff": (("--lmax", "4096"), "Lmax is 4096 B, and must be more than 4096 B"),
 }

@@ -173,7 +173,7 @@ def core_of_second_rank(project: ProjectCopy) -> str:
 
 
 @pytest.mark.mpi
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.usefixtures("imb")
 def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     write(project, further=2)

@@ -198,6 +198,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
     assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
 
 
+@pytest.mark.full
 def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     """An output without content, and a missing program: set aside whole, then run again."""
     write_campaign(project, "SHM-1", repeats=2)

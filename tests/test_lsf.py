@@ -141,7 +141,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     site.write(repeats=12)
     done = site.run()
@@ -309,7 +309,7 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     assert set(site.submissions().values()) == {1}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_refusal_shows_lsfs_message(site: Site) -> None:
     site.write(repeats=2, group=", reservation: nobody#1")
     done = site.run()

@@ -229,7 +229,7 @@ def shown(k: int, n: int, step: float) -> float:
 @pytest.mark.parametrize("k", [2, 3, 5, 8, 13, 16, 20, 40])
 def test_errors(k: int, n: int) -> None:
     """Each rate is below its limit and three standard errors of the simulation."""
-    count = 1000 if k <= 8 else 300
+    count = 1000 if k <= 5 else 200 if k <= 13 else 100
     family_wise = compare_pairs(separated(k, n)).error == FAMILY_WISE
     of_pairs = any_false if family_wise else false_share
     limit = 0.05 + 3 * (0.05 * 0.95 / count) ** 0.5

@@ -219,6 +219,7 @@ def test_a_fault_of_the_second_host_is_named(hosts: Hosts, fault: str, repair: s
     assert words.format(**folders) in record.reason, record.reason
 
 
+@pytest.mark.full
 def test_a_host_that_does_not_answer_fails_soon_with_what_to_do(hosts: Hosts) -> None:
     hosts.write(program=FAKE_TABLE)
     hosts.cluster.cut_link("n2")

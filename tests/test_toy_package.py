@@ -120,6 +120,7 @@ def test_errors_name_what_the_package_brings(site: Site) -> None:
     assert "did you mean 'toympi'?" in done.stderr
 
 
+@pytest.mark.full
 def test_a_job_in_a_state_that_pbs_does_not_document_is_no_success(site: Site) -> None:
     one_run = CAMPAIGN.replace("repeats: 2", "repeats: 1").replace("[SHM, SHM-1]", "SHM")
     site.write(one_run.format(program=site.program))

@@ -279,7 +279,8 @@ static int64_t share_of_time(const struct measurement *m, size_t size, int64_t l
 
 void measure_size(struct measurement *m, size_t size) {
     int count = m->run->operation_count, running = count;
-    int64_t now = clock_now(), share = share_of_time(m, size, m->deadline - now);
+    int64_t now = clock_now(), reserve = (int64_t)(RESERVE * m->run->options.budget * 1e9);
+    int64_t share = share_of_time(m, size, m->deadline - reserve - now);
     int64_t until = now + share - share / 10;
     for (int i = 0; i < count; i++) {
         begin_series(&m->series[i], &m->run->operations[i]);

@@ -16,6 +16,7 @@ enum {
 };
 
 #define BLOCK_SECONDS 10e-6   /* shortest timed block */
+#define RESERVE 0.1           /* of the budget, for what begins before its end */
 #define WARMUP_FRACTION 0.1   /* of the budget, at most */
 #define WARMUP_AGREEMENT 0.05 /* between consecutive windows */
 

@@ -101,7 +101,7 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     curves = tuple((run, series) for run, series in found if run.counts) or found
     cells = tuple(_cell(metric, curves) for metric in metrics)
     sweep = find(metrics, curves)
-    doubts = value_notes(runs, curves, cells, has_modes=bool(sweep.stretches))
+    doubts = value_notes(runs, curves, cells)
     notes = (*run_notes(runs, found), *sweep.notes, *doubts)
     parts = (sweep.stretches, sweep.outliers, sweep.column)
     return Row(case, label, ranks, tuple(runs), curves, cells, notes, *parts)

@@ -19,7 +19,6 @@ from mpicampaign.records import (
 )
 
 if TYPE_CHECKING:
-    from mpicampaign.compare.metrics import Metric
     from mpicampaign.dimension import Dimension
 
 # Kinds of findings beside the statuses and verdicts of records.
@@ -32,7 +31,6 @@ SHARING = "sharing"  # ranks shared cores
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
 OFF = "off"  # a whole run differs from the others
-BETWEEN = "between"  # the median is the mean of two middle values that lie far apart
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
@@ -48,9 +46,9 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED, UNVERIFIED),
     *(DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
-    *(MODES, OFF, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE),
+    *(MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE),
 )
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, BETWEEN, NOT_MONOTONIC, ABOVE)
+OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE)
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
@@ -219,16 +217,6 @@ class WholeRun(Note):
     largest: float
     size: int
     job: RepeatJob
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Between(Note):
-    """No repeat is near the median: the two middle values."""
-
-    kind: str = BETWEEN
-    metric: Metric
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from mpicampaign.compare.findings import (
     SHARING,
     SHORTENED,
     AboveBound,
-    Between,
     Elsewhere,
     NoSeries,
     Note,
@@ -33,7 +32,6 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
-from mpicampaign.statistics.medians import middle_gap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -58,12 +56,11 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
 
 
 def value_notes(
-    runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Sequence[Cell], has_modes: bool
+    runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Iterable[Cell]
 ) -> tuple[Note, ...]:
-    """What is doubtful in a row's values; modes, where found, explain a median between the repeats."""
+    """What is doubtful in a row's values."""
     of_runs = (*unlike_notes(curves), *cut_notes(curves), *_reported_notes(curves), *_elsewhere_notes(runs))
-    notes = (*of_runs, *_above_notes(cells))
-    return notes if has_modes else (*notes, *_between_notes(cells))
+    return (*of_runs, *_above_notes(cells))
 
 
 def _doubts(run: Record, has_values: bool) -> list[Note]:
@@ -154,14 +151,6 @@ def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:
         for group, of_group in by_group.items()
         if group
     ]
-
-
-def _between_notes(cells: Iterable[Cell]) -> Iterable[Note]:
-    """Headline medians that no repeat is near: the mean of two middle values further apart than 25 %."""
-    for cell in cells:
-        middle = middle_gap(cell.values) if cell.metric.headline and cell.values else None
-        if middle and middle[1] - middle[0] > 0.25 * abs(middle[0]):
-            yield Between(metric=cell.metric, low=middle[0], high=middle[1])
 
 
 def _above_notes(cells: Iterable[Cell]) -> Iterable[Note]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import (
     ABOVE,
-    BETWEEN,
     EARLIER,
     ELSEWHERE,
     GIVEN_UP,
@@ -25,7 +24,6 @@ from mpicampaign.compare.findings import (
     SPREAD,
     UNLIKE,
     AboveBound,
-    Between,
     Elsewhere,
     FarOff,
     Modes,
@@ -70,7 +68,6 @@ KIND_NAMES = {
     MODES: "several modes",
     OFF: "whole run off",
     OUTLIER: "outlier",
-    BETWEEN: "median between two values",
     NOT_MONOTONIC: "not monotonic",
     ABOVE: "above the line rate",
     NOT_IN_CAMPAIGN: "not in this campaign",
@@ -136,9 +133,6 @@ def _reason(found: Note, view: View) -> str:
 
 def _of_values(found: Note, view: View) -> str:
     match found:
-        case Between():
-            low, high = (view.quantity(value, found.metric.dimension) for value in (found.low, found.high))
-            return f"{found.metric.name}: no repeat is between {low} and {high}"
         case AboveBound():
             allowed = f"the fabric's rate allows {view.quantity(found.bound, BANDWIDTH)}"
             measured = f"{found.times:.2f} times that was measured"

@@ -78,13 +78,6 @@ def median(values: Sequence[float]) -> float:
     return ordered[half - 1] + (ordered[half] - ordered[half - 1]) / 2
 
 
-def middle_gap(values: Sequence[float]) -> tuple[float, float] | None:
-    """The two middle values of an even number of values; ``None`` for an odd number."""
-    ordered = _checked(values)
-    half = len(ordered) // 2
-    return None if len(ordered) % 2 else (ordered[half - 1], ordered[half])
-
-
 def order_statistic_interval(values: Sequence[float], coverage: float = 0.95) -> Interval | None:
     """The narrowest symmetric interval of order statistics that contains the median with ``coverage``.
 

@@ -15,7 +15,7 @@ from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.numbers import probability, size_range
 from mpicampaign.show.published import published_mark, published_sources
-from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, pair_sentence, verdict
+from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, verdict
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.text import repeats_text
 
@@ -268,7 +268,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     grid = Grid(
         f"{table.title}: pairs",
         4,
-        ("metric", "of", "better", "worse", "factor", "effect", "p", "in full"),
+        ("metric", "of", "better", "worse", "factor", "effect", "p"),
         pairs,
         remarks=1,
         role="sortable",
@@ -285,7 +285,6 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
         Box("none" if pair.factor is None else RATIO.number(pair.factor), value=pair.factor),
         Box(f"{effect:.2f}", value=effect),
         Box("too few" if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
-        Box(pair_sentence(pair, source.view.unit)),
     )
 
 
