@@ -33,7 +33,8 @@ def test_settings_that_disagree_say_nothing() -> None:
     assert paired_placements(compare(records)) == []
 
 
-def test_one_setting_or_enough_repeats_are_not_paired() -> None:
-    assert paired_placements(compare([run("a", "IB", 2e9), run("a", "ROCE", 1e9)])) == []
-    records = [run(g, p, bw, n) for g in "ab" for p, bw in (("IB", 2e9), ("ROCE", 1e9)) for n in range(1, 6)]
+def test_two_settings_or_enough_repeats_are_not_paired() -> None:
+    records = [run(group, *one) for group in "ab" for one in (("IB", 2e9), ("ROCE", 1e9))]
+    assert paired_placements(compare(records)) == []
+    records = [run(g, p, bw, n) for g in "abc" for p, bw in (("IB", 2e9), ("ROCE", 1e9)) for n in range(1, 6)]
     assert paired_placements(compare(records)) == []

@@ -429,12 +429,12 @@ def slow_in_the_middle(factor: float) -> Series:
 def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Path) -> None:
     records = [
         synthetic.run(Case("s", group, name, "PingPong"), 1, synthetic.pingpong(1e-6 * factor, 1e9))
-        for group in ("g", "h")
+        for group in ("g", "h", "i")
         for factor, name in enumerate(("A", "B"), 1)
     ]
     found = answers(compare(records))
     assert found == [] and advice(found) is None
-    assert "in 2 of 2 settings A is better than B at every size" in written(tmp_path, records)
+    assert "in 3 of 3 settings A is better than B at every size" in written(tmp_path, records)
     assert "Which placement for which" not in written(tmp_path, records)
 
 

@@ -101,10 +101,10 @@ def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
 
 
 def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
-    """One statement for each metric and number of ranks of these rankings of placements."""
+    """One statement for each metric and number of ranks of those rankings of placements that are tested."""
     groups: dict[tuple[Metric, int | None], list[Ranking]] = {}
     for ranking in rankings:
-        if ranking.kind == PLACEMENTS:
+        if ranking.kind == PLACEMENTS and ranking.tested:
             groups.setdefault((ranking.metric, ranking.ranks), []).append(ranking)
     found = (_stated(metric, members) for (metric, _), members in groups.items())
     return tuple(stated for stated in found if stated is not None)

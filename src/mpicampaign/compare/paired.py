@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
 
 _MOST_EXCHANGES = 4096  # all of up to 12 settings
+FEWEST_SETTINGS = 3  # of two settings half of all exchanges agree
 FEWEST_SIZES = 3  # above the limit, in each setting that is counted
 
 Setting = tuple[str, str, str]  # system, host group, suite
@@ -58,7 +59,7 @@ class Paired:
 
 
 def paired_placements(comparison: Comparison) -> list[Paired]:
-    """Pairs of placements of few repeats of which one is better in most settings, of two or more."""
+    """Pairs of placements of few repeats of which one is better in most settings, of three or more."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
     found = []
@@ -68,7 +69,7 @@ def paired_placements(comparison: Comparison) -> list[Paired]:
             repeats = max(row.counted for _, row in same if row.case.placement in (a, b))
             for better, worse, sign in ((a, b, 1), (b, a, -1)):
                 limit, agreeing = _above(settings, sign)
-                if len(settings) > 1 and 2 * len(agreeing) > len(settings):
+                if len(settings) >= FEWEST_SETTINGS and 2 * len(agreeing) > len(settings):
                     p = _exchanged(settings, len(agreeing))
                     found.append(Paired(better, worse, ranks, limit, agreeing, len(settings), repeats, p))
     return found

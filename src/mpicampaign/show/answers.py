@@ -40,11 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """In one host group: the best placement, then those not distinguishable from it, and what that gains."""
+    """In one host group the best placement, or in one placement the best host group, and what that gains.
+
+    ``leaders``: the best, then those that may be the best, too.
+    """
 
     leaders: tuple[Contestant, ...]
     how_much: str
-    differs: bool  # whether the best differs from any other placement
+    differs: bool  # whether the best differs from any other
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,53 +93,66 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Which placement is best for whom: a line for each host group, a choice for each answer."""
+    """A choice for each metric: of placements, a line for each host group; or the other way round."""
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Choice | None, ...]], ...]
 
 
 def advice(found: Sequence[Answer]) -> Advice | None:
-    """The answers by host group, where there are several and any difference is shown."""
-    grids = [(answer.title, answer.grid) for answer in found if answer.grid is not None]
-    grids = [(title, grid) for title, grid in grids if any(c.differs for c in grid.choices.values())]
-    scopes = dict.fromkeys(scope for _, grid in grids for scope in grid.choices)
-    rows = tuple((scope, tuple(grid.choices.get(scope) for _, grid in grids)) for scope in scopes)
-    return Advice(tuple(title for title, _ in grids), rows) if rows else None
+    """The best placements by host group, where there are several and any difference is shown."""
+    return _advice([(answer.title, answer.grid.choices) for answer in found if answer.grid is not None])
 
 
-def answers(comparison: Comparison, unit: str = "MB/s", kind: str = PLACEMENTS) -> list[Answer]:
-    """The statements for the first screen: one for each table and headline metric.
+def best_host_groups(comparison: Comparison) -> Advice | None:
+    """The best host groups by placement, where there are several and any difference is shown."""
+    found = []
+    for table in comparison.tables:
+        rankings = [one for one in table.rankings if one.kind == HOST_GROUPS and one.tested]
+        for metric in dict.fromkeys(ranking.metric for ranking in rankings):
+            choices = {one.scope: _choice(one) for one in rankings if one.metric == metric}
+            found += [] if table.is_baseline else [(_title(table, metric), choices)]
+    return _advice(found)
+
+
+def _advice(found: Sequence[tuple[str, Mapping[str, Choice]]]) -> Advice | None:
+    told = [(title, choices) for title, choices in found if any(one.differs for one in choices.values())]
+    scopes = dict.fromkeys(scope for _, choices in told for scope in choices)
+    rows = tuple((scope, tuple(choices.get(scope) for _, choices in told)) for scope in scopes)
+    return Advice(tuple(title for title, _ in told), rows) if rows else None
+
+
+def _title(table: Table, metric: Metric) -> str:
+    return f"{table.title}: {metric.name}"
+
+
+def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
+    """The statements for the first screen: one for each table and headline metric, placements compared.
 
     Answers that show a difference come first, and of these the first table of each benchmark.
-
-    Parameters
-    ----------
-    kind : what is compared: `PLACEMENTS` in each host group, or `HOST_GROUPS` in each placement
     """
     found = []
     only_tested = bool(paired_placements(comparison))  # which say what can be said of the others
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     for table in sorted(comparison.tables, key=lambda table: first[table.benchmark] is not table):
-        rankings = [ranking for ranking in table.rankings if ranking.kind == kind]
+        rankings = [ranking for ranking in table.rankings if ranking.kind == PLACEMENTS]
         rankings = [ranking for ranking in rankings if ranking.tested or not only_tested]
         for metric in dict.fromkeys(ranking.metric for ranking in rankings):
             if not table.is_baseline:
                 of_metric = [ranking for ranking in rankings if ranking.metric == metric]
                 found.append(_answer(table, metric, of_metric, unit))
-        if kind == PLACEMENTS and not table.rankings and not table.is_baseline and busy_lines(table):
+        if not table.rankings and not table.is_baseline and busy_lines(table):
             found.append(_busy(table))
     return sorted(found, key=lambda answer: not answer.differs)
 
 
 def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str) -> Answer:
-    heading, differs = f"{table.title}: {metric.name}", any(map(_next, rankings))
-    of_placements = rankings[0].kind == PLACEMENTS
-    stated = [one for one in table.stated_rankings if of_placements and one.metric == metric]
+    heading, differs = _title(table, metric), any(map(_next, rankings))
+    stated = [stated for stated in table.stated_rankings if stated.metric == metric]
     stated = [one for one in stated if len(one.scopes) > 1 and one.tells]
     statements = tuple(line for one in stated for line in _order(one))
     real = _apart(rankings) + _common_evidence(rankings)
-    if len(rankings) == 1 and of_placements:
+    if len(rankings) == 1:
         ranking, grid = rankings[0], None
         said = (verdict(ranking), _how_much(ranking), real)
         lines = (*(pair_sentence(pair, unit) for pair in ranking.pairs_of_best), *baseline_lines(table))
@@ -144,10 +160,9 @@ def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str
     else:
         said = (_consensus(rankings), _how_much_overall(rankings), real)
         steps = (line for one in stated for line in stated_lines(one) if line not in statements)
-        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps)
-        lines = (*lines, *busy_lines(table)) if of_placements else lines
+        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps, *busy_lines(table))
         behind = tuple(f"{of.scope}, {absent_text(one)}" for of in rankings for one in of.absent)
-        grid = _grid(table, metric, rankings) if of_placements else None
+        grid = _grid(table, metric, rankings)
     return Answer(table, heading, *said, statements, lines, behind, differs, grid)
 
 
@@ -214,13 +229,11 @@ def _names(pair: Pair) -> str:
 
 
 def _apart(rankings: Sequence[Ranking]) -> str:
-    """In how many rankings one alone is best."""
+    """In how many host groups one placement alone is best."""
     compared = [ranking for ranking in rankings if len(ranking.contestants) > 1]
     alone = sum(len(ranking.leaders) == 1 for ranking in compared)
     if not compared:
         return ""
-    if rankings[0].kind == HOST_GROUPS:
-        return f"one host group alone may be best in {alone} of {len(compared)} {_where(rankings)}; "
     if len(rankings) == 1:
         return "the best differs from all others; " if alone else "not all placements are distinguishable; "
     return f"one placement alone is best in {alone} of {len(compared)} {_where(rankings)}; "
@@ -257,9 +270,7 @@ def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
 
 def _where(rankings: Sequence[Ranking]) -> str:
     """What the rankings are of: a host group has one for each number of ranks."""
-    of = "placement" if rankings[0].kind == HOST_GROUPS else "host group"
-    of += "s" * (len(rankings) > 1)
-    return of if len({ranking.ranks for ranking in rankings}) == 1 else f"{of} and ranks"
+    return "host groups" if len({ranking.ranks for ranking in rankings}) == 1 else "host groups and ranks"
 
 
 def _common_evidence(rankings: Sequence[Ranking]) -> str:

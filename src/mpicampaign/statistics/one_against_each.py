@@ -1,6 +1,7 @@
 """One group against each of the others, as a family of its own: which of them differ from it.
 
-A group counts as far off when it is separated from the one, and Welch's test has p of at most `WELCH`. All
+A group counts as far off when it is separated from the one, and Welch's test has p of at most `WELCH` and of
+5 % divided by the number of groups: a group of little spread lies wholly to one side of wide ones too often. All
 that count are called different together, or none is: of m groups that are truly like the one some are far off
 by chance, and with m alike at least max(1, m - q) of them count, where q others do not. So all are called
 different only if for every possible m that many would be there by chance in at most 5 % of cases. The chance
@@ -32,7 +33,8 @@ def differ_from(one: Sequence[float], others: Sequence[Sequence[float]]) -> list
     off, but so many could be by chance.
     """
     tested = [len(one) >= FEWEST and len(other) >= FEWEST for other in others]
-    far = [known and _far_off(one, other) for known, other in zip(tested, others, strict=True)]
+    least = min(WELCH, LEVEL / max(sum(tested), 1))
+    far = [known and _far_off(one, other, least) for known, other in zip(tested, others, strict=True)]
     fewest = min((len(other) for known, other in zip(tested, others, strict=True) if known), default=0)
     near = sum(tested) - sum(far)
     sure = all(max(1, m - near) >= by_chance(len(one), fewest, m) for m in range(1, sum(tested) + 1))
@@ -41,9 +43,9 @@ def differ_from(one: Sequence[float], others: Sequence[Sequence[float]]) -> list
     ]
 
 
-def _far_off(one: Sequence[float], other: Sequence[float]) -> bool:
+def _far_off(one: Sequence[float], other: Sequence[float], least: float) -> bool:
     separated = min(one) > max(other) or max(one) < min(other)
-    return separated and welch(one, other) <= WELCH
+    return separated and welch(one, other) <= least
 
 
 @cache

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.ranking import HOST_GROUPS
-from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.answers import advice, answers, best_host_groups
 from mpicampaign.show.document import (
     Box,
     ChartPlace,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.answers import Advice, Answer, Choice, MedianGrid
     from mpicampaign.show.charts.selection import FacetChoice, SelectionChart
-    from mpicampaign.show.document import PageNode
+    from mpicampaign.show.document import PageNode, Text
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.report.tables import Source
 
@@ -73,25 +72,16 @@ def answers_part(source: Source) -> Part:
 
 
 def _best_host_group(source: Source) -> list[PageNode]:
-    """In each metric, over the placements; empty where there is one host group."""
-    found = answers(source.comparison, source.view.unit, HOST_GROUPS)
-    if not found:
+    """In each placement and metric; empty where there is one host group, or none can be excluded."""
+    advised = best_host_groups(source.comparison)
+    if advised is None:
         return []
-    lines = tuple(_short(Box(answer.title), answer) for answer in found)
-    header = ("metric", "best", "by how much", "is it real")
-    explained = (
-        Items(tuple(f"{answer.title}: {line}" for answer in found for line in answer.lines)),
-        *_lines([line for answer in found for line in answer.evidence], "evidence"),
+    caption = (
+        "The best median, then in parentheses all others that may be the best, with 95 % confidence; below, "
+        "what it gains over the nearest that is excluded, and over the last",
     )
-    return [
-        Heading("Which host group is best?", 3),
-        Grid("The best host groups, over the placements", 4, header, lines, role="short-answers"),
-        Fold("In each placement", explained),
-    ]
-
-
-def _short(title: Box, answer: Answer) -> tuple[Box, ...]:
-    return (title, Box(answer.verdict, role="verdict"), Box(answer.how_much), Box(answer.real))
+    grid = _advice_grid(advised, "placement", caption, "Best host groups by placement")
+    return [Heading("Which host group is best?", 3), grid]
 
 
 def _mine(source: Source) -> list[PageNode]:
@@ -130,7 +120,12 @@ def _no_answer() -> list[PageNode]:
 
 def _answers(source: Source, found: Sequence[Answer], every: Sequence[Answer]) -> list[PageNode]:
     lines = tuple(
-        _short(Box(Span(answer.title, link=f"#answer-{number}")), answer)
+        (
+            Box(Span(answer.title, link=f"#answer-{number}")),
+            Box(answer.verdict, role="verdict"),
+            Box(answer.how_much),
+            Box(answer.real),
+        )
         for number, answer in enumerate(found, 1)
     )
     header = ("metric", "fastest", "by how much", "is it real")
@@ -210,19 +205,31 @@ def _advice(found: Advice) -> list[PageNode]:
     """The answers by host group: which placement, and what it gains."""
     caption = (
         "The best placement, then in parentheses those not distinguishable from it; below, what it gains. ",
-        Span("*", "warn"),
-        " repeats fall into several bands (modes): do not rely on its median. ",
-        Span("?", "warn"),
-        " unverified: no evidence proves the placement of all its runs",
+        *_MARKS,
     )
+    label = "Best placements by host group"
+    return [
+        Heading("Which placement for which host group?", 3),
+        _advice_grid(found, "host group", caption, label),
+    ]
+
+
+_MARKS = (
+    Span("*", "warn"),
+    " repeats fall into several bands (modes): do not rely on its median. ",
+    Span("?", "warn"),
+    " unverified: no evidence proves the placement of all its runs",
+)
+
+
+def _advice_grid(found: Advice, of: str, caption: Text, label: str) -> Grid:
+    """A line for each host group or placement (``of``), a choice for each answer."""
     lines = tuple(
         (Box(scope), *(_choice(choice, title) for choice, title in zip(choices, found.titles, strict=True)))
         for scope, choices in found.rows
     )
-    header = ("host group", *found.titles)
-    label = "Best placements by host group"
-    grid = Grid(caption, len(header), header, lines, role="grid advice", label=label)
-    return [Heading("Which placement for which host group?", 3), grid]
+    header = (of, *found.titles)
+    return Grid(caption, len(header), header, lines, role="grid advice", label=label)
 
 
 def _choice(choice: Choice | None, title: str) -> Box:
