@@ -1,9 +1,9 @@
 """One group against each of the others, as a family of its own: which of them differ from it.
 
 A group counts as far off when it is separated from the one, and Welch's test has p of at most `WELCH` and of
-5 % divided by the number of groups: a group of little spread lies wholly to one side of wide ones too often. All
-that count are called different together, or none is: of m groups that are truly like the one some are far off
-by chance, and with m alike at least max(1, m - q) of them count, where q others do not. So all are called
+5 % divided by the number of groups: a group of little spread lies wholly to one side of wide ones too often.
+All that count are called different together, or none is: of m groups that are truly like the one some are far
+off by chance, and with m alike at least max(1, m - q) of them count, where q others do not. So all are called
 different only if for every possible m that many would be there by chance in at most 5 % of cases. The chance
 that any group like the one is called different is then at most 5 % (simulated in
 ``tests/test_many_groups.py``).
