@@ -112,6 +112,15 @@ def test_each_published_host_group_is_compared_in_its_system() -> None:
     assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
 
 
+def test_an_interval_around_the_published_value_shows_no_difference() -> None:
+    records = [
+        synthetic.run(Case("s", "local", "TCP", "PingPong"), n, synthetic.pingpong(latency, 1e9))
+        for n, latency in enumerate((9.5e-6, 9.6e-6, 9.7e-6, 9.8e-6, 9.9e-6, 10e-6), 1)
+    ]
+    line = mine_lines(beside(records, SCARF15), "MB/s")[0]
+    assert "is not shown to differ from any of 1 host group of SCARF" in line
+
+
 def test_other_placements_and_absent_values_are_not_compared() -> None:
     comparison = beside(own("TCP-loopback"), SCARF15)
     assert comparison.tables[0].published and mine_lines(comparison, "MB/s") == []

@@ -39,6 +39,12 @@ class Rival:
     differs: bool | None
     published: str
 
+    @property
+    def shown(self) -> bool:
+        """Whether one is shown to be better: by the test, or since the interval excludes a ratio of 1."""
+        outside = self.interval is not None and not self.interval.low <= 1 <= self.interval.high
+        return bool(self.differs) or outside
+
 
 @dataclass(frozen=True, slots=True)
 class Mine:

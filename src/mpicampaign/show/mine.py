@@ -74,8 +74,8 @@ def _line(comparison: Comparison, table: Table, mine: Mine, rivals: Sequence[Riv
 
 
 def _counts(mine: Mine, rivals: Sequence[Rival]) -> str:
-    """``better than 5 and worse than 1 of``; of measured ones those that the repeats show."""
-    shown = [rival for rival in rivals if rival.published or rival.differs]
+    """``better than 5 and worse than 1 of``, where that is shown."""
+    shown = [rival for rival in rivals if rival.shown]
     lower, higher = (sum(sign * rival.ratio < sign for rival in shown) for sign in (1, -1))
     better, worse = (lower, higher) if mine.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
