@@ -8,7 +8,7 @@
  *   DAMAGE=twice    each message that the victim sends arrives a second time
  *   DAMAGE=gather   flips one bit in the last byte that MPI_Gather delivers
  *   DAMAGE=ends     changes one random byte among the first or the last eight of exactly one
- *                   message, the one after DAMAGE_AFTER; blocks of MPI_Gather count as messages
+ *                   message, the one after DAMAGE_AFTER; blocks of MPI_Gather in place count, too
  *   DAMAGE=count    damages nothing
  *   DAMAGE_SEED     of the random byte (0)
  *   DAMAGE_RANK     the victim, the rank that receives (0)
@@ -218,7 +218,8 @@ int MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *t
     MPI_Comm_rank(comm, &rank);
     if (asked_for("gather") && length >= smallest())
         ((unsigned char *)to)[(size_t)ranks * (size_t)length - 1] ^= 1;
-    if (rank == root && (asked_for("ends") || asked_for("count")))
+    /* timed ones are in place, unlike those of the reports */
+    if (rank == root && from == MPI_IN_PLACE && (asked_for("ends") || asked_for("count")))
         damage_gathered(to, to_count, to_type, ranks, root);
     return result;
 }
