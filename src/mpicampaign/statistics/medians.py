@@ -49,7 +49,7 @@ class Difference:
 
     ``ratio``: median of b / median of a (``None`` if that of a is 0). ``effect``: Cliff's delta, P(b > a) -
     P(b < a), from -1 to 1. ``p``: two-sided Mann-Whitney probability of this pair alone. ``corrected``: the
-    same among ``comparisons`` pairs (see `corrected_differences`); ``significant`` depends on it. Both
+    same among ``comparisons`` pairs (see `compare_pairs`); ``significant`` depends on it. Both
     probabilities are ``None`` if the repeats are too few for a test. ``significant`` is ``None`` if the
     repeats are too few alone or for so many comparisons; ``reason`` then says so.
     """
