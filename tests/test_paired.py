@@ -38,3 +38,13 @@ def test_two_settings_or_enough_repeats_are_not_paired() -> None:
     assert paired_placements(compare(records)) == []
     records = [run(g, p, bw, n) for g in "abc" for p, bw in (("IB", 2e9), ("ROCE", 1e9)) for n in range(1, 6)]
     assert paired_placements(compare(records)) == []
+
+
+def test_many_settings_are_exchanged_at_random() -> None:
+    """Of 14 settings all agree: by chance in 2 of 16,384 exchanges."""
+    records = [run(f"g{n}", *one) for n in range(14) for one in (("IB", 2e9), ("ROCE", 1e9))]
+    [found] = paired_placements(compare(records))
+    assert found.settings == 14 and found.p < 0.01
+    records += [run(f"h{n}", *one) for n in range(9) for one in (("IB", 1e9), ("ROCE", 2e9))]
+    [found] = paired_placements(compare(records))
+    assert len(found.found) == 14 and 0.3 < found.p < 0.5, "14 of 23 or more on either side: 0.40"

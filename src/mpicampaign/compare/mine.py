@@ -42,8 +42,9 @@ class Rival:
     @property
     def shown(self) -> bool:
         """Whether one is shown to be better: by the test, or since the interval excludes a ratio of 1."""
-        outside = self.interval is not None and not self.interval.low <= 1 <= self.interval.high
-        return bool(self.differs) or outside
+        if self.interval is None:
+            return bool(self.differs)
+        return self.interval.low > 1 if self.ratio > 1 else self.interval.high < 1
 
 
 @dataclass(frozen=True, slots=True)

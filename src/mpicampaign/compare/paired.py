@@ -9,8 +9,9 @@ many would agree, with their best limit, if the two placements were exchanged at
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import dataclass
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import curve
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
 
-_MOST_EXCHANGES = 4096  # all of up to 12 settings
+_MOST_EXCHANGES = 1024  # all of up to 10 settings
 FEWEST_SETTINGS = 3  # of two settings half of all exchanges agree
 FEWEST_SIZES = 3  # above the limit, in each setting that is counted
 
@@ -134,17 +135,20 @@ def _exchanged(settings: Mapping[Setting, Ratios], agreeing: int) -> float:
         [[bool(_agreeing({setting: ratios}, sign, limit)) for limit in limits] for sign in (1, -1)]
         for setting, ratios in settings.items()
     ]
-    exchanges = list(islice(product((0, 1), repeat=len(agree)), _MOST_EXCHANGES))
+    exchanges = _exchanges(len(agree))
     as_many = 0
     for exchange in exchanges:
-        counts = [
-            max(
-                map(
-                    sum,
-                    zip(*(own[side ^ way] for own, side in zip(agree, exchange, strict=True)), strict=True),
-                )
-            )
-            for way in (0, 1)
-        ]
-        as_many += max(counts) >= agreeing
+        for way in (0, 1):
+            chosen = [own[side ^ way] for own, side in zip(agree, exchange, strict=True)]
+            if max(map(sum, zip(*chosen, strict=True))) >= agreeing:
+                as_many += 1
+                break
     return as_many / len(exchanges)
+
+
+def _exchanges(settings: int) -> list[tuple[int, ...]]:
+    """All exchanges, or of many settings as many at random, always the same ones."""
+    if 2**settings <= _MOST_EXCHANGES:
+        return list(product((0, 1), repeat=settings))
+    source = random.Random(settings)
+    return [tuple(source.choices((0, 1), k=settings)) for _ in range(_MOST_EXCHANGES)]

@@ -45,8 +45,8 @@ def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
         published = [value for value in published if value.host_group in choice.host_groups]
     places = grouped(published, _place).items()
     found = [(place, _values(table.metrics, of_place)) for place, of_place in places]
-    source, chosen = (reference.source, choice.name), bool(choice.host_groups)
-    return [PublishedRow(*place, *source, values, chosen) for place, values in found if values]
+    source = (reference.source, choice.name)
+    return [PublishedRow(*place, *source, values) for place, values in found if values]
 
 
 def _place(value: PublishedValue) -> tuple[str, str, str, int | None, str, int]:

@@ -33,7 +33,6 @@ class PublishedRow:
     source: str
     reference: str
     values: Mapping[Metric, float]
-    chosen: bool = False  # whether the campaign names the host group
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,5 +86,5 @@ def _said(rival: Rival) -> str:
     if rival.published:
         return f"published, {rival.published}: no test"
     if rival.differs is None:
-        return "too few repeats to tell"
+        return "too few repeats, or may be chance among so many"
     return "different" if rival.differs else "no difference shown"

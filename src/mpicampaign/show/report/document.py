@@ -92,7 +92,7 @@ def _mine(source: Source) -> list[PageNode]:
         return []
     header = ("metric", "placement", "mine", "other", "mine / other", "can it be told")
     pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
-    grid = Grid(f"{MINE}, each", 4, header, pairs, role="sortable", label=f"{MINE}, each")
+    grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
     return [
         Heading(MINE, 3),
         Items(tuple(lines)),

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.form import View
     from mpicampaign.statistics.medians import Summary
 
-_MANY = 6  # sentences below a table, above which they are folded
 _EMPTY = Box("", role="short")
 
 
@@ -72,17 +71,9 @@ def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table),
-        *_sentences(published_sources(table)),
+        *([Items(tuple(sources), "below")] if (sources := published_sources(table)) else []),
         *_fits(source, table),
     ]
-
-
-def _sentences(found: Sequence[str], title: str = "") -> list[PageNode]:
-    """Sentences below a table; many of them folded where there is a title."""
-    if not found:
-        return []
-    items = Items(tuple(found), "below")
-    return [Fold(title, (items,)) if title and len(found) > _MANY else items]
 
 
 def _fits(source: Source, table: Table) -> list[PageNode]:
@@ -270,7 +261,6 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         4,
         ("metric", "of", "better", "worse", "factor", "effect", "p"),
         pairs,
-        remarks=1,
         role="sortable",
         label=f"Pairs of {table.title}",
         largest_first=frozenset({4, 5}),
