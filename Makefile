@@ -61,7 +61,7 @@ pytest-default: setup-test
 pytest-full: setup-test
 	$(call run_tests,full)
 
-soak: setup-test ## the tests that repeat something thousands of times (under an hour)
+soak: setup-test ## the tests that repeat something thousands of times (some hours)
 	@pytest -m soak
 
 lint: lint-python lint-snakemake lint-shell lint-c ## all linters

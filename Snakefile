@@ -1,10 +1,11 @@
 # mpicampaign: from a campaign file to tables, figures and a report.
-# The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME.
+# The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME; one repeat of each
+# case only, as for a scheduled tick: --config once=true.
 # Raw outputs that were made elsewhere: snakemake import --config map=FILE folders=FOLDER (or a list of them).
 from mpicampaign.errors import Problem, did_you_mean
 
 # Snakemake would ignore a misspelt key, and another campaign than intended would run.
-known = ("map", "folders") if "map" in config else ("campaign", "system")
+known = ("map", "folders") if "map" in config else ("campaign", "system", "once")
 for key in config:
     if key not in known:
         raise SystemExit(str(Problem("unknown key", key=f"--config {key}", hint=did_you_mean(key, known))))

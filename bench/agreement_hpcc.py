@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,15 +39,19 @@ METRICS = {
     "ping_pong_bandwidth": ("MinPingPongBandwidth_GBytes", 1e9, None),
 }
 
-# The smallest problems that HPCC accepts: its other parts end in a second. HPL input, then PTRANS.
-INPUT = [
-    *("HPLinpack benchmark input file", "here", "HPL.out", "8 device", "1 sizes", "64 N", "1", "32 NB"),
-    *("0 mapping", "1 grids", "1 P", "2 Q", "16.0 threshold", "1", "2 PFACTs", "1", "4 NBMINs", "1"),
-    *("2 NDIVs", "1", "1 RFACTs", "1", "1 BCASTs", "1", "1 DEPTHs", "2 SWAP", "64", "0 L1", "0 U"),
-    *("1 equilibration", "8 alignment", "separator", "0 further sizes of PTRANS", "64", "0 further NB", "32"),
-]
-
 Metrics = dict[str, float]
+
+
+def input_file(size: int, block: int) -> str:
+    """HPCC's input: HPL's with a matrix of this size, then that of PTRANS."""
+    lines = [
+        *("HPLinpack benchmark input file", "here", "HPL.out", "8 device", "1 sizes", f"{size} N", "1"),
+        *(f"{block} NB", "0 mapping", "1 grids", "1 P", "2 Q", "16.0 threshold", "1", "2 PFACTs", "1"),
+        *("4 NBMINs", "1", "2 NDIVs", "1", "1 RFACTs", "1", "1 BCASTs", "1", "1 DEPTHs", "2 SWAP", "64"),
+        *("0 L1", "0 U", "1 equilibration", "8 alignment", "separator", "0 further sizes of PTRANS"),
+        *(f"{size}", "0 further NB", f"{block}"),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,11 @@ class Place:
     folder: Path
     environment: dict[str, str]
 
-    def launch(self, program: str | Path, **settings: str) -> str:
+    def launch(self, program: str | Path, *arguments: str, **settings: str) -> str:
         """Standard output of two ranks."""
         options = [token for name in settings for token in ("-x", name)]
         done = subprocess.run(
-            [*LAUNCH, *options, program],
+            [*LAUNCH, *options, program, *arguments],
             cwd=self.folder,
             env=self.environment | settings,
             capture_output=True,
@@ -68,6 +74,16 @@ class Place:
         )
         return done.stdout
 
+    def hpcc(self, **settings: str) -> dict[str, str]:
+        """The summary of a run of HPCC; exits if one of its checks failed."""
+        output = self.folder / "hpccoutf.txt"
+        output.unlink(missing_ok=True)  # hpcc appends
+        self.launch("hpcc", **settings)
+        found = dict(re.findall(r"^(\w+)=(\S+)$", output.read_text(), re.MULTILINE))
+        if found.get("Success") != "1":
+            sys.exit("  a check of HPCC failed, or its summary is missing: its values do not count")
+        return found
+
 
 def ours(place: Place, program: Path) -> Metrics:
     columns = parse("kernel", place.launch(program)).series[0].columns
@@ -75,10 +91,7 @@ def ours(place: Place, program: Path) -> Metrics:
 
 
 def hpcc(place: Place, **settings: str) -> Metrics:
-    output = place.folder / "hpccoutf.txt"
-    output.unlink(missing_ok=True)  # hpcc appends
-    place.launch("hpcc", **settings)
-    found = dict(re.findall(r"^(\w+)=(\S+)$", output.read_text(), re.MULTILINE))
+    found = place.hpcc(**settings)
     return {name: float(found[theirs]) * unit for name, (theirs, unit, _) in METRICS.items()}
 
 
@@ -106,19 +119,30 @@ def compare(place: Place, program: Path) -> None:
     show("HPCC as it is / HPCC with written buffers", "bandwidth", plain, written, limits=False)
 
 
-def main() -> None:
-    title("latency_bandwidth compared with HPCC: ratio of each metric, two ranks, each bound to a core")
+@contextmanager
+def place_for(kernel: str) -> Iterator[tuple[Place, Path] | None]:
+    """A place, removed afterwards, and the kernel built in it; None, and a message, without HPCC."""
     missing = [program for program in NEEDED if shutil.which(program) is None]
     if missing:
         print(f"  skipped: {', '.join(missing)} not installed (Debian: hpcc openmpi-bin libopenmpi-dev make)")
+        yield None
         return
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment |= {"OMP_NUM_THREADS": "1"}  # each rank has one core
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        (folder / "hpccinf.txt").write_text("\n".join(INPUT) + "\n")
-        program = build_kernel("latency_bandwidth", "mpicc.openmpi", folder / "build", environment)
-        compare(Place(folder, environment), program)
+        yield Place(folder, environment), build_kernel(kernel, "mpicc.openmpi", folder / "build", environment)
+
+
+def main() -> None:
+    title("latency_bandwidth compared with HPCC: ratio of each metric, two ranks, each bound to a core")
+    with place_for("latency_bandwidth") as found:
+        if found:
+            place, program = found
+            # The smallest problems that HPCC accepts: its other parts end in a second.
+            (place.folder / "hpccinf.txt").write_text(input_file(size=64, block=32))
+            compare(place, program)
 
 
 if __name__ == "__main__":

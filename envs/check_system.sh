@@ -2,7 +2,7 @@
 # Finds all programs that this machine lacks, and installs them if the user may.
 #
 #   envs/check_system.sh [run|test]     test: also shellcheck, a browser and the parts of the tests'
-#                                       Slurm cluster, which are useful but not required
+#                                       Slurm cluster, which are useful but not required; always: HPCC
 #
 # For root, and users with sudo without a password, it installs the missing packages with the system's
 # package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, it installs nothing: one message
@@ -171,11 +171,12 @@ look_for_tool() {
     echo "$tool is not on this machine: $2 (install: $prefix$(command_for "$package"))" >&2
 }
 
-# The programs of the test cluster, and their packages; the last ones are further MPI libraries.
+# The programs of the test cluster, and their packages; the last ones are further MPI libraries, and a cron daemon
+# with a clock of its own.
 cluster_programs='slurmctld slurmd srun munged ip tc unshare nsenter setpriv sshd hwloc-info
-    mpirun.openmpi mpicc.openmpi mpiexec.hydra mpicc.mpich'
+    mpirun.openmpi mpicc.openmpi mpiexec.hydra mpicc.mpich cron crontab faketime'
 cluster_packages='slurmctld slurmd slurm-client munge iproute2 util-linux openssh-server hwloc-nox libpmi2-0 libpmi0
-    openmpi-bin libopenmpi-dev mpich libmpich-dev'
+    openmpi-bin libopenmpi-dev mpich libmpich-dev cron faketime'
 # Users other than root make the cluster in a user namespace of many users, and have no daemons on PATH.
 if [ "$(id -u)" -ne 0 ]; then
     cluster_programs="$cluster_programs newuidmap"
@@ -215,6 +216,16 @@ look_for_cluster() {
     [ "$manager" != apt-get ] || echo "(install: $prefix$(command_for --no-install-recommends $cluster_packages))" >&2
 }
 
+# HPCC with an optimised BLAS, for the default campaign: only from Debian's packages, which belong together.
+look_for_hpcc() {
+    have hpcc && have mpirun.openmpi && return
+    find_permission
+    [ "$manager" = apt-get ] && try_to_install --no-install-recommends hpcc openmpi-bin libopenblas0-pthread && return
+    echo "hpcc is not on this machine: HPL and the balance of the default campaign will be n/a" >&2
+    [ "$manager" != apt-get ] ||
+        echo "(install: $prefix$(command_for --no-install-recommends hpcc openmpi-bin libopenblas0-pthread))" >&2
+}
+
 find_manager
 # A second round, since the first may install a python3 that is too old.
 for round in first second; do
@@ -229,6 +240,7 @@ if [ -n "$missing" ]; then
     explain >&2
     exit 1
 fi
+look_for_hpcc
 if [ "$purpose" = test ]; then
     look_for_tool shellcheck "shell scripts will not be checked"
     look_for_tool "chromium chromium-browser google-chrome" "the report will not be tested in a browser"

@@ -62,7 +62,7 @@ static void describe(const struct run *run) {
     describe_loops("contention_loops", &CONTENTION);
     output_header("pair_seconds", "one way: half of a round trip by the sender's clock");
     output_header("bandwidth_bytes", "%zu", BANDWIDTH.bytes);
-    output_header("columns.core_pairs", "from to latency_seconds bandwidth_seconds class");
+    output_header("columns.core_pairs", "from to latency_seconds bandwidth_seconds class level");
     output_header("columns.contention",
                   "from to other_from other_to seconds_alone seconds_together");
 }
@@ -148,13 +148,15 @@ static const char *number(double seconds, char text[32]) {
 static void print_pair(const struct findings *findings, int from, int to) {
     size_t i = (size_t)from * (size_t)findings->latency.ranks + (size_t)to;
     double latency = findings->latency.seconds[i], bandwidth = findings->bandwidth.seconds[i];
-    char first[32], second[32], which[32] = "-";
+    char first[32], second[32], which[32] = "-", level[32] = "-";
     if (isnan(latency) && isnan(bandwidth))
         return;
     if (findings->classes.count > 0 && findings->classes.class_of[i] >= 0)
         snprintf(which, sizeof which, "%d", findings->classes.class_of[i]);
-    output_row("core_pairs %d %d %s %s %s", from, to, number(latency, first),
-               number(bandwidth, second), which);
+    if (findings->level_of[i] >= 0)
+        snprintf(level, sizeof level, "%d", findings->level_of[i]);
+    output_row("core_pairs %d %d %s %s %s %s", from, to, number(latency, first),
+               number(bandwidth, second), which, level);
 }
 
 static void print_shortened(const struct findings *findings) {

@@ -107,8 +107,15 @@ class Site:
     def call(
         self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 300
     ) -> CompletedProcess[str]:
-        command = [sys.executable, "-m", "mpicampaign.cli", *arguments, "--campaign", "jobs.yaml"]
-        command = [*DEFAULT_SIGNALS, *before, *command]
+        return self.command(*arguments, "--campaign", "jobs.yaml", before=before, timeout=timeout)
+
+    def tick(self, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
+        return self.command("tick", "jobs.yaml", before=before)
+
+    def command(
+        self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 300
+    ) -> CompletedProcess[str]:
+        command = [*DEFAULT_SIGNALS, *before, sys.executable, "-m", "mpicampaign.cli", *arguments]
         path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
         environment = {**self.environment, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
         return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)

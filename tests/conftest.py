@@ -23,7 +23,8 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("default" if os.environ.get("MPICAMPAIGN_NEW_EXAMPLES") else "repeatable")
 
 PROJECT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "campaign.yaml")
+PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")
+PARTS += ("campaign.yaml",)
 
 
 @dataclass(frozen=True)

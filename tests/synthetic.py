@@ -92,6 +92,39 @@ def kernel_runs(case: Case, latency: float, bandwidth: float, repeats: int = 6) 
     return records
 
 
+def hpcc(factor: float = 1.0, ranks: int = 4, order: int = 1000, **other: float | None) -> Series:
+    """HPCC's values of a system of 10 Gflop/s times ``factor``; ``other`` replaces columns."""
+    columns = {
+        "hpl_flops": 1e10 * factor,
+        "dgemm_star_flops": 3e9 * factor,
+        "fft_flops": 1e9 * factor**0.5,
+        "ptrans_bandwidth": 2e9 * factor**0.5,
+        "stream_copy_star": 5e9,
+        "stream_triad_star": 6e9,
+        "random_access_rate": 1e7 * factor**0.25,
+        "random_ring_latency": 4e-6,
+        "ping_pong_latency": 2e-6,
+        "random_ring_bandwidth": 2e8 * factor,
+        "natural_ring_bandwidth": 4e8 * factor,
+        "ping_pong_bandwidth": 1e9 * factor,
+        **other,
+    }
+    qualifiers = {"N": str(order), "NB": "80", "grid": f"1 x {ranks}"}
+    return Series("HPCC", ranks, {name: [value] for name, value in columns.items()}, qualifiers)
+
+
+def hpcc_runs(
+    system: str, factor: float, ranks: int = 4, order: int = 1000, repeats: int = 3
+) -> list[Record]:
+    """HPCC runs of a system; the second repeat is the median, the first and third 10 % beside it."""
+    case = Case(system, "nodes", "SHM", "HPCC")
+    scatter = (0.9, 1.0, 1.1)
+    return [
+        run(case, repeat, hpcc(factor * scatter[(repeat - 1) % 3], ranks, order), suite="hpcc")
+        for repeat in range(1, repeats + 1)
+    ]
+
+
 def not_available(case: Case, reason: str, repeats: int = 6, suite: str = "imb") -> list[Record]:
     """The records of a case that is not available on the machine."""
     return [Record(case, suite, repeat, NOT_AVAILABLE, reason) for repeat in range(1, repeats + 1)]

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
 import pytest
 
-from mpicampaign.errors import UserError
+from mpicampaign.compare.balance import METRICS
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
+from mpicampaign.compare.published import with_published
+from mpicampaign.compare.rows import Row
+from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.records import BLAS, MPI_LIBRARY, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
 from mpicampaign.reference import load_reference
-from mpicampaign.statistics.balance import balance
+from mpicampaign.show.make import to_terminal
+from mpicampaign.show.names import placement_name
+from mpicampaign.show.sentences import said
 
 PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}
 
@@ -29,21 +37,12 @@ def rounding(printed: str) -> float:
     return 0.5 * 10.0 ** -len(printed.partition(".")[2])
 
 
-def of_each(ring_gbytes: float, hpl_gflops: float) -> float:
-    """From the table's values per process."""
-    return balance(ring_gbytes * 1e9, hpl_gflops * 1e9, 1)
-
-
-def test_nec_sx6_with_192_processes() -> None:
-    assert balance(0.398e9, 192 * 6.91e9, 192) == pytest.approx(57.6, abs=0.05)  # the paper prints 57.5
-
-
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["id"])
 def test_published_rows_within_the_rounding_of_their_digits(row: dict[str, str]) -> None:
     """In all 24 rows the printed balance lies within the range of the printed digits."""
     ring, hpl, printed = (row[name] for name in PUBLISHED)
-    lowest = of_each(float(ring) - rounding(ring), float(hpl) + rounding(hpl))
-    highest = of_each(float(ring) + rounding(ring), float(hpl) - rounding(hpl))
+    lowest = 1000 * (float(ring) - rounding(ring)) / (float(hpl) + rounding(hpl))
+    highest = 1000 * (float(ring) + rounding(ring)) / (float(hpl) - rounding(hpl))
     assert lowest <= float(printed) + rounding(printed)
     assert highest >= float(printed) - rounding(printed)
 
@@ -52,20 +51,173 @@ def test_the_table_is_whole() -> None:
     assert len(rows()) == 24
 
 
-@pytest.mark.parametrize("hpl", [None, 0.0, -1e9, math.nan, math.inf])
-def test_no_balance_without_hpl(hpl: float | None) -> None:
-    with pytest.raises(UserError, match=r"no balance: the HPL speed is (missing|not positive)[^\0]*run HPL"):
-        balance(1e9, hpl, 4)
+# --- of runs
 
 
-@pytest.mark.parametrize("ring", [None, 0.0, -1.0])
-def test_no_balance_without_rings(ring: float | None) -> None:
-    with pytest.raises(
-        UserError, match=r"the random ring bandwidth is [^\0]*run the kernel latency_bandwidth"
-    ):
-        balance(ring, 1e12, 4)
+def hpcc(
+    repeat: int,
+    order: int = 2000,
+    hpl: float = 6.91e9,
+    ring: float = 0.398e9,
+    copy: float | None = 3e9,
+    benchmark: str = "",
+    group: str = "blue",
+    ranks: int = 192,
+    **metadata: str,
+) -> Record:
+    """A run of HPCC; values per process."""
+    columns: dict[str, list[float | None]] = {
+        "hpl_flops": [hpl * ranks],
+        "hpl_flops_per_process": [hpl],
+        "random_ring_bandwidth": [ring],
+        "stream_copy_star": [copy],
+    }
+    series = Series("HPCC", ranks, columns, {"N": str(order), "NB": "80", "grid": f"1 x {ranks}"})
+    return of_run("hpcc", benchmark or f"HPCC-{order}", repeat, series, group, **metadata)
 
 
-def test_no_balance_without_processes() -> None:
-    with pytest.raises(UserError, match="at least one process"):
-        balance(1e9, 1e12, 0)
+def of_run(
+    suite: str, benchmark: str, repeat: int, series: Series, group: str = "blue", **metadata: str
+) -> Record:
+    known = {BLAS: "OpenBLAS 0.3.21", "mpi_library": "Open MPI 4.1.4", **metadata}
+    case = Case("here", group, "SHM", benchmark)
+    parts = {"series": (series,), "hosts": ("n1",), "metadata": known}
+    return Record(case, suite, repeat, OK, verdict=VERIFIED, condition=QUIET, **parts)  # type: ignore[arg-type]
+
+
+def balances(*records: Record) -> list[Row]:
+    table = compare(records).tables[-1]
+    assert table.label == "balance"
+    return list(table.rows)
+
+
+def values(row: Row) -> dict[str, tuple[float, ...]]:
+    return {cell.metric.column: cell.values for cell in row.cells}
+
+
+def notes(row: Row, kind: str) -> list[str]:
+    return [said(note) for note in row.notes if note.kind == kind]
+
+
+TWO_SIZES = [hpcc(repeat, order) for order in (1000, 2000) for repeat in (1, 2, 3)]
+
+
+def test_nec_sx6_with_192_processes() -> None:
+    """The paper prints 57.5 byte/kflop."""
+    [row] = balances(*TWO_SIZES)
+    assert values(row)["balance"] == pytest.approx((57.6e-3,) * 3, abs=0.05e-3)
+    assert METRICS[0].dimension.number(values(row)["balance"][0]) == "57.60"
+    assert values(row)["memory_balance"] == pytest.approx((3 / 6.91,) * 3)
+    assert row.ranked
+    assert row.notes == ()
+
+
+def test_the_ratio_is_that_of_each_run_and_has_an_interval() -> None:
+    runs = [hpcc(n, order, hpl=n * 1e9, ring=n * 1e8) for order in (1000, 2000) for n in range(1, 7)]
+    [row] = balances(*runs)
+    summary = row.cell(METRICS[0]).summary
+    assert summary
+    assert summary.interval
+    assert (summary.interval.low, summary.interval.high) == pytest.approx((0.1, 0.1))
+
+
+def test_hpl_whose_rate_still_rises_gives_an_upper_limit_that_is_not_ranked() -> None:
+    small = [replace(hpcc(repeat, 1000, hpl=6.5e9)) for repeat in (1, 2, 3)]
+    [row] = balances(*small, *(hpcc(repeat, 2000) for repeat in (1, 2, 3)))
+    rises = "at most: HPL's rate rises by 6 % from N 1000 to 2000: both are too small"
+    assert notes(row, AT_MOST) == [rises]
+    assert not row.ranked
+    assert row.unranked
+    table = compare(small).tables[-1]
+    assert placement_name(table, row) == "SHM, N 2000, OpenBLAS 0.3.21, at most"
+
+
+def test_one_size_of_hpl_does_not_show_that_it_is_large_enough() -> None:
+    [row] = balances(*(hpcc(repeat) for repeat in (1, 2, 3)))
+    assert notes(row, AT_MOST) == [
+        "at most: HPL of one size only: with a larger matrix its rate may be higher"
+    ]
+    assert not row.ranked
+
+
+def test_reference_blas_is_refused() -> None:
+    runs = [replace(run, metadata={**run.metadata, BLAS: REFERENCE_BLAS}) for run in TWO_SIZES]
+    [row] = balances(*runs)
+    assert values(row)["balance"] == values(row)["memory_balance"] == ()
+    assert notes(row, NOT_COMPARABLE) == [
+        "no balance: HPL used reference BLAS: its rate is that of the library, not of the machine"
+    ]
+
+
+def hpl_run(repeat: int, order: int, ranks: int = 4) -> Record:
+    columns: dict[str, list[float | None]] = {"flops": [4e9 * ranks], "hpl_flops_per_process": [4e9]}
+    series = Series("HPL", ranks, columns, {"N": str(order), "NB": "80", "grid": "2 x 2"})
+    return of_run("hpl", f"HPL-{order}", repeat, series)
+
+
+def rings(repeat: int, ranks: int = 4, **metadata: str) -> Record:
+    series = Series("latency_bandwidth", ranks, {"random_ring_bandwidth": [1e9 * repeat]})
+    return of_run("kernel", "latency_bandwidth", repeat, series, **metadata)
+
+
+HPL = [hpl_run(repeat, order) for order in (1000, 2000) for repeat in (1, 2)]
+
+
+def test_runs_of_several_benchmarks_are_paired_by_their_repeats() -> None:
+    [row] = balances(*HPL, rings(2), rings(3))
+    assert row.cell(METRICS[0]).repeats == (2,)
+    assert values(row)["balance"] == (0.5,)
+    assert values(row)["memory_balance"] == ()
+    assert row.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (rings(1, ranks=2), "latency_bandwidth and HPL-2000 differ: 2 ranks and 4 ranks"),
+        (rings(1, mpi_library="MPICH 4.0"), "differ: MPICH 4.0 and Open MPI 4.1.4"),
+        (replace(rings(1), hosts=("n1", "n2")), "differ: 2 nodes and 1 node"),
+        (rings(9), "no repeat has both latency_bandwidth and HPL-2000"),
+    ],
+)
+def test_runs_that_are_not_alike_are_refused_with_the_reason(other: Record, reason: str) -> None:
+    [row] = balances(*HPL, other)
+    assert values(row)["balance"] == ()
+    [note] = notes(row, NOT_COMPARABLE)
+    assert reason in note
+
+
+def test_one_mpi_library_may_be_named_in_two_ways() -> None:
+    """HPL prints no version; the ranks of both mapped the same file."""
+    same = {MPI_LIBRARY: "0123456789ab"}
+    silent = [replace(run, metadata={BLAS: "OpenBLAS 0.3.21", **same}) for run in HPL]
+    [row] = balances(*silent, rings(1, **same))
+    assert values(row)["balance"] == (0.25,)
+    [row] = balances(*silent, rings(1, **{MPI_LIBRARY: "another"}))
+    assert notes(row, NOT_COMPARABLE)
+
+
+def test_without_hpl_there_is_no_such_table() -> None:
+    assert [table.label for table in compare([rings(1)]).tables] == ["latency_bandwidth"]
+
+
+def test_the_published_systems_stand_beside() -> None:
+    comparison = with_published(compare(TWO_SIZES), [ReferenceChoice("hpcc-2005")])
+    published = [row for row in comparison.tables[-1].published if METRICS[0] in row.values]
+    assert len(published) == 24
+    [nec] = [row for row in published if (row.placement, row.ranks) == ("192x1", 192)]
+    assert nec.values[METRICS[0]] == pytest.approx(57.5e-3)
+
+
+def test_many_published_values_are_one_line_in_the_terminal() -> None:
+    comparison = with_published(compare(TWO_SIZES), [ReferenceChoice("hpcc-2005")])
+    found = to_terminal(comparison).rpartition("\nbalance\n")[2]
+    [line] = [each for each in found.partition("STREAM copy / HPL")[0].splitlines() if "hpcc-2005" in each]
+    assert line.split() == ["24", "systems", "1.800", "220.0", "published,", "hpcc-2005"]
+
+
+def test_host_groups_are_ranked_by_the_balance() -> None:
+    fast = [hpcc(n, order, group="red", ring=0.398e9 * 2) for order in (1000, 2000) for n in range(1, 7)]
+    slow = [hpcc(n, order) for order in (1000, 2000) for n in range(1, 7)]
+    table = compare([*fast, *slow]).tables[-1]
+    assert [ranking.kind for ranking in table.rankings if ranking.metric == METRICS[0]]

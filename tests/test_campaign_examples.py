@@ -40,7 +40,7 @@ def test_examples_have_no_errors_and_render(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "runs"),
-    [("slurm-two-groups", 280), ("lsf-two-groups", 96), ("cloud-cron", 48), ("stfc-2017/campaign", 140)],
+    [("slurm-two-groups", 280), ("lsf-two-groups", 96), ("cloud-cron", 240), ("stfc-2017/campaign", 140)],
 )
 def test_examples_hold_the_runs_that_they_speak_of(name: str, runs: int) -> None:
     campaign = load_campaign(ROOT / "campaigns" / f"{name}.yaml")

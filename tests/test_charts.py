@@ -324,6 +324,14 @@ def check_drawn_dots(chart: DotChart, page: Page, panels: Sequence[Panel]) -> No
             assert any(cross == pytest.approx(mean) for mean in means), chart.title
 
 
+def marked_up(panel: Panel, marks: Sequence[Any]) -> list[float]:
+    """The values of the marks that lie in a panel whose axis is at its left."""
+    place = panel.place
+    points = [(x, y) for mark in marks for x, y in mark.get_xydata()]
+    inside = (y for x, y in points if place.left < x < place.right and place.bottom <= y <= place.top)
+    return [value_at(panel.up, (y - place.bottom) / place.height) for y in inside]
+
+
 def marked(panel: Panel, marks: Sequence[Any]) -> list[float]:
     """The values of the marks that lie in a panel, ascending."""
     place = panel.place

@@ -147,7 +147,7 @@ def test_a_job_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
         "systems": {"cluster": system(minicluster)},
         "host_groups": host_groups(),
         "benchmarks": {
-            "PingPong": {"arguments": "-iter 20000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
+            "PingPong": {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
         },
         "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
     }

@@ -18,7 +18,7 @@ from test_kernels import Build, demand_refusal
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.records import Case, Record
+from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.make import to_terminal
 from mpicampaign.suites import OutputError, parse
 
@@ -224,6 +224,11 @@ ENOUGH_PROCESSORS = {"preload": "pretend.so", "PRETEND_PROCESSORS": "8"}
 PATIENT = ("--budget", "10")  # spent only where other programs keep the processors busy
 
 
+def single_values(series: Series) -> set[str]:
+    """The columns without those that hold a value for each pair."""
+    return {name for name in series.columns if not name.startswith("pairs_")}
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_few_ranks_have_a_whole_matrix_and_no_classes(build: Build, ranks: int) -> None:
     launch = build.launch(ranks, "core_pairs", *PATIENT)
@@ -240,7 +245,8 @@ def test_few_ranks_have_a_whole_matrix_and_no_classes(build: Build, ranks: int) 
         assert row["class"] == "-"
         assert float(row["latency_seconds"]) > 0 and float(row["bandwidth_seconds"]) > 0
     (series,) = parse("kernel", launch.output).series
-    assert series.columns.keys() == {"pair_latency", "pair_bandwidth"}
+    assert single_values(series) == {"pair_latency", "pair_bandwidth"}
+    assert len(series.columns["pairs_from"]) == pairs
 
 
 def test_five_ranks_have_classes_and_contention(build: Build) -> None:
@@ -262,7 +268,7 @@ def test_ranks_that_share_a_processor_have_no_classes(build: Build) -> None:
     assert launch.statuses == [0] * 4, launch.errors
     for key in ("classes", "contention_shared"):
         assert launch.header(key).startswith("n/a: needs a processor for each rank")
-    assert parse("kernel", launch.output).series[0].columns.keys() == {"pair_latency", "pair_bandwidth"}
+    assert single_values(parse("kernel", launch.output).series[0]) == {"pair_latency", "pair_bandwidth"}
     launch = build.launch(4, "tree_gather", "--tree", "tuned", **alone)
     assert launch.statuses == [2] * 4
     assert "--tree tuned needs a processor for each rank" in launch.errors
@@ -291,6 +297,9 @@ def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path)
     pairs = launch.header("topology_pairs")
     assert re.fullmatch(r"(?:[0-4]:(?:same_core=[12]|other_node=[1-4]),?)+", pairs)
     assert "same_core=" in pairs and "other_node=" in pairs
+    levels = {(row["from"], row["to"]): row["level"] for row in launch.rows("core_pairs")}
+    assert Counter(levels.values()) == {"0": 4, "4": 8}
+    assert all(levels[to, start] == level for (start, to), level in levels.items())
 
 
 @pytest.mark.parametrize(

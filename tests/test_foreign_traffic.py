@@ -37,7 +37,7 @@ while (now := time.monotonic() - start) < seconds:
     else:
         time.sleep(0.005)
 """
-# ADDRESS SECONDS STOP: takes what the server sends, until there is a file STOP.
+# ADDRESS SECONDS STOP: takes what the server sends, until there is a file STOP; for ever where it is empty.
 CLIENT = """
 import os, socket, sys, time
 end = time.monotonic() + float(sys.argv[2])
@@ -79,7 +79,7 @@ matrix:
 def loopback_traffic() -> Iterator[None]:
     """60 MB/s."""
     server = [sys.executable, "-c", SERVER, "127.0.0.1", "60000000", SECONDS]
-    client = [sys.executable, "-c", CLIENT, "127.0.0.1", SECONDS, "/nowhere"]
+    client = [sys.executable, "-c", CLIENT, "127.0.0.1", SECONDS, ""]
     with (
         subprocess.Popen(server) as sends,
         subprocess.Popen(client, stdout=subprocess.PIPE, text=True) as takes,

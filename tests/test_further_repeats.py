@@ -19,9 +19,10 @@ from conftest import ProjectCopy
 from default_signals import popen_with_default_signals
 
 from mpicampaign.errors import UserError
+from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.further import repeats_of
-from mpicampaign.jobs.plan import check_cap, plan_file
-from mpicampaign.jobs.plan_text import further_text
+from mpicampaign.jobs.plan import Plan, check_cap, plan_file
+from mpicampaign.jobs.plan_text import further_text, warnings_text
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
@@ -37,7 +38,7 @@ systems:
 host_groups:
   local: {{system: this-machine}}
 benchmarks:
-  PingPong: {{arguments: -iter 20000 -time 1 -iter_policy off -msglog 0:2 PingPong}}
+  PingPong: {{arguments: -iter 60000 -time 200 -iter_policy off -msglog 0:2 PingPong}}
 matrix:
   - {{host_groups: local, placements: SHM-1, benchmarks: PingPong}}
 """
@@ -144,6 +145,37 @@ def test_a_later_disturbed_run_takes_no_node_hours_from_a_further_repeat_that_wa
 
         [further] = plan(made, replace(MACHINE, condition_of=condition_of, begun=begun)).further
         assert (further.case, further.repeat) == (first, 4)
+
+
+def until_known(known_at: int, made: int, cap: float | None = 100) -> Plan:
+    """Of a campaign whose repeats up to ``made`` have results, and whose cases are known by so many."""
+    machine = replace(
+        MACHINE,
+        condition_of=lambda case, repeat, identity: QUIET if repeat <= made else "",
+        is_known=lambda case, suite, identities: len(identities) >= known_at,
+    )
+    return plan(replace(campaign(repeats=UNTIL_KNOWN), node_hours_cap=cap), machine)
+
+
+@pytest.mark.parametrize(
+    ("known_at", "made", "repeats"),
+    [(6, 0, 6), (6, 5, 6), (6, 6, 6), (10, 6, 10), (10, 9, 10), (15, 10, 15), (99, 15, 20), (99, 20, 20)],
+)
+def test_repeats_go_on_from_look_to_look_until_the_case_is_known(
+    known_at: int, made: int, repeats: int
+) -> None:
+    found = until_known(known_at, made)
+    assert {len(case.identities) for case in found.cases} == {repeats}
+    assert {case.repeats for case in found.cases} == {6}
+
+
+def test_the_cap_ends_repeats_that_go_on_until_known_and_says_so() -> None:
+    found = until_known(99, 6, cap=14 / 60)  # two cases of a minute on one node
+    assert (len(found.runs), found.capped) == (14, 6)
+    assert "node_hours_cap leaves out 6 repeats" in warnings_text(found)[-1]
+    assert not any("leaves out" in line for line in warnings_text(until_known(99, 6)))
+    with pytest.raises(UserError):
+        check_cap(until_known(99, 6, cap=11 / 60), 11 / 60, "c.yaml")
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:

@@ -52,6 +52,13 @@ def evidence(script: Script, kind: str = "result") -> Evidence:
     return evidence_in(next(script.folder.glob(f"{kind}/evidence.txt")).parent)
 
 
+def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> None:
+    found = prepared(tmp_path, 'printf "#mpicampaign-kernel 1\\n#@not_available=too little memory\\n"\n')
+    assert execute(found.scripts[0]) == 0
+    job = evidence(found.scripts[0]).job
+    assert (job["not_available"], job["not_available_kind"]) == ("too little memory", "memory")
+
+
 def test_an_output_that_counts_no_rows_is_no_success(tmp_path: Path) -> None:
     found = prepared(tmp_path, END.replace("rows=1", "rows=0"))
     assert execute(found.scripts[0]) == 65

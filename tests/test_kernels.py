@@ -262,7 +262,7 @@ def test_a_longer_budget_is_not_spent_once_converged_and_a_short_one_is_flagged(
 @pytest.mark.alone
 def test_the_output_stays_small(build: Build) -> None:
     """Few rows for many samples: 2,200 in all, here 19 for each tree and size."""
-    launch = build.launch(2, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "1")
+    launch = build.launch(2, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "3")
     assert launch.status == 0, launch.errors
     sizes = launch.rows("sizes")
     rows = Counter((row["operation"], row["tree"], row["size"]) for row in launch.rows("samples"))

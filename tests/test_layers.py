@@ -23,8 +23,10 @@ FOUNDATION = [
     "host_lists",
     "yaml_lines",
     "commands",
+    "this_machine",
     "keys",
     "presentation",
+    "expectation",
     "schedulers",
     "records",
     "suites",
@@ -42,11 +44,12 @@ ANALYSIS = [
     "collect",
     "compare",
     "bundle",
+    "history",
     "show",
     "analyse_tables",
     "analyse",
 ]
-TOP = ["schema_docs", "execution", "doctor", "cli"]
+TOP = ["schema_docs", "execution", "schedule", "doctor", "cli"]
 HALVES = {name: half for half in (EXECUTION, ANALYSIS) for name in half}
 ORDER = [*FOUNDATION, *EXECUTION, *ANALYSIS, *TOP]
 

@@ -9,7 +9,7 @@ from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import IMPORTED_FROM, Case, Record
+from mpicampaign.records import BLAS, IMPORTED_FROM, Case, Record
 from mpicampaign.show.sentences import reason
 
 CASE = Case("here", "blue", "SHM-1", "PingPong")
@@ -32,6 +32,11 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
     assert row.counted == 1
     [note] = [note for note in row.notes if note.kind == "earlier"]
     assert (note.repeats, reason(note)) == ((1, 2), "program checksum aaaa, now bbbb")
+
+
+def test_another_blas_library_parts_them_even_without_a_build_id() -> None:
+    marked = mark_earlier(runs({BLAS: "OpenBLAS 0.3.21"}, {BLAS: "reference BLAS"}))
+    assert [run.earlier for run in marked] == ["BLAS OpenBLAS 0.3.21, now reference BLAS", ""]
 
 
 def test_what_is_alike_unknown_or_of_others_is_left() -> None:

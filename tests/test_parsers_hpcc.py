@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.hpcc.parser import _COLUMNS
 
 # Real runs of HPCC 1.5.0, small on purpose.
@@ -39,7 +39,7 @@ def test_metrics_in_si_units() -> None:
     parsed = parse("hpcc", TEXT)
     (series,) = parsed.series
     assert parsed.version == "1.5.0f"
-    assert (series.label, series.ranks) == ("HPCC", 2)
+    assert (series.label, series.ranks) == ("HPCC (N 400, NB 32, grid 1 x 2)", 2)
     expected = {
         "hpl_flops": 2.46661e9,
         "hpl_time": 0.017395,
@@ -100,7 +100,13 @@ def test_a_summary_without_a_single_value() -> None:
         ("Begin of Summary section.", "", "it did not end"),
         ("This is the DARPA", "This is a", "the header of HPCC is missing"),
         ("PASSED    1.444", "FAILED    1.444", r"line \d+: a check failed: WALL"),
-        ("...... PASSED", "...... FAILED", r"line \d+: a check failed: \|\|Ax-b"),
+        ("...... PASSED", "...... FAILED", r"line \d+: the solution did not pass: \|\|Ax-b"),
+        (
+            "0.0081691 ......",
+            "17.0081691 ......",
+            "the residual 17.0081691 is not below 16.0",
+        ),
+        ("0.0081691 ......", "-nan ......", "the residual -nan is not a number, but"),
         ("131072 locations (passed)", "131072 locations (failed)", r"line \d+: a check failed: Found 0"),
         ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=nan", "StarSTREAM_Copy is 'nan', not a number"),
         ("StarSTREAM_Copy=93.2174", "StarSTREAM_Copy=-nan", "StarSTREAM_Copy is 'nan', not a number"),
@@ -158,3 +164,9 @@ def test_what_is_printed_is_what_is_parsed(figures: dict[str, float]) -> None:
 
 def test_a_summary_alone_is_recognised() -> None:
     assert refused(TEXT[TEXT.index("Begin of Summary") :]).endswith("take the whole hpccoutf.txt")
+
+
+def test_imported_runs_of_unlike_linear_systems_are_cases_of_their_own() -> None:
+    assert SUITES["hpcc"].names(TEXT, "") == ("HPCC-N400-NB32-1x2", "")
+    assert SUITES["hpcc"].names(with_value("HPL_N", "800"), "hpcc") == ("HPCC-N800-NB32-1x2", "hpcc")
+    assert SUITES["hpcc"].names(re.sub("^HPL_NB=.*", "", TEXT, flags=re.MULTILINE), "") == ("HPCC", "")

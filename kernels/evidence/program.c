@@ -54,16 +54,21 @@ static int find_build_id(struct dl_phdr_info *object, size_t size, void *data) {
     return inside;
 }
 
-/* The file of the MPI library, and the build-id of what is mapped: the file may be replaced. */
-static void add_library(struct lines *lines, const void *function) {
+/* Of what is mapped: the file may be replaced. */
+void add_build_id(struct lines *lines, const char *key, const void *function) {
     struct build_id id = {.address = (uintptr_t)function};
+    dl_iterate_phdr(find_build_id, &id);
+    if (id.text[0] != '\0')
+        add(lines, key, "%s", id.text);
+}
+
+/* The file of the MPI library. */
+static void add_library(struct lines *lines, const void *function) {
     Dl_info info;
     if (function == NULL || dladdr(function, &info) == 0 || info.dli_fname == NULL)
         return;
     add(lines, "library", "%s", info.dli_fname);
-    dl_iterate_phdr(find_build_id, &id);
-    if (id.text[0] != '\0')
-        add(lines, "library_build_id", "%s", id.text);
+    add_build_id(lines, "library_build_id", function);
 }
 
 /* What the library calls itself: `version` is its MPI_Get_library_version. */

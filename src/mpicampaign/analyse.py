@@ -12,6 +12,7 @@ from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series
 from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
         beside=beside,
         unit=presentation.unit,
         changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
+        history=HISTORY if (folder / HISTORY).is_file() else "",
     )
     return records
 

@@ -11,7 +11,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
-from mpicampaign.records import OK, Header, read_records, write_records
+from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     write_tables(comparison, folder / "tables", shown.unit)
     keep_earlier(folder, records)
     header = Header(plan_of(folder).campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
-    write_records(folder / "records.jsonl", header, records)
+    write_records(folder / RECORDS, header, records)
     return records, comparison
 
 
 def _check_not_emptied(folder: Path, records: list[Record]) -> None:
-    before = folder / "records.jsonl"
+    before = folder / RECORDS
     if any(record.status == OK for record in records) or not before.is_file():
         return
     try:

@@ -6,10 +6,10 @@ The one place for scale, unit, direction and digits. A new dimension is one more
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from mpicampaign.units import MB, MIB, format_significant, rounded
+from mpicampaign.units import MB, MIB, SIZE_UNITS, TIME_UNITS, format_significant, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,12 +78,17 @@ def _ratio(value: float) -> str:
     return f"{value:.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
+def _seconds(value: float) -> str:
+    """Four significant digits, also of times far below a second: ``0.0003851``."""
+    return format_significant(value, digits=4) if value >= 1 or value <= 0 else f"{value:.4g}"
+
+
 _FOUR = partial(format_significant, digits=4)
 _TIMES = (Unit("×", 1),)
 
 TIME = Dimension("time", "s", (Unit("µs", 1e-6),), format_significant, lower_is_better=True)
 # A time of seconds to hours.
-DURATION = Dimension("duration", "s", (Unit("s", 1),), _FOUR, lower_is_better=True)
+DURATION = Dimension("duration", "s", (Unit("s", 1),), _seconds, lower_is_better=True)
 BANDWIDTH = Dimension("bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _FOUR)
 MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _fixed(0))
 FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
@@ -91,5 +96,39 @@ RATIO = Dimension("ratio", "1", _TIMES, _ratio)
 SLOWDOWN = Dimension("slowdown", "1", _TIMES, _ratio, lower_is_better=True)  # a ratio of times
 COUNT = Dimension("count", "1", (Unit("number", 1),), _fixed(0))
 FLOPS = Dimension("flop rate", "flop/s", (Unit("Gflop/s", 1e9),), _FOUR)
+# Bytes moved for each operation: the balance of HPCC's paper.
+BALANCE = Dimension("balance", "byte/flop", (Unit("byte/kflop", 1e-3),), _FOUR)
 # Of random places in memory.
 UPDATE_RATE = Dimension("update rate", "1/s", (Unit("Mupdate/s", 1e6),), _FOUR)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnDimension(Dimension):
+    """The dimension of a metric of one's own; ``factor``: from the printed unit to the SI unit.
+
+    ``column``: the common column of a series that holds such values over message sizes; or empty.
+    """
+
+    factor: float = 1.0
+    column: str = ""
+
+
+_PREFIXES = ("", "k", "M", "G", "T", "P")
+_KNOWN = {
+    **{name: (TIME, size) for name, size in TIME_UNITS.items()},
+    **{f"{name}/s": (BANDWIDTH, float(size)) for name, size in SIZE_UNITS.items() if name},
+    **{f"{prefix}flop/s": (FLOPS, 1000.0**power) for power, prefix in enumerate(_PREFIXES)},
+}
+
+
+@cache  # a metric is known by its dimension
+def own_dimension(unit: str, better: str) -> OwnDimension:
+    """What a metric of one's own measures: time, bandwidth, a rate of operations, or what its unit says."""
+    known, factor = _KNOWN.get(unit, (None, 1.0))
+    lower = better == "lower"
+    if known is None:
+        return OwnDimension(unit, unit, (Unit(unit, 1),), _FOUR, lower)
+    shown = (Unit(unit, factor),) if known is TIME else known.units
+    digits = _FOUR if known is TIME else known.digits
+    column = {TIME: "time" if lower else "", BANDWIDTH: "" if lower else "bandwidth"}.get(known, "")
+    return OwnDimension(known.name, known.si_unit, shown, digits, lower, factor, column)

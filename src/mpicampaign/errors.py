@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,20 @@ class UserError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+class BusyError(UserError):
+    """Another call holds the lock: nothing is wrong, it is to be tried later."""
+
+
+def nearest(name: str, known: Collection[str]) -> str:
     """The known name that is closest to a misspelt one; empty if none is close."""
     from difflib import get_close_matches  # only errors need it
 
-    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.6)), "")
+    in_another_case = (each for each in known if each.casefold() == name.casefold())
+    close = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return next(in_another_case, next(iter(close), ""))
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Collection[str]) -> str:
     """A suggestion for a misspelt name; empty if no known name is close."""
     found = nearest(name, known)
     return f"did you mean {found!r}?" if found else ""

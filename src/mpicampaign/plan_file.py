@@ -38,7 +38,8 @@ class RunEntry:
 class CaseEntry:
     """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
 
-    ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction).
+    ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
+    ``core_peak``: of a core (flop/s).
     ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
     """
 
@@ -46,6 +47,7 @@ class CaseEntry:
     suite: str
     not_available: str
     line_rate: float | None
+    core_peak: float | None
     declared: Mapping[str, Any]
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
@@ -122,7 +124,13 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         RunEntry(run["repeat"], run["identity"], run["order"], run.get("further", False))
         for run in data["runs"]
     )
-    facts = (data["suite"], data["not_available"], data.get("line_rate"), data["declared"])
+    facts = (
+        data["suite"],
+        data["not_available"],
+        data.get("line_rate"),
+        data.get("core_peak"),
+        data["declared"],
+    )
     return CaseEntry(case_of(data), *facts, runs, str(data.get("oversubscribed", "")))
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+RECORDS = "records.jsonl"  # in a campaign's folder
 FORMAT = "mpicampaign-records"
 VERSION = 2
 
@@ -42,6 +43,10 @@ NOT_JUDGED = "not judged"
 UNRANKED = "unranked"
 RANKED = "rank"
 
+# What a scheduled tick makes: a value of the campaign's key schedule.series
+REPEATS = "repeats"  # one repeat of each case
+NEW_SERIES = "new"
+
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
@@ -57,34 +62,43 @@ _KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "place
 _KINDS_OF_SERIES: dict[str, _Kind] = {
     "benchmark": str,
     "ranks": (int, NoneType),
-    **dict.fromkeys(("columns", "qualifiers"), dict),
+    **dict.fromkeys(("columns", "qualifiers", "metrics"), dict),
 }
 
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
 # more ranks on a host than cores or CPUs for them: how many of each; such runs are compared with no others
 OVERSUBSCRIBED = "oversubscribed ranks"
+MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
+BLAS = "BLAS"  # the BLAS library that the ranks mapped
+REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
 MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"
 
 
+OwnMetric = dict[str, str]  # unit, and better: higher or lower
+
+
 @dataclass(frozen=True, slots=True)
 class Series:
     """One table that a benchmark printed.
 
-    ``columns`` maps a column's name to its values, all of one length. Names with a meaning:
+    ``columns`` maps a column's name to its values, all of one length; those whose names begin with ``pairs_``
+    have a length of their own, a value for each pair of ranks. Names with a meaning:
     ``size`` (B), ``time``, ``time_min``, ``time_max`` (s), ``bandwidth``, ``bandwidth_wire`` (B/s),
     ``message_rate`` (1/s), ``flops`` (flop/s), ``repetitions``, ``samples`` (counts), ``overlap``
     (fraction). Suites name further columns that are metrics.
     ``qualifiers`` distinguishes series of one benchmark, such as ``{"tree": "max-inter"}``.
+    ``metrics``: what the campaign file says of the columns of a program of one's own.
     """
 
     benchmark: str
     ranks: int | None
     columns: dict[str, list[float | None]]
     qualifiers: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, OwnMetric] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -221,7 +235,18 @@ def read_records(path: Path) -> tuple[Header, list[Record]]:
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    lines = _text(path).removesuffix("\n").split("\n")
+    return records_from(path.read_bytes(), str(path))
+
+
+def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
+    """The header and the records of a file's content; ``path`` is for messages.
+
+    Raises
+    ------
+    UserError
+        as `read_records`.
+    """
+    lines = _text(content, path).removesuffix("\n").split("\n")
     header = _header(path, lines[0])
     records = []
     for number, line in enumerate(lines[1:], start=2):
@@ -232,8 +257,7 @@ def read_records(path: Path) -> tuple[Header, list[Record]]:
     return header, records
 
 
-def _text(path: Path) -> str:
-    content = path.read_bytes()
+def _text(content: bytes, path: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -241,7 +265,7 @@ def _text(path: Path) -> str:
         raise UserError(f"{path}:{number}: damaged line: it is not UTF-8 text") from error
 
 
-def _header(path: Path, line: str) -> Header:
+def _header(path: str, line: str) -> Header:
     data = _json_line(path, 1, line)
     if data.get("format") != FORMAT or data.get("version") not in (1, VERSION):
         raise UserError(f"{path}:1: not a records file of version 1 to {VERSION} of this program")
@@ -253,7 +277,7 @@ def _header(path: Path, line: str) -> Header:
     return Header(str(data.get("campaign", "")), str(data.get("title", "")), sizes, own)
 
 
-def _json_line(path: Path, number: int, line: str) -> dict[str, Any]:
+def _json_line(path: str, number: int, line: str) -> dict[str, Any]:
     try:
         data = json.loads(line)
     except ValueError as error:

@@ -101,7 +101,7 @@ class _Shape:
 
     def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         if value not in expected:
-            message = f"must be {either(expected)}"
+            message = schema.get("x-message", f"must be {either(expected)}")
             yield _Misfit(key, message, shown(value), suggestion(str(value), expected))
 
     def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:

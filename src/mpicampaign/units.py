@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 MB = 10**6
 MIB = 2**20
 
-_SIZE_UNITS: dict[str, int] = {
+SIZE_UNITS: dict[str, int] = {
     "": 1,
     "B": 1,
     **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGT", start=1)},
@@ -17,7 +17,7 @@ _SIZE_UNITS: dict[str, int] = {
     **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGT", start=1)},
 }
 _BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-_DURATION_UNITS = {
+TIME_UNITS = {
     "ns": 1e-9,
     "us": 1e-6,
     "µs": 1e-6,  # micro sign
@@ -33,6 +33,8 @@ _PREFIXES |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 
 _QUANTITY = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([^\s0-9.]{0,12})\s*", re.ASCII)
 _CLOCK = re.compile(r"\s*([0-9]{1,6}):([0-9]{2})(?::([0-9]{2}))?\s*", re.ASCII)
+_PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%", re.ASCII)
+_TIME_OF_DAY = re.compile(r"([01]?[0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 _RATE = re.compile(r"([kKMGT]?i?)(bit|b|B|byte|bytes)/s|([kKMGT]?)(bps)")
 
 
@@ -45,11 +47,11 @@ def parse_size(text: str) -> int:
         when it is not a whole, non-negative number of bytes in a known unit.
     """
     number, unit = _quantity(text, "size", "64KiB")
-    if unit not in _SIZE_UNITS:
-        raise ValueError(f"{text!r} is not a size: unknown unit {unit!r}; known: {_listed(_SIZE_UNITS)}")
+    if unit not in SIZE_UNITS:
+        raise ValueError(f"{text!r} is not a size: unknown unit {unit!r}; known: {_listed(SIZE_UNITS)}")
     whole, _, digits = number.partition(".")
     scale: int = 10 ** len(digits)
-    size, rest = divmod(int(whole + digits) * _SIZE_UNITS[unit], scale)
+    size, rest = divmod(int(whole + digits) * SIZE_UNITS[unit], scale)
     if rest:
         raise ValueError(f"{text!r} is not a whole number of bytes")
     return size
@@ -76,9 +78,69 @@ def parse_duration(text: str) -> float:
     if clock:
         return _clock_seconds(text, *(int(part or 0) for part in clock.groups()))
     number, unit = _quantity(text, "duration", "90 s, 1 min or 0:45 (H:MM)")
-    if unit not in _DURATION_UNITS:
+    if unit not in TIME_UNITS:
         raise ValueError(f"{text!r} is not a duration: unknown unit {unit!r}; known: s, min, h, d, ms, us")
-    return float(number) * _DURATION_UNITS[unit]
+    return float(number) * TIME_UNITS[unit]
+
+
+def parse_seconds(text: str) -> float:
+    """A time in seconds, with its unit: ``2 us``.
+
+    Raises
+    ------
+    ValueError
+        when it is none, or has no unit.
+    """
+    if text.strip()[-1:].isdigit():
+        raise ValueError(f"{text!r} has no unit: write it as 2 us or 1.5 s")
+    return parse_duration(text)
+
+
+def parse_percent(text: str) -> float:
+    """A fraction from per cent: ``5 %`` is 0.05.
+
+    Raises
+    ------
+    ValueError
+        when it is not from 0 to 100 per cent.
+    """
+    number = _PERCENT.fullmatch(text.strip())
+    if not number or float(number[1]) > 100:
+        raise ValueError(f"{text!r} is not from 0 % to 100 %")
+    return float(number[1]) / 100
+
+
+def parse_plain(text: str) -> float:
+    """A number without a unit, or per cent.
+
+    Raises
+    ------
+    ValueError
+        when it is neither.
+    """
+    if text.strip().endswith("%"):
+        return parse_percent(text)
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{text!r} is not a number without a unit")
+    return found
+
+
+def parse_time_of_day(text: str) -> int:
+    """A time of day in minutes: ``4:30`` is 270.
+
+    Raises
+    ------
+    ValueError
+        when it is none.
+    """
+    hours, _, minutes = text.strip().partition(":")
+    if not _TIME_OF_DAY.fullmatch(text.strip()):
+        raise ValueError(f"{text!r} is not a time of day such as 4:30 or 23:15")
+    return int(hours) * 60 + int(minutes)
 
 
 def format_duration(seconds: float) -> str:
@@ -95,6 +157,21 @@ def format_duration(seconds: float) -> str:
     if whole < 172800:
         return _two_units(round(whole / 60), 60, "h", "min")
     return _two_units(round(whole / 3600), 24, "d", "h")
+
+
+def parse_flop_rate(text: str) -> float:
+    """A rate of floating-point operations in flop/s: ``41.6 Gflop/s``.
+
+    Raises
+    ------
+    ValueError
+        when it is not a positive number of flop/s with a known prefix.
+    """
+    number, unit = _quantity(text, "rate of operations", "41.6 Gflop/s")
+    prefix, _, rest = unit.partition("flop/s")
+    if not unit.endswith("flop/s") or rest or prefix not in ("", "k", "M", "G", "T") or not float(number):
+        raise ValueError(f"{text!r} is not a rate of operations such as 41.6 Gflop/s")
+    return float(number) * _PREFIXES[prefix]
 
 
 def parse_rate(text: str) -> float:

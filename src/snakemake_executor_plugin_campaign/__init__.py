@@ -115,7 +115,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.finished(script.label, record, status, problem)
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
             disturbed = ended_well and record.condition == DISTURBED
-            if disturbed:
+            if disturbed and not self.workflow.config.get("once"):
                 self._disturbed.add(case_of(script))
                 self._repeat_disturbed(script.label)
         except Exception as error:

@@ -1,15 +1,15 @@
 #!/bin/bash
-#BSUB -J PingPong-2fc322519002-70ce17
+#BSUB -J HPL-b3de6cf8df1c-70ce17
 #BSUB -x
 #BSUB -m scarf10
 #BSUB -n 4 -R "span[ptile=4]"
 #BSUB -W 0:45
-#BSUB -o /home/user/mpicampaign/results/golden/logs/PingPong-2fc322519002-70ce17-%J.log
+#BSUB -o /home/user/mpicampaign/results/golden/logs/HPL-b3de6cf8df1c-70ce17-%J.log
 #
-# PingPong as SHM-4 on scarf10 (4 ranks on 1 node), repeat 1 of campaign golden.
+# HPL as SHM-4 on scarf10 (4 ranks on 1 node), repeat 1 of campaign golden.
 # Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
 
-run=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/PingPong/r01-2fc322519002
+run=/home/user/mpicampaign/results/golden/runs/scarf10/SHM-4/HPL/r01-b3de6cf8df1c
 job=${LSB_JOBID:-$$} script=$run/job.sh lock=''
 library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 [ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
@@ -18,15 +18,18 @@ library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 . "$library"
 
 # Software
-program=/apps/imb/IMB-MPI1
+program=/apps/hpl/xhpl
 
-# Placement: the launcher binds the ranks; shm
-ranks_per_node=4 sockets=0 binding=library interface='' device=''
+# Input files, in the folder that the program starts in
+stage HPL.dat f26eb6616a2b445c3b4a2123623066bbaacc5dd9a03a99089b98ed7d8ef7885b /home/user/mpicampaign/results/golden/lib/inputs/f26eb6616a2b445c-HPL.dat
+
+# Placement: the ranks are not bound; shm
+ranks_per_node=4 sockets=0 binding=none interface='' device=''
 rank_variable=MPI_RANKID local_rank_variable=MPI_LOCALRANKID
 evidence_library=/home/user/mpicampaign/build/scarf/0123456789ab/evidence.so
 
 # The run: at most 2400 s; a complete output has a line for each of these patterns
 time_limit=2400
-whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
-refused='^Invalid benchmark name'
-measure mpirun -lsf -prot -cpu_bind "$rank" "$program" -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong
+whole=('^W[RC][RC]?[0-9]' '^End of Tests\.')
+refused='^HPL ERROR '
+measure mpirun -lsf -prot "$rank" "$program"

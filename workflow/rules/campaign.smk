@@ -31,7 +31,8 @@ campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes braces in a path for a wildcard"
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
-scripts = {relpath(script.output): script for script in prepared.scripts}
+chosen = prepared.one_repeat if config.get("once") else prepared.scripts
+scripts = {relpath(script.output): script for script in chosen}
 binaries = {name: [relpath(binary) for binary in prepared.binaries(name)] for name in prepared.plan.systems}
 results = Path(relpath(prepared.folder))
 

@@ -56,6 +56,7 @@ def write_bundle(
     campaign: str,
     records: Sequence[Record],
     campaign_files: Mapping[str, bytes],
+    parts: Sequence[str] = PARTS,
 ) -> Bundled:
     """Bundle a campaign's folder.
 
@@ -65,6 +66,7 @@ def write_bundle(
     folder : the campaign's folder below results/
     records : of the runs in it, for the facts that identify systems
     campaign_files : the campaign file and what it includes, by name
+    parts : of the folder that are bundled
 
     Raises
     ------
@@ -72,7 +74,7 @@ def write_bundle(
         when there is nothing to bundle, a file changes while it is read, or the path is not a bundle.
     """
     _check_target(path)
-    files, left_out = _files(folder)
+    files, left_out = _files(folder, parts)
     if not files:
         raise UserError(Problem("no results to bundle", str(folder), hint="run the campaign first"))
     carried = [record for record in records if not _is_left_out(record, left_out)]
@@ -104,11 +106,11 @@ def _is_left_out(record: Record, left_out: Mapping[Path, str]) -> bool:
     return any(Path(file) in left_out for file in needed)
 
 
-def _files(folder: Path) -> tuple[dict[str, Path], dict[Path, str]]:
+def _files(folder: Path, parts: Sequence[str]) -> tuple[dict[str, Path], dict[Path, str]]:
     """The regular files of a campaign's folder by their path in it; those left out, with the reason."""
     found: dict[str, Path] = {}
     left_out: dict[Path, str] = {}
-    for part in PARTS:
+    for part in parts:
         for path in _below(folder / part):
             name = path.relative_to(folder).as_posix()
             reason = _unfit(path, name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.model import Campaign, MatrixEntry, Mpi, System
+from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry, Mpi, System
 from mpicampaign.keys import Values
 from mpicampaign.mpis import wheel_library
 from mpicampaign.schedulers import is_local
@@ -24,7 +25,16 @@ def build_campaign(values: Values, file: str) -> Campaign:
     systems = {name: _system(values, name, mpis) for name in values.get(("systems",)) or {}}
     made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file)
     matrix = tuple(_completed(entry, made) for entry in made.matrix)
-    return replace(made, title=made.title or made.name, matrix=matrix)
+    with_inputs = {name: _with_inputs(values, each) for name, each in made.benchmarks.items()}
+    return replace(made, title=made.title or made.name, matrix=matrix, benchmarks=with_inputs)
+
+
+def _with_inputs(values: Values, benchmark: Benchmark) -> Benchmark:
+    """With input files relative to the file that names them."""
+    key: Key = ("benchmarks", benchmark.name, "inputs")
+    folders = [Path(values.document.mark(item).file).parent for item, _ in values.document.items(key)]
+    found = zip(folders, benchmark.inputs, strict=False)
+    return replace(benchmark, inputs=tuple(str(folder / Path(name).expanduser()) for folder, name in found))
 
 
 def _mpi(values: Values, name: str) -> Mpi:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
@@ -12,10 +13,11 @@ from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.own import SIZE, check_pattern
 from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, Placement, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, Placement, System
     from mpicampaign.campaign.notes import Notes
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.yaml_lines import Key
@@ -28,7 +30,7 @@ _KINDS = {
     "benchmarks": "benchmark",
 }
 # Keys of a host group that every scheduler has.
-_FOR_ALL = {"name", "system", "hosts", "members", "cores", "fabrics"}
+_FOR_ALL = {"name", "system", "hosts", "members", "cores", "node_memory", "core_peak", "fabrics"}
 _NO_SELECTOR = HostGroup("", "").keys
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
@@ -55,8 +57,14 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
         _check_host_group(group, campaign.systems, notes)
     for placement in campaign.placements.values():
         _check_placement(placement, notes)
+    _check_schedule(campaign, notes)
+    _check_expect(campaign, notes)
+    _check_until_known(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
+        _check_parameters(benchmark, notes)
+        _check_declared(benchmark, notes)
+        _check_inputs(benchmark, notes)
         _check_provider(benchmark, notes)
 
 
@@ -83,6 +91,45 @@ def _check_environments(notes: Notes) -> None:
         if key[-2:-1] == ("environment",) and _SECRET.search(str(key[-1])):
             hint = "set it in your shell, or in a file that only you can read, and name that under source:"
             notes.add(key, "secrets do not belong in a campaign file", "", hint)
+
+
+def _check_until_known(campaign: Campaign, notes: Notes) -> None:
+    """Without a cap nobody knows what such a campaign may take."""
+    keys: list[Key] = [("repeats",), *((*key, "repeats") for key, _ in notes.document.items(("matrix",)))]
+    for key in keys:
+        if lookup(notes.document.data, key) == "until known" and campaign.node_hours_cap is None:
+            hint = "add node_hours_cap: the largest number of node-hours that the campaign may take"
+            notes.add(key, "until known needs a cap", "", hint)
+
+
+def _check_expect(campaign: Campaign, notes: Notes) -> None:
+    """Note limits that limit nothing or too much, and names that the campaign does not define."""
+    names: dict[str, dict[str, Any]] = {
+        "host_groups": dict(campaign.host_groups),
+        "placements": dict(campaign.placements),
+    }
+    for (key, data), limit in zip(notes.document.items(("expect",)), campaign.expect, strict=False):
+        if not isinstance(data, dict):
+            continue
+        given = [name for name in ("at_most", "at_least", "against") if name in data]
+        if len(given) != 1:
+            notes.add(key, "a limit has exactly one of at_most, at_least and against", ", ".join(given))
+        if "tolerance" in data and "against" not in data:
+            notes.add((*key, "tolerance"), "only values to compare with have a tolerance")
+        if "benchmark" in data:
+            check_reference((*key, "benchmark"), "benchmarks", limit.benchmark, campaign.benchmarks, notes)
+        for section, known in names.items():
+            for item, name in notes.document.items((*key, section)):
+                check_reference(item, section, str(name), known, notes)
+
+
+def _check_schedule(campaign: Campaign, notes: Notes) -> None:
+    key: Key = ("schedule", "every")
+    if campaign.schedule and campaign.schedule.every % 60:
+        notes.add(key, "must be whole minutes: cron knows no others", shown(lookup(notes.document.data, key)))
+    if campaign.schedule and any(map(_SECRET.search, campaign.schedule.notify)):
+        hint = "let notify name a script that only you can read, and keep them there"
+        notes.add(("schedule", "notify"), "secrets do not belong in a campaign file", "", hint)
 
 
 def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
@@ -253,6 +300,55 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     name = lookup(notes.document.data, key)
     if name is not None and name not in SUITES:
         _note_unknown(key, name, list(SUITES), notes)
+
+
+def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:
+    suite = SUITES.get(benchmark.suite)
+    known = suite.parameters if suite else {}
+    for name in benchmark.parameters:
+        if suite and name not in known:
+            message = f"suite {suite.name} has no parameter {shown(name)}"
+            hint = did_you_mean(name, known)
+            notes.add(("benchmarks", benchmark.name, "parameters", name), message, "", hint)
+
+
+def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
+    """Note keys that say how to read outputs where the suite knows that itself, and those that it lacks."""
+    suite = SUITES.get(benchmark.suite)
+    key: Key = ("benchmarks", benchmark.name)
+    for name in ("metrics", "whole", "refused") if suite else ():
+        if getattr(benchmark, name) and suite and name not in suite.declares:
+            notes.add((*key, name), f"suite {suite.name} knows its own outputs: only suite own has this key")
+    for name in suite.needs if suite else ():
+        if not getattr(benchmark, name):
+            hint = f"give {name}: see docs/own-programs.md"
+            notes.add((*key, "suite"), f"a program of one's own needs {name}", shown(benchmark.suite), hint)
+    for name, metric in benchmark.metrics.items():
+        _check_metric((*key, "metrics", name), metric, notes)
+
+
+def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:
+    if metric.pattern and (fault := check_pattern(metric.pattern)):
+        notes.add((*key, "pattern"), fault, shown(metric.pattern))
+    if metric.name == SIZE:
+        notes.add(key, f"a metric cannot be called {SIZE}: that is the group of message sizes", "")
+    if metric.take and f"(?P<{SIZE}>" in metric.pattern:
+        notes.add((*key, "take"), "a metric over sizes has one value at each size", shown(metric.take))
+
+
+def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
+    """Note files that are not there, or that would overwrite each other in the folder of a run."""
+    seen: set[str] = set()
+    items = notes.document.items(("benchmarks", benchmark.name, "inputs"))
+    for file, (key, _) in zip(benchmark.inputs, items, strict=False):
+        name = Path(file).name
+        if not Path(file).is_file():
+            notes.add(key, "no such file", shown(file), "it is relative to the file that names it")
+        elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}", name):
+            notes.add(key, "an input file is named by letters, digits and . _ + -", shown(name))
+        elif name in seen:
+            notes.add(key, "a second input file of this name", shown(name))
+        seen.add(name)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.campaign.checks import check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import did_you_mean
+from mpicampaign.suites import SUITES
+from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
@@ -122,17 +125,33 @@ def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: 
 
 def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], notes: Notes) -> None:
     per_node = pair.ranks_per_node
+    if per_node is None and pair.system and pair.system.local and not pair.group.hosts:
+        per_node = physical_cores()
     if per_node is None:
         return
     ranks = per_node * pair.placement.nodes
     for name, key in names.items():
         benchmark: Benchmark = campaign.benchmarks[name]
+        _check_request(benchmark, pair, per_node)
         if ranks < benchmark.ranks_minimum:
             place = shown(pair.placement.name)
             count = f"{ranks} rank" + ("s" if ranks > 1 else "")
             message = f"needs at least {benchmark.ranks_minimum} ranks; placement {place} has {count}"
             reads: list[Key] = [("benchmarks", name, "ranks_minimum"), ("placements", pair.placement.name)]
             notes.add(key, message, shown(name), reads=[*reads, ("host_groups", pair.group.name, "cores")])
+
+
+def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
+    """Note what the suite refuses, at the parameter or the arguments that are at fault."""
+    suite = SUITES.get(benchmark.suite)
+    if suite is None:
+        return  # noted with the benchmark
+    request = request_of(benchmark, pair.placement, pair.group, pair.system, per_node)
+    place: Key = ("benchmarks", benchmark.name)
+    reads: list[Key] = [place, ("placements", pair.placement.name), ("host_groups", pair.group.name)]
+    for refusal in suite.refuses(request):
+        part: Key = ("parameters", refusal.parameter) if refusal.parameter else ("arguments",)
+        pair.notes.add((*place, *part), refusal.message, refusal.value, refusal.hint, reads)
 
 
 def _check_pair(pair: _Pair) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.keys import NAME, Kind, Values, mapping, sizes, text, texts
-from mpicampaign.units import parse_rate
+from mpicampaign.units import parse_flop_rate, parse_rate, parse_size, parse_time_of_day
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from mpicampaign.yaml_lines import Key
 
 _NO_CONTROL = r"^[^\u0000-\u0008\u000b-\u001f\u007f]*$"
 _NO_CONTROL_MESSAGE = "must have no control characters other than tab and line break"
@@ -113,11 +116,53 @@ SIZES = sizes(
         "items": {"type": ["string", "integer"], "minimum": 0},
     },
 )
+METRIC_NAME = text(
+    r"^[A-Za-z][A-Za-z0-9 ._+/-]{0,63}$",
+    "not the name of a metric: it takes letters, digits, spaces and . _ + / -, and begins with a letter",
+)
+PATTERNS = texts(r"^[^\u0000-\u001f\u007f]+$", "must be a pattern in one line; several are a list")
+SIZE = Kind(
+    {"x-type": "size", "type": ["string", "integer"], "minimum": 1},
+    lambda values, key: values.parsed(key, parse_size),
+    absent=None,
+)
+PARAMETERS = mapping(NAME, text(_NO_CONTROL, _NO_CONTROL_MESSAGE, type=_SCALAR))
+_UNTIL_KNOWN = "until known"
+
+
+def _count_or(word: str, maximum: int, read: Callable[[Values, Key], Any]) -> Kind:
+    """A whole number, or a word that stands for one."""
+    schema = {
+        "type": ["integer", "string"],
+        "minimum": 1,
+        "maximum": maximum,
+        "if": {"type": "string"},
+        "then": {"enum": [word], "x-message": f"must be a whole number, or {word}"},
+        "x-type": f"whole number, or `{word}`",
+    }
+    return Kind(schema, read, absent=None, instead=1)
+
+
+def _repeats(values: Values, key: Key) -> int:
+    return UNTIL_KNOWN if values.get(key) == _UNTIL_KNOWN else values.whole_number(key)
+
+
+RUNS = _count_or(_UNTIL_KNOWN, 10_000, _repeats)
 DURATION = Kind(
     {"x-type": "duration", "type": ["string", "number"]}, Values.seconds, absent=0, name="duration"
 )
+TIME_OF_DAY = Kind(
+    {"type": ["string", "number"], "x-type": "time of day"},
+    lambda values, key: values.parsed(key, parse_time_of_day),
+    absent=None,
+)
 RATE = Kind(
     {"type": "string", "x-type": "rate"}, lambda values, key: values.parsed(key, parse_rate), absent=None
+)
+FLOP_RATE = Kind(
+    {"type": "string", "x-type": "rate of operations"},
+    lambda values, key: values.parsed(key, parse_flop_rate),
+    absent=None,
 )
 NUMBER = Kind({"type": "number", "minimum": 0}, Values.get, absent=None)
 ON_OFF = Kind(
@@ -126,23 +171,12 @@ ON_OFF = Kind(
 CORES = "cores"  # ranks_per_node: one rank on each physical core
 
 
-def _ranks(values: Values, key: tuple[str | int, ...]) -> int | str:
+def _ranks(values: Values, key: Key) -> int | str:
     found = values.get(key)
     return found if isinstance(found, str) else int(found)
 
 
-RANKS_PER_NODE = Kind(
-    {
-        "type": ["integer", "string"],
-        "minimum": 1,
-        "maximum": 100000,
-        "if": {"type": "string"},
-        "then": {"enum": [CORES]},
-        "x-type": f"whole number, or `{CORES}`",
-    },
-    _ranks,
-    instead=1,
-)
+RANKS_PER_NODE = _count_or(CORES, 100_000, _ranks)
 
 
 def of_room(names: Iterable[str]) -> Kind:

@@ -19,27 +19,35 @@ from mpicampaign.campaign.kinds import (
     DURATION,
     ENVIRONMENT,
     FILES,
+    FLOP_RATE,
     HOST_PATTERNS,
     HOSTS,
     LOCATION,
     MEMORY,
+    METRIC_NAME,
     MODULES,
     NAMES,
     NUMBER,
     ON_OFF,
+    PARAMETERS,
+    PATTERNS,
     PREFIX,
     PROGRAM,
     PROGRAM_PATH,
     RANKS_PER_NODE,
     RATE,
     RESERVATION,
+    RUNS,
+    SIZE,
     SIZES,
     SWITCHES,
+    TIME_OF_DAY,
     TOKENS,
     WORD,
     of_room,
 )
 from mpicampaign.campaign.kinds import CORES as CORES
+from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
     LINE,
     NAME,
@@ -56,9 +64,10 @@ from mpicampaign.keys import (
 )
 from mpicampaign.mpis import MPIS
 from mpicampaign.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
-from mpicampaign.records import RANKED, UNRANKED
+from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.own import TAKE
 from mpicampaign.units import format_size
 
 _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
@@ -338,6 +347,19 @@ class HostGroup:
         "Needed on clusters for placements with one rank per core. On this machine they are counted.",
         32,
     )
+    node_memory: int | None = key(
+        SIZE,
+        "Memory that a node has for the ranks",
+        "Input sizes are made from it and checked against it. On this machine it is known.",
+        "256 GiB",
+    )
+    core_peak: float | None = key(
+        FLOP_RATE,
+        "Peak rate of a core",
+        "In double precision, as its maker or its clock and vector units give it. Tables then show HPL as a "
+        "fraction of it, marked as an estimate.",
+        "41.6 Gflop/s",
+    )
     directives: tuple[str, ...] = key(
         DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
     )
@@ -444,6 +466,39 @@ PROVIDER = entry(
 
 
 @dataclass(frozen=True, slots=True)
+class OwnMetric:
+    """A number in the outputs of a program of one's own."""
+
+    name: str
+    pattern: str = key(
+        LINE,
+        "Regular expression",
+        "Python's, searched in each line. Its group `value`, or its only group, is the number; with a group "
+        "`size` the metric is one over message sizes.",
+        "^rate ([0-9.]+)$",
+        required=True,
+    )
+    unit: str = key(
+        LINE,
+        "Unit of the printed number",
+        "Times, bandwidths such as MB/s and rates such as Gflop/s are converted; any other unit is shown "
+        "as it is.",
+        "us",
+        required=True,
+    )
+    better: str = key(choice(("higher", "lower")), "Which values are better", "", "lower", required=True)
+    take: str = key(
+        choice(TAKE),
+        "Which value counts if several lines match",
+        "Default: there must be one. Not for metrics over sizes.",
+        "last",
+    )
+
+
+OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
     """A program with its parameters.
 
@@ -475,6 +530,39 @@ class Benchmark:
         ["-iter", 1000, "PingPong"],
         default=[],
     )
+    parameters: dict[str, str] = key(
+        PARAMETERS,
+        "Parameters",
+        "What the suite puts into the program's input file; see docs/applications.md.",
+        {"N": 44640, "NB": 180, "P": 2, "Q": 2},
+        default={},
+    )
+    inputs: tuple[str, ...] = key(
+        FILES,
+        "Input files",
+        "Copied into the folder that the program starts in. Relative to the file that names them.",
+        "data/mesh.bin",
+        default=[],
+    )
+    metrics: dict[str, OwnMetric] = key(
+        table(OWN_METRIC, METRIC_NAME),
+        "Metrics",
+        "Suite own only: what its outputs hold, by name; see docs/own-programs.md.",
+        {"rate": {"pattern": "^rate ([0-9.]+)$", "unit": "cells/s", "better": "higher"}},
+    )
+    whole: tuple[str, ...] = key(
+        PATTERNS,
+        "Lines of a whole output",
+        "Suite own only: patterns as for grep -E; a run without a line for each has failed.",
+        "^done$",
+        default=[],
+    )
+    refused: str = key(
+        LINE,
+        "Line by which the program reports a failure",
+        "Suite own only: a pattern as for grep -E, for programs whose exit status is 0 all the same.",
+        "^ERROR",
+    )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
     figure_sizes: tuple[int, ...] = key(
         SIZES,
@@ -497,11 +585,47 @@ class MatrixEntry:
     host_groups: tuple[str, ...] = key(NAMES, "Host groups", "", ["skylake", "milan"], required=True)
     placements: tuple[str, ...] = key(NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
     benchmarks: tuple[str, ...] = key(NAMES, "Benchmarks", "", "PingPong", required=True)
-    repeats: int = key(count(1, 10000), "Repeats of each case", "Default: repeats of the campaign.", 10)
+    repeats: int = key(RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
     time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "0:45")
 
 
 MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When the campaign is run again by cron or a timer, and what each tick makes.
+
+    Times in seconds, ``at`` in minutes after midnight; ``limit`` is 0 where the file gives none.
+    """
+
+    every: int = key(DURATION, "Time from tick to tick", "Whole minutes.", "20 min", "1 day", required=True)
+    series: str = key(
+        choice((REPEATS, NEW_SERIES)),
+        "What a tick makes",
+        "repeats: one repeat of each case, until the campaign is complete. new: a new series; the finished "
+        "one goes to history/.",
+        NEW_SERIES,
+        required=True,
+    )
+    at: int = key(TIME_OF_DAY, "Time of day", "Where `every` is in days.", "2:30", default="4:00")
+    limit: int = key(
+        DURATION,
+        "Time limit of a tick",
+        "A tick that takes longer gets SIGTERM; a later tick goes on. Default: `every`.",
+        "3 h",
+    )
+    notify: tuple[str, ...] = key(
+        TOKENS,
+        "Command to call when a tick has found something",
+        "It gets the name of a file with the text as its last argument. Secrets belong in that command, not "
+        "in this file.",
+        "~/bin/mail-to-me",
+        default=[],
+    )
+
+
+SCHEDULE = entry(Schedule, "schedule", "Schedule")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -536,10 +660,12 @@ class Campaign:
         default=1,
     )
     repeats: int = key(
-        count(1, 10000),
+        RUNS,
         "Repeats of each case",
-        "A repeat is one independent execution: one job.",
+        "A repeat is one independent execution: one job. until known: 6 to 20, until the interval of each "
+        "ranked metric reaches 5 % to either side of its median, or node_hours_cap is used up.",
         6,
+        "until known",
         default=5,
     )
     further_repeats: int | None = key(
@@ -578,6 +704,9 @@ class Campaign:
         "With a unit, or in bytes.",
         [1024, "1MiB"],
         default=[format_size(size).replace(" ", "") for size in TABLE_SIZES],
+    )
+    schedule: Schedule | None = key(
+        SCHEDULE, "Schedule of repeated runs", "", {"every": "1 day", "series": "new"}
     )
     systems: dict[str, System] = key(
         table(SYSTEM, NAME, minProperties=1),
@@ -633,6 +762,12 @@ class Campaign:
         "placements (below). Only values of equal meaning are shown, marked as published.",
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
+    )
+    expect: tuple[Limit, ...] = key(
+        entries(LIMIT, type="array", minItems=1),
+        "Acceptance contract",
+        "What `mpicampaign judge` checks: limits per metric, host group and placement.",
+        [{"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}],
     )
     file: str = ""
 

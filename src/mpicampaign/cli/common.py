@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
@@ -29,6 +31,39 @@ def prepared_of(options: argparse.Namespace) -> Prepared:
     from mpicampaign.execution.conditions import prepare_with_results
 
     return prepare_with_results(options.campaign, options.system)
+
+
+def make_runs(
+    prepared: Prepared, options: argparse.Namespace, more: Sequence[str] = (), *, once: bool = False
+) -> int:
+    """Make the runs that are due, and the report; the exit status. ``once``: one repeat of each case.
+
+    Where cases are repeated until they are known, results may ask for more: these runs are made, too.
+    """
+    status = _call_snakemake(prepared, options, more, once)
+    while status == 0 and not once and "-n" not in more and _asks_for_more(prepared):
+        known, prepared = len(prepared.scripts), prepared_of(options)
+        if len(prepared.scripts) == known or not prepared.pending:
+            break
+        status = _call_snakemake(prepared, options, more, once)
+    return status
+
+
+def _asks_for_more(prepared: Prepared) -> bool:
+    from mpicampaign.expectation import UNTIL_KNOWN
+
+    return any(entry.repeats == UNTIL_KNOWN for entry in prepared.campaign.matrix)
+
+
+def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Sequence[str], once: bool) -> int:
+    from mpicampaign.execution.execute import run_snakemake
+
+    campaign, system, profile = Path(prepared.campaign.file), options.system, options.profile
+
+    values = {"campaign": str(campaign.resolve()), "system": system} | ({"once": "true"} if once else {})
+    # Snakemake strips quotes from the ends, then reads values as YAML, where a colon needs quotes.
+    config = [f"{key}= {json.dumps(value)} " for key, value in values.items()]
+    return run_snakemake(profile, ["--config", *config, *more])
 
 
 def print_lines(*lines: str) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, beside, prepared_of, print_lines
+from mpicampaign.cli.common import add_campaign, beside, make_runs, prepared_of, print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -23,22 +22,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.execution.execute import run_snakemake, wait_for_measurement
+    from mpicampaign.execution.execute import wait_for_measurement
     from mpicampaign.execution.set_aside import set_aside_faulty
-    from mpicampaign.jobs.plan_text import pending_text
+    from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
 
     prepared = prepared_of(options)
     check_runs(prepared)
-    print_lines(*set_aside_faulty(prepared.scripts), *beside(prepared))
+    print_lines(*warnings_text(prepared.plan), *set_aside_faulty(prepared.scripts), *beside(prepared))
     if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, print_lines)
     print_lines(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
-    # Snakemake strips quotes from the ends, then reads values as YAML, where a colon needs quotes.
-    values = {"campaign": str(options.campaign.resolve()), "system": options.system}
-    config = ["--config", *(f"{key}= {json.dumps(value)} " for key, value in values.items())]
-    status = run_snakemake(options.profile, [*config, *options.snakemake])
+    status = make_runs(prepared, options, options.snakemake)
     _show(prepared)
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
-_RESULTS = (FILE, "records.jsonl", "earlier.jsonl", "runs", "imports", "merged", "report.html")
+_RESULTS = (
+    *(FILE, "records.jsonl", "earlier.jsonl", "series.json", "runs", "imports", "merged", "history"),
+    "report.html",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     form = _form(options)
     place = _results(options)
     path = _in_folder(place)
-    _check_target(options.output, path.parent, form.format)
+    check_target(options.output, path.parent, form.format)
     header, records = _records(place)
     sizes = _sizes(options.sizes, header)
     if options.sizes is not None:
@@ -126,7 +129,7 @@ def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
     return [Problem("--list shows all names, and nothing else", key=key) for key in given]
 
 
-def _check_target(output: Path | None, folder: Path, name: str) -> None:
+def check_target(output: Path | None, folder: Path, name: str) -> None:
     """Refuse to replace anything but a table: a campaign file, or a file of the results.
 
     Raises

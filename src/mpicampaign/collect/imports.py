@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.alike import of_import
 from mpicampaign.collect.oversubscribed import oversubscription
-from mpicampaign.imports.facts import belongs, read_facts
-from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, role_of, text_of
+from mpicampaign.grouping import grouped
+from mpicampaign.imports.facts import belongs, facts_of_outputs
+from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import Label, Output, label_all
-from mpicampaign.imports.ledger import FILES, MAP, read_ledger, runs_elsewhere
+from mpicampaign.imports.ledger import FILES, MAP, content_of, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.records import (
@@ -28,7 +31,7 @@ from mpicampaign.records import (
     Case,
     Record,
 )
-from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse, parts
 from mpicampaign.suites.reading import abort_in
 from mpicampaign.verdict.evidence import Evidence
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.imports.map_file import ImportMap
+    from mpicampaign.suites import Part
 
 _MANY = 1000  # outputs from which starting processes saves time
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
@@ -85,10 +89,10 @@ def read_import(folder: Path) -> list[Record]:
     entries = [entry for entry in read_ledger(folder) if entry.kept]
     chosen = load_map(folder / MAP)
     beside = Companions(entry.path for entry in entries)
-    outputs = [entry for entry in entries if role_of(entry.path) == OUTPUT]
-    read = _read_all(folder / FILES, outputs, beside)
+    outputs = grouped((entry for entry in entries if role_of(entry.path) == OUTPUT), lambda entry: entry.path)
+    read = _read_all(folder / FILES, list(outputs.values()), beside)
     labels = label_all([each.output for each in read], chosen, runs_elsewhere(folder))
-    pairs = [(each, labels[each.output.path]) for each in read]
+    pairs = zip(read, labels, strict=True)
     records = [_record(each, label, chosen) for each, label in pairs if isinstance(label, Label)]
     return sorted(records, key=_order(chosen))
 
@@ -107,40 +111,64 @@ def _order(chosen: ImportMap) -> Callable[[Record], Any]:
     return key
 
 
-def _read_all(files: Path, outputs: Sequence[LedgerEntry], beside: Companions) -> list[_Read]:
-    """All outputs, in their order. Several processes read many of them, since parsing takes the time."""
-    scripts = [beside.of(entry.path, SCRIPT) for entry in outputs]
-    stderrs = [beside.of(entry.path, STDERR) for entry in outputs]
+def _read_all(files: Path, outputs: Sequence[Sequence[LedgerEntry]], beside: Companions) -> list[_Read]:
+    """All outputs, by file. Several processes read many of them, since parsing takes the time."""
+    scripts = [beside.of(entries[0].path, SCRIPT) for entries in outputs]
+    stderrs = [beside.of(entries[0].path, STDERR) for entries in outputs]
     read = partial(_read, files)
     processes = min(len(os.sched_getaffinity(0)), 8)
     if processes == 1 or len(outputs) < _MANY:
-        return list(map(read, outputs, scripts, stderrs))
+        return list(chain.from_iterable(map(read, outputs, scripts, stderrs)))
     with ProcessPoolExecutor(processes) as pool:
-        return list(pool.map(read, outputs, scripts, stderrs, chunksize=100))
+        return list(chain.from_iterable(pool.map(read, outputs, scripts, stderrs, chunksize=100)))
 
 
-def _read(files: Path, entry: LedgerEntry, script: str | None, stderr: str | None) -> _Read:
+def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stderr: str | None) -> list[_Read]:
+    """The outputs in a file, given by its entries in the ledger; cut anew, as the facts are read anew."""
+    entry = entries[0]
     beside = {"output": entry.path, "script": script, "stderr": stderr}
     found = {name: path for name, path in beside.items() if path is not None}
     contents = {name: _content(files / path) for name, path in found.items()}
     texts = {name: text_of(content or b"") for name, content in contents.items()}
     content = contents["output"]
     paths = {name: str(files / path) for name, path in found.items() if contents[name] is not None}
-    if not _fits(script, texts, entry.path):
+    changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
+    cut, why = _cut(texts["output"])
+    if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
         texts.pop("script")
         paths.pop("script", None)
-    facts, parsed = _understood(entry, texts)
+    facts, why = _facts(entry.path, texts, cut) if cut else ([], why)
+    if content is None or why:
+        kept = [Output(each.path, each.content or each.sha256, each.facts) for each in entries]
+        return [_Read(output, paths, why, changed, content is None) for output in kept]
+    return [
+        _Read(_output(entry, part, found), paths, _parsed(part, found, texts), changed)
+        for part, found in zip(cut, facts, strict=True)
+    ]
+
+
+def _output(entry: LedgerEntry, part: Part, facts: Mapping[str, str]) -> Output:
     # the checksum at the time of the import decides whether two files are the same run
-    output = Output(entry.path, entry.sha256, facts if content is not None else entry.facts)
-    changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
-    return _Read(output, paths, parsed, changed, content is None)
+    return Output(entry.path, content_of(part, entry.sha256) if part.lines else entry.sha256, facts)
 
 
-def _fits(script: str | None, texts: Mapping[str, str], path: str) -> bool:
+def _cut(text: str) -> tuple[list[Part], str]:
+    """The outputs in a file; or why it cannot be cut."""
     try:
-        return script is None or belongs(script, texts["script"], path, texts["output"])
-    except OutputError:  # the suite is unknown; reading the facts reports why
-        return False
+        return parts(text), ""
+    except OutputError as error:
+        return [], f"output: {error}"
+
+
+def _facts(
+    path: str, texts: Mapping[str, str], cut: Sequence[Part]
+) -> tuple[Sequence[Mapping[str, str]], str]:
+    """The facts of each output; or why there are none."""
+    script, stderr = texts.get("script", ""), texts.get("stderr", "")
+    try:
+        return facts_of_outputs(path, texts["output"], cut, script, stderr), ""
+    except OutputError as error:
+        return [], f"output: {error}"
 
 
 def _content(path: Path) -> bytes | None:
@@ -150,20 +178,22 @@ def _content(path: Path) -> bytes | None:
         return None
 
 
-def _understood(entry: LedgerEntry, texts: dict[str, str]) -> tuple[Mapping[str, str], ParsedOutput | str]:
-    """The facts of an output and its parsed values, or why there are none."""
-    try:
-        facts = read_facts(entry.path, texts["output"], texts.get("script", ""), texts.get("stderr", ""))
-    except OutputError as error:
-        return entry.facts, f"output: {error}"
+def _parsed(part: Part, facts: Mapping[str, str], texts: Mapping[str, str]) -> ParsedOutput | str:
+    """The values of an output, or why there are none."""
     suite, aborted = facts.get("suite", ""), abort_in(texts.get("stderr", ""))
     aborted = aborted and f"standard error: {aborted}"
     try:
-        parsed = parse(suite, texts["output"])
+        parsed = parse(suite, part.to_parse)
     except OutputError as error:
-        return facts, "; ".join(filter(None, (f"output: {error}", aborted)))
+        return "; ".join(filter(None, (f"output: {_in_file(str(error), part)}", aborted)))
     # a closing line proves that the table is complete
-    return facts, aborted if aborted and not SUITES[suite].closing_line else parsed
+    return aborted if aborted and not SUITES[suite].closing_line else parsed
+
+
+def _in_file(reason: str, part: Part) -> str:
+    """A parser's reason with the line's number in the file instead of that in the part."""
+    before = max(part.first - 1, 0)
+    return re.sub(r"^line ([0-9]+)(?=:)", lambda found: f"line {int(found[1]) + before}", reason)
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
@@ -209,7 +239,7 @@ def _arguments(facts: Mapping[str, str]) -> list[str] | None:
 
 
 def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:
-    found = {IMPORTED_FROM: facts.get("path", ""), "import": chosen.name}
+    found = {IMPORTED_FROM: place_of(facts.get("path", ""), facts.get("lines", "")), "import": chosen.name}
     if label.requested:
         found[REQUESTED_GROUP] = label.requested
     found |= {fact: facts[fact] for fact in ("queue", "cluster") if fact in facts}

@@ -1,4 +1,4 @@
-"""Repeats with another program or MPI library than the latest repeat are not averaged with it.
+"""Repeats with another program, MPI or BLAS library than the latest repeat are not averaged with it.
 
 A campaign's declaration does not change when a module loads another program under the same name; what the
 runs observed does.
@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.records import BLAS, IMPORTED_FROM, MPI_LIBRARY
+from mpicampaign.verdict.blas import blas_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 # Keys of the metadata: by content, never by path.
-PROGRAM, LIBRARY = "program checksum", "MPI library checksum"
+PROGRAM, LIBRARY, BLAS_LIBRARY = "program checksum", MPI_LIBRARY, "BLAS checksum"
 _SHOWN = 12  # digits
 
 
 def observed(evidence: Evidence) -> dict[str, str]:
-    """The recorded checksums of program and MPI library; a bundled kernel is identified by its version."""
+    """The recorded checksums of program, MPI and BLAS library, and what the latter calls itself.
+
+    A bundled kernel is identified by its version.
+    """
+    blas = blas_of(evidence)
     bundled = '"provider":"bundled"' in evidence.claim.get("declared", "")
     program = "" if bundled else evidence.job.get("program_sha256", "")
     found = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
+    found |= {BLAS: blas.name, BLAS_LIBRARY: blas.build_id[:_SHOWN]} if blas else {}
     return {key: value for key, value in found.items() if value}
 
 
@@ -48,7 +54,9 @@ def _is_observed(record: Record) -> bool:
 
 
 def _state(record: Record) -> dict[str, str]:
-    return {key: record.metadata[key] for key in (PROGRAM, LIBRARY) if key in record.metadata}
+    return {
+        key: record.metadata[key] for key in (PROGRAM, LIBRARY, BLAS_LIBRARY, BLAS) if key in record.metadata
+    }
 
 
 def _marked(record: Record, present: Mapping[str, str]) -> Record:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.oversubscribed import oversubscription
+from mpicampaign.collect.peak import with_peak
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
@@ -71,6 +72,7 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
         for run in entry.runs:
             path = campaign_folder / run_path(case, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
+            record = with_peak(record, entry.core_peak)
             record = replace(record, ranks_busy=plan.busy_machine == RANKED)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
@@ -124,11 +126,11 @@ def unusable(
     ``evidence``: that of the result, if it was read; ``before``: the cache of outputs.
 
     An unreadable output is not a result, whatever its exit status. A missing program or network may be
-    available by now; sockets and cores do not change.
+    available by now; sockets, cores and memory do not change.
     """
     evidence = evidence or evidence_in(result)
     if "not_available" in evidence.job:
-        changes = evidence.job.get("not_available_kind") != "cores"
+        changes = evidence.job.get("not_available_kind") not in ("cores", "memory")
         return f"was not available: {evidence.job['not_available']}" if changes else ""
     content = _content(str(result / "output.txt")) or b""
 
@@ -138,7 +140,7 @@ def unusable(
 
     if before is None:
         return read()
-    asked = f"{suite} {evidence.claim.get('largest_size', '')}"
+    asked = f"{suite} {evidence.claim.get('largest_size', '')} {_declared(suite, evidence)}"
     return before.reason(asked, content, read, lambda: _is_of_this_program(suite))
 
 
@@ -152,9 +154,25 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
     """The parsed output, or why it cannot be used."""
     largest = evidence.claim.get("largest_size", "")
     try:
-        return parse(suite, output, int(largest) if largest.isdecimal() else None)
+        expected = int(largest) if largest.isdecimal() else None
+        declared = _declared(suite, evidence)
+        parsed = parse(suite, output, expected, declared)
+        return _with_ranks(parsed, evidence) if declared else parsed
     except OutputError as error:
         return f"output.txt: {error}"
+
+
+def _declared(suite: str, evidence: Evidence) -> str:
+    """What the reading of an output depends on beside its text."""
+    found = SUITES.get(suite)
+    return evidence.claim.get("declared", "{}") if found and found.parse_declared else ""
+
+
+def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
+    """With the ranks that were launched: programs of one's own print none."""
+    ranks = evidence.claim.get("ranks", "")
+    launched = int(ranks) if ranks.isdecimal() else None
+    return replace(parsed, series=tuple(replace(series, ranks=launched) for series in parsed.series))
 
 
 def _read_result(record: Record, left: _Left) -> Record:
@@ -250,7 +268,16 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     network = [claim.get(key, "") for key in ("transport", "interface", "device")]
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     for host, node in evidence.nodes.items():
-        for key in ("cpu_model", "kernel", "sockets", "cores", "governor", "frequency_mhz", "before.load"):
+        for key in (
+            "cpu_model",
+            "kernel",
+            "microcode",
+            "sockets",
+            "cores",
+            "governor",
+            "frequency_mhz",
+            "before.load",
+        ):
             if key in node:
                 facts[f"{host}: {key}"] = node[key]
     return facts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.records import OK, read_records, write_records
+from mpicampaign.records import OK, RECORDS, read_records, write_records
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
 
     Each case and repeat is kept once, as it was last. A records file that can't be read holds no series.
     """
-    path, kept = folder / "records.jsonl", folder / EARLIER_FILE
+    path, kept = folder / RECORDS, folder / EARLIER_FILE
     try:
         header, old = read_records(path)
     except (FileNotFoundError, UserError):

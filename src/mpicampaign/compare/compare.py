@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.apart import oversubscribed_apart
+from mpicampaign.compare.balance import balance_table
+from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.metrics import (
     Metric,
@@ -56,6 +58,8 @@ def compare(
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         sizes = (benchmark_sizes or {}).get(benchmark) or table_sizes
         tables += [_table(benchmark, label, runs, sizes) for label in _labels(benchmark, runs)]
+    found = balance_table(tables)
+    tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems)
 

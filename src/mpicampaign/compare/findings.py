@@ -34,6 +34,8 @@ OFF = "off"  # a whole run differs from the others
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
+NOT_COMPARABLE = "not_comparable"  # the parts of a balance
+AT_MOST = "at_most"  # a balance whose HPL is too small
 ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
 NOT_IN_CAMPAIGN = "not_in_campaign"
@@ -46,9 +48,20 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED, UNVERIFIED),
     *(DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
-    *(MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE),
+    *(MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
-OF_ONE_SERIES = (NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE)
+OF_ONE_SERIES = (
+    NOT_PRINTED,
+    NOT_CONVERGED,
+    SPREAD,
+    MODES,
+    OFF,
+    OUTLIER,
+    NOT_MONOTONIC,
+    ABOVE,
+    NOT_COMPARABLE,
+    AT_MOST,
+)
 WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 

@@ -13,6 +13,7 @@ from mpicampaign.compare.findings import (
     NO_BOUND,
     NO_LARGE_SIZE,
     NOT_AT_SIZE,
+    NOT_COMPARABLE,
     NOT_IN_CAMPAIGN,
     NOT_PRINTED,
     Note,
@@ -84,6 +85,8 @@ def absence_of(row: Row, metric: Metric) -> Absence:
     """Why a row has no value of a metric; empty where it has."""
     if row.absence or row.cell(metric).summary is not None:
         return row.absence
+    if refused := tuple(note for note in row.notes if note.kind == NOT_COMPARABLE):
+        return refused
     if not metric.bound and any(gave_up(series, metric) for _, series in row.curves):
         return (Note(kind=GIVEN_UP),)
     if not metric.bound:

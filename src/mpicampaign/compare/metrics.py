@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from mpicampaign.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME
+from mpicampaign.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME, own_dimension
 from mpicampaign.suites import SUITES, sends
+from mpicampaign.suites.suite import ColumnMetric
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record, Series
-    from mpicampaign.suites.suite import ColumnMetric, UsefulBandwidth
+    from mpicampaign.suites.suite import UsefulBandwidth
 
 # Columns that any suite may have, in the order in which they are shown.
 _COMMON = {
@@ -103,13 +104,22 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     columns = {name for table in tables for name in table.columns if _holds(table, name)}
     printed = printed_sizes(tables)
     sizes = _Sizes(chosen_sizes(wanted, printed), printed)
-    of_suite = found.metrics if (found := SUITES.get(suite)) else {}
+    of_suite = {**(found.metrics if (found := SUITES.get(suite)) else {}), **_of_series(tables)}
     own = {column: metric for column, metric in of_suite.items() if column in columns}
     others = columns - own.keys()
     if own and not others & _COMMON.keys():
         return tuple(_own_metrics(own, sizes))
     common = _common_metrics(suite, tables[0].benchmark, others, sizes)
     return (*common, *_own_metrics(own, sizes))
+
+
+def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
+    """What campaign files say of the columns of their own programs."""
+    found = {title: about for table in tables for title, about in table.metrics.items()}
+    return {
+        title: ColumnMetric(title, own_dimension(about["unit"], about["better"]), headline=True)
+        for title, about in found.items()
+    }
 
 
 def _holds(table: Series, column: str) -> bool:

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import MODES, SHARING, WITHOUT_VALUE
+from mpicampaign.compare.findings import AT_MOST, MODES, SHARING, WITHOUT_VALUE
 from mpicampaign.records import (
+    BLAS,
     CONTRADICTED,
     DECLARED,
     DISTURBED,
@@ -44,6 +45,11 @@ class Cell:
     bound: float | None = None
 
     @property
+    def by_repeat(self) -> dict[int, float]:
+        """The values by the numbers of their repeats."""
+        return dict(zip(self.repeats, self.values, strict=True))
+
+    @property
     def n(self) -> int:
         """How many repeats gave a value."""
         return len(self.values)
@@ -67,6 +73,8 @@ class Row:
     stretches: tuple[Stretch, ...] = ()
     outliers: tuple[Outlier, ...] = ()
     judged_column: str = ""
+    detail: str = ""  # what distinguishes it beyond its case
+    at_most: bool = False  # its values are upper limits
 
     @property
     def planned(self) -> int:
@@ -94,6 +102,17 @@ class Row:
         }
 
     @property
+    def blas(self) -> str:
+        """The BLAS library of its runs; empty where none was seen. It decides as much as the machine."""
+        return next((run.metadata[BLAS] for run, _ in self.curves if BLAS in run.metadata), "")
+
+    @property
+    def linear_system(self) -> int:
+        """The order of the linear system that HPL solved; 0 where it is unknown."""
+        printed = next((series.qualifiers.get("N", "") for _, series in self.curves), "")
+        return int(printed) if printed.isascii() and printed.isdecimal() else 0
+
+    @property
     def disturbed(self) -> bool:
         """Whether all its values are of disturbed runs: they are shown, and compared with nothing."""
         return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
@@ -106,12 +125,12 @@ class Row:
     @property
     def ranked(self) -> bool:
         """Whether others may be compared with it: it has values, neither disturbed nor of shared cores."""
-        return bool(self.curves) and not self.disturbed and not self.oversubscribed
+        return bool(self.curves) and not (self.disturbed or self.oversubscribed or self.at_most)
 
     @property
     def unranked(self) -> Absence:
         """Why the row has no place in rankings; empty where it has one."""
-        doubts = (DISTURBED, SHARING) if self.curves else WITHOUT_VALUE
+        doubts = (DISTURBED, SHARING, AT_MOST) if self.curves else WITHOUT_VALUE
         return () if self.ranked else tuple(note for note in self.notes if note.kind in doubts)
 
     @property

@@ -13,14 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.expectation import LOOKS
 from mpicampaign.statistics.medians import median, order_statistic_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.records import Record
     from mpicampaign.statistics.medians import Interval
 
-LOOKS = (6, 10, 15, 20)
 ENOUGH = 0.05  # of the median, on either side
 _FIRST, _LATER = 0.95, 0.975
 # Over normal, exponential, log-normal and two-mode repeats with scatters from 0.5 to 30 %.
@@ -61,3 +62,12 @@ def look(values: Sequence[float]) -> InterimLook:
         reach = max(interval.high - middle, middle - interval.low) / middle
     enough = n >= LOOKS[0] and reach is not None and reach <= ENOUGH
     return InterimLook(n, interval, reach, enough, next((count for count in LOOKS if count > n), None))
+
+
+def is_known(records: Sequence[Record]) -> bool:
+    """Whether the repeats of one case are enough for each metric that is ranked."""
+    from mpicampaign.compare.compare import compare
+
+    cells = [cell for table in compare(records).tables for row in table.rows for cell in row.cells]
+    ranked = [cell for cell in cells if cell.metric.headline]
+    return bool(ranked) and all(bool(cell.values) and look(cell.values).enough for cell in ranked)

@@ -16,6 +16,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.suites.suite import UsefulBandwidth
 
@@ -82,6 +83,7 @@ class Comparison:
     records: tuple[Record, ...]
     table_sizes: tuple[int, ...]
     systems: tuple[str, ...]  # under test, in the order of the records
+    references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
 
     @property
     def rankings(self) -> tuple[tuple[Table, Ranking], ...]:

@@ -12,10 +12,11 @@ from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.records import Case
 
 ANY_OTHER = "any other"
 
@@ -40,7 +41,16 @@ def condition_of(folder: Path) -> str:
 
 def prepare_with_results(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for."""
-    return prepare(campaign_file, system, results, condition_of)
+    return prepare(campaign_file, system, results, condition_of, _is_known)
+
+
+def _is_known(case: Case, suite: str, folders: Sequence[Path]) -> bool:
+    """Whether the runs in these folders, the repeats of a case from 1 on, know it well enough."""
+    from mpicampaign.collect.runs import RunFolder, read_run
+    from mpicampaign.compare.stopping import is_known
+
+    found = (RunFolder(folder, repeat) for repeat, folder in enumerate(folders, start=1))
+    return is_known([read_run(case, suite, folder) for folder in found])
 
 
 def further_of(cases: Collection[str], pending: Iterable[Script]) -> list[Script]:

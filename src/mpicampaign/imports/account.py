@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import OUTPUT
@@ -15,29 +15,30 @@ from mpicampaign.records import FAILED, IMPORTED_FROM
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
 _NAMED = 5  # files to name for one reason
+_MOST_PARTS = 200  # outputs that were cut out of their files to name
 _OWN = re.compile(
     r"'[^']*'|[0-9][0-9.]*"
 )  # the part of a reason that differs from file to file: names, numbers
 
 
 class _Unused(NamedTuple):
-    """A file that gave no values, and why; ``kind``: the part of the reason that files share."""
+    """A file or output that gave no values, and why; ``kind``: the part of the reason that files share."""
 
-    path: str
+    place: str
     reason: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What happened to each file of an import."""
+    """What happened to each file of an import, and to each output in a file with several."""
 
     folder: Path
     entries: tuple[LedgerEntry, ...]
@@ -77,16 +78,18 @@ def account_text(account: Account) -> str:
     outputs, refused = account.of_role(OUTPUT), account.of_role(REFUSED)
     beside = len(account.entries) - len(outputs) - len(refused)
     lines = [
-        f"{len(account.entries)} files: {len(outputs)} runs, {beside} job scripts and standard error files, "
+        f"{len({entry.path for entry in account.entries})} files: {len(outputs)} runs, "
+        f"{beside} job scripts and standard error files, "
         f"{len(refused)} refused; {account.new} new in {account.folder}"
     ]
     lines += [
         f"  {count:5d}  {group:<16} {placement:<12} {benchmark}"
         for (group, placement, benchmark), count in sorted(account.cases.items())
     ]
+    lines += _part_lines([entry for entry in outputs if entry.lines])
     for entry in account.disagreements:
         asked, actual = entry.label["requested"], entry.label["host_group"]
-        lines.append(f"  requested {asked}, ran on hosts of {actual}: {printable(entry.path)}")
+        lines.append(f"  requested {asked}, ran on hosts of {actual}: {printable(entry.place)}")
     lines += [
         f"  placement {name} is not in the map's placements:, so its runs stay unverified"
         for name in account.unclaimed
@@ -99,9 +102,20 @@ def account_text(account: Account) -> str:
     return "\n".join(lines)
 
 
+def _part_lines(parts: Sequence[LedgerEntry]) -> list[str]:
+    """The runs that were cut out of files with several outputs, with their places and labels."""
+    lines = [f"  {printable(part.place)}: {_run(part.label)}" for part in parts[:_MOST_PARTS]]
+    more = len(parts) - len(lines)
+    return [*lines, f"  {more} more outputs of files with several (named in {LEDGER})"] if more else lines
+
+
+def _run(label: Mapping[str, Any]) -> str:
+    return f"{label['host_group']} {label['placement']} {label['benchmark']}, repeat {label['repeat']}"
+
+
 def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
     """The refused files; those with the same reason apart from their facts are of one kind."""
-    unused = [_Unused(entry.path, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
+    unused = [_Unused(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
     return _in_short("refused", unused, LEDGER)
 
 
@@ -116,7 +130,7 @@ def _in_short(what: str, files: Iterable[_Unused], where: str) -> list[str]:
     """Each file with its reason; of many files of one kind the first ones and the number of others."""
     kinds = grouped(files, lambda file: file.kind)
     lines = [
-        f"  {what}: {printable(file.path)}: {printable(file.reason)}"
+        f"  {what}: {printable(file.place)}: {printable(file.reason)}"
         for of_kind in kinds.values()
         for file in of_kind[:_NAMED]
     ]

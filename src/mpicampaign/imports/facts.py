@@ -7,19 +7,26 @@ follows a name from the file.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.imports.files import stem_of
-from mpicampaign.imports.job_script import JobScript, command_of, read_job_script
+from mpicampaign.imports.job_script import (
+    JobScript,
+    announced_launch,
+    command_of,
+    program_of,
+    read_job_script,
+)
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, prefix_of, suite_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from mpicampaign.schedulers.scheduler import JobReport
+    from mpicampaign.suites import Part
 
 FACTS = {
     "path": "the file's path in the imported folder, below the names of that folder and its parent",
@@ -38,12 +45,16 @@ FACTS = {
     "modules": "the modules that the job script loads",
     "command": "the line of the job script that launches the program, with continued lines joined and the "
     "script's variables filled in; of several such lines the one that writes to the file, else the only one "
-    "with its program, else none",
+    "with its program, else none. Of an output that was cut out of its file, the only launch printed above "
+    "its title (set -x, echo) comes first",
     "transport": "the transport in the MPI library's report: shm, tcp, ibv",
     "mpi": "the MPI library of that report; for a report of UCX only if the output or script names it",
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
+    "lines": "the lines of an output that was cut out of its file, such as 12-40",
+    "above": "what was printed above the title of such an output, below the output before (the last 1000 "
+    "characters)",
 }
 FAMILIES = {
     "directive": "an option of the scheduler's directives, without dashes; an option with two names is found "
@@ -61,6 +72,17 @@ _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
+_MOST_ABOVE = 1000
+
+
+class _File(NamedTuple):
+    """What all outputs in a file have in common: facts of the job and of the file's first lines."""
+
+    path: str
+    job: JobScript
+    facts: dict[str, str]
+    header: dict[str, str]
+    began: str  # the job, by the scheduler's report
 
 
 def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict[str, str]:
@@ -79,6 +101,60 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
         when the file holds output of different suites.
     """
     text = text.replace("\r\n", "\n")
+    file = _file(path, text, script)
+    return _facts(file, text, text + stderr, file.job.program)
+
+
+def facts_of_outputs(
+    path: str, text: str, cut: Sequence[Part], script: str = "", stderr: str = ""
+) -> list[dict[str, str]]:
+    """The facts of each output in a file, which may have been cut into several; see `read_facts`.
+
+    A job and the lines at the top of its output belong to all of them; what an MPI library reports, to the
+    output below it. Standard error of several is not looked at, since its lines may be those of any of them.
+
+    Raises
+    ------
+    OutputError
+        as `read_facts`; and when programs of one suite began in the same second.
+    """
+    if len(cut) == 1:
+        return [read_facts(path, text, script, stderr)]
+    file = _file(path, text.replace("\r\n", "\n"), script)
+    _check_one_after_another(cut)
+    return [_facts_of_part(file, part) for part in cut]
+
+
+def _facts_of_part(file: _File, part: Part) -> dict[str, str]:
+    above, output = part.above.replace("\r\n", "\n"), part.output.replace("\r\n", "\n")
+    facts = _facts(file, output, above + output, _only_program(file.job, part.suite))
+    announced = announced_launch(above, facts.get("program", ""))
+    facts |= {"command": announced} if announced else {}
+    facts |= {"above": above.strip()[-_MOST_ABOVE:]} if above.strip() else {}
+    return facts | {"lines": part.lines}
+
+
+def _check_one_after_another(parts: Sequence[Part]) -> None:
+    """Refuse outputs of programs that ran at the same time, as where each rank started alone."""
+    first: dict[tuple[str, str], Part] = {}
+    for part in parts:
+        if not (found := _DATES.search(part.output)):
+            continue
+        before = first.setdefault((part.suite, found[1]), part)
+        if before is not part:
+            lines, second = f"lines {before.lines} and {part.lines}", "began in the same second"
+            remedy = f"({found[1]}): printed at the same time, as where a program is started without MPI"
+            raise OutputError(f"the outputs of {part.suite} at {lines} {second} {remedy}")
+
+
+def _only_program(job: JobScript, suite: str) -> str:
+    """The one program of a suite that a script starts; empty where it may start several."""
+    programs = {program_of(command) for command in job.commands}
+    of_suite = [program for program in programs if suite_of(program) == suite]
+    return of_suite[0] if len(of_suite) == 1 and "" not in programs else ""
+
+
+def _file(path: str, text: str, script: str) -> _File:
     reporter, report = _report(text)
     job = read_job_script(report.script if report and report.script else script)
     facts = {
@@ -87,30 +163,29 @@ def read_facts(path: str, text: str, script: str = "", stderr: str = "") -> dict
         **_script_facts(job),
         **(_report_facts(reporter, report) if report else {}),
     }
-    facts |= _output_facts(text, job.program)
-    facts["command"] = command_of(job.commands, path, facts["program"])
-    printed = text + stderr
-    facts |= _transport(printed, job) | {
+    header = _header(text, is_report=report is not None)
+    return _File(path, job, facts, header, report.started if report else "")
+
+
+def _facts(file: _File, output: str, printed: str, program: str) -> dict[str, str]:
+    """The facts of one output; ``printed``: with what was printed around it, where MPI libraries report."""
+    facts = file.facts | _output_facts(output, program)
+    facts["command"] = command_of(file.job.commands, file.path, facts["program"])
+    facts |= _transport(printed, file.job) | {
         "mpi_hosts": str(listed_hosts(printed) or ""),
         "mpi_library": library_version(printed),
     }
-    facts["started"] = _started(path, text, report)
-    facts |= _header(text, is_report=report is not None)
+    facts["started"] = _started(file.path, output, file.began)
+    facts |= file.header
     return {name: value for name, value in facts.items() if value or name.startswith("directive.")}
 
 
-def belongs(script_path: str | None, script: str, path: str, text: str) -> bool:
-    """Whether a job script made an output: it has the same name, or starts a program of the output's suite.
-
-    Raises
-    ------
-    OutputError
-        as `read_facts`.
-    """
+def belongs(script_path: str | None, script: str, path: str, suites: Collection[str]) -> bool:
+    """Whether a job script made a file: it has the same name, or starts a program of a suite in the file."""
     if script_path is None or stem_of(script_path) == stem_of(path):
         return True
     program = read_job_script(script).program
-    return program != "" and suite_of(program) == detect_suite(text)
+    return program != "" and suite_of(program) in suites
 
 
 def why_no_output(text: str, stderr: str) -> str:
@@ -194,10 +269,10 @@ def _transport(text: str, job: JobScript) -> dict[str, str]:
     return {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
 
 
-def _started(path: str, text: str, report: JobReport | None) -> str:
+def _started(path: str, text: str, began: str) -> str:
     """By the benchmark itself, else by the scheduler's report, else by a time in the file's name."""
     printed = _DATES.search(text)
-    for time in (printed[1] if printed else "", report.started if report else ""):
+    for time in (printed[1] if printed else "", began):
         if found := _iso(time):
             return found
     stamp = _STAMP.search(path.rpartition("/")[2])

@@ -79,6 +79,11 @@ class Companions:
         return self._named.get((stem_of(output), role), only)
 
 
+def place_of(path: str, lines: str) -> str:
+    """What people call a file, or an output in it by its lines, such as ``run.out:12-40``."""
+    return f"{path}:{lines}" if lines else path
+
+
 def folder_of(path: str) -> str:
     """The folder of a file."""
     return path.rpartition("/")[0]

@@ -11,12 +11,13 @@ import shutil
 import uuid
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import locked, same_text, write_whole
 from mpicampaign.imports.account import Account
-from mpicampaign.imports.facts import belongs, read_facts, why_no_output
+from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
     OUTPUT,
     SCRIPT,
@@ -34,12 +35,13 @@ from mpicampaign.imports.ledger import (
     MAP,
     REFUSED,
     LedgerEntry,
+    content_of,
     ledger_text,
     read_ledger,
     runs_elsewhere,
 )
 from mpicampaign.records import plain_fields
-from mpicampaign.suites import OutputError
+from mpicampaign.suites import OutputError, parts
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.imports.files import Source
     from mpicampaign.imports.map_file import ImportMap
+    from mpicampaign.suites import Part
 
 _PARTS = "parts"
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from the kept copy
@@ -94,15 +97,16 @@ class _Import:
     def __init__(self, folder: Path, chosen: ImportMap) -> None:
         self.folder = folder
         self.chosen = chosen
-        self.entries: dict[str, LedgerEntry] = {}
+        self.entries: dict[str, list[LedgerEntry]] = {}  # by path: a file may hold several outputs
         self.new: list[Path] = []  # copies that this call made
         self.beside: dict[str, Source] = {}
 
     def run(self, found: Sequence[Source] | None) -> Account:
         sources = found or []
         if (self.folder / LEDGER).exists():
-            self.entries = {entry.path: entry for entry in read_ledger(self.folder)}
-        had_runs = any(entry.role == OUTPUT for entry in self.entries.values())
+            for entry in read_ledger(self.folder):
+                self.entries.setdefault(entry.path, []).append(entry)
+        had_runs = any(entry.role == OUTPUT for entry in self._all_entries())
         beside = [source for source in sources if source.role != OUTPUT]
         companions = Companions(source.path for source in sources)
         self.beside = {source.path: source for source in beside}
@@ -119,6 +123,9 @@ class _Import:
         self._write_ledger(account.entries)
         return account
 
+    def _all_entries(self) -> list[LedgerEntry]:
+        return list(chain.from_iterable(self.entries.values()))
+
     def _output(self, source: Source, companions: Companions) -> set[str]:
         """Import an output; the paths of its companions."""
         content = read_source(source)
@@ -129,16 +136,17 @@ class _Import:
         beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
         script, stderr = (text_of(read_source(self.beside[found])) if found else "" for found in beside)
         try:
-            if not belongs(beside[0], script, source.path, text):
+            cut = parts(text)
+            if not belongs(beside[0], script, source.path, {part.suite for part in cut}):
                 script, beside[0] = "", None
-            facts = read_facts(source.path, text, script, stderr)
-            reason = "" if "suite" in facts else why_no_output(text, stderr)
+            facts = facts_of_outputs(source.path, text, cut, script, stderr)
+            reason = "" if "suite" in facts[0] else why_no_output(text, stderr)
         except OutputError as error:
             reason = str(error)
         if reason:
             self._refuse(source, reason, content)
         elif self._kept(source, content):
-            self.entries[source.path].facts = facts
+            self.entries[source.path] = _of_outputs(self.entries[source.path][0], cut, facts)
             return {found for found in beside if found}
         return set()
 
@@ -153,9 +161,9 @@ class _Import:
 
     def _refuse(self, source: Source, reason: str, content: bytes = b"") -> None:
         entry, before = _entry(source, content, REFUSED, reason), self.entries.get(source.path)
-        if before is not None and before.kept:  # the copy stays; this is another file of the same name
+        if before and before[0].kept:  # the copy stays; this is another file of the same name
             entry.path += _NOW
-        self.entries[entry.path] = entry
+        self.entries[entry.path] = [entry]
 
     def _kept(self, source: Source, content: bytes) -> bool:
         """Write a file once; whether there is now a copy with exactly this content."""
@@ -172,13 +180,13 @@ class _Import:
             self._refuse(source, f"it cannot be copied: {error.strerror}", content)
             return False
         self.entries.pop(source.path + _NOW, None)
-        self.entries[source.path] = _entry(source, content, source.role, "", kept=True)
+        self.entries[source.path] = [_entry(source, content, source.role, "", kept=True)]
         return True
 
     def _why_not(self, source: Source, content: bytes) -> str:
         """Why a file is refused whose name has a different copy."""
         before = self.entries.get(source.path)
-        if before is not None and before.sha256 == hashlib.sha256(content).hexdigest():
+        if before and before[0].sha256 == hashlib.sha256(content).hexdigest():
             return "its copy here was changed since; remove that copy and import it again"
         return "another file was imported under this name; that one is kept"
 
@@ -191,17 +199,17 @@ class _Import:
 
     def _label(self) -> None:
         """Label every kept output, also of earlier calls."""
-        kept = [entry for entry in self.entries.values() if entry.kept and role_of(entry.path) == OUTPUT]
-        outputs = [Output(entry.path, entry.sha256, entry.facts) for entry in kept]
-        for path, label in label_all(outputs, self.chosen, runs_elsewhere(self.folder)).items():
-            entry = self.entries[path]
+        kept = [entry for entry in self._all_entries() if entry.kept and role_of(entry.path) == OUTPUT]
+        outputs = [Output(entry.path, entry.content or entry.sha256, entry.facts) for entry in kept]
+        labels = label_all(outputs, self.chosen, runs_elsewhere(self.folder))
+        for entry, label in zip(kept, labels, strict=True):
             if isinstance(label, Label):
                 entry.role, entry.reason, entry.label = OUTPUT, "", plain_fields(label)
             else:
                 entry.role, entry.reason, entry.label = REFUSED, label, {}
 
     def _account(self, looked_at: frozenset[str] | None) -> Account:
-        entries = [self.entries[path] for path in sorted(self.entries)]
+        entries = [entry for path in sorted(self.entries) for entry in self.entries[path]]
         used = {entry.label["placement"]: None for entry in entries if entry.role == OUTPUT}
         unclaimed = [name for name in used if self.chosen.placements and name not in self.chosen.placements]
         facts = {name for entry in entries for name in entry.facts}
@@ -234,3 +242,13 @@ class _Import:
 def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = False) -> LedgerEntry:
     digest = hashlib.sha256(content).hexdigest() if content or kept else ""
     return LedgerEntry(source.path, role, str(source.file), digest, len(content), reason, kept)
+
+
+def _of_outputs(file: LedgerEntry, cut: Sequence[Part], facts: Sequence[dict[str, str]]) -> list[LedgerEntry]:
+    """A file's entry for each of the outputs in it."""
+    if len(cut) == 1:
+        return [replace(file, facts=facts[0])]
+    return [
+        replace(file, facts=found, lines=part.lines, content=content_of(part, file.sha256))
+        for part, found in zip(cut, facts, strict=True)
+    ]

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from mpicampaign.host_lists import short
+from mpicampaign.imports.files import place_of
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
 from mpicampaign.keys import NAME
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 REQUIRED = tuple(name for name in LABELS if name != "repeat")
 _NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
-_MAIN_FACTS = ("path", "job_name", "trouble", "command", "directive.m", "hosts", "header.HOSTS")
+_MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m", "hosts", "header.HOSTS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,52 +182,68 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A raw output as rules see it."""
+    """A raw output as rules see it; ``content`` is the same for copies of one output."""
 
     path: str
-    sha256: str
+    content: str
     facts: Mapping[str, str]
+
+    @property
+    def lines(self) -> str:
+        """Its lines, where it is a part of the file, such as 12-40."""
+        return self.facts.get("lines", "")
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Its file and its first line there, 0 where it is the whole file: sorts as outputs do."""
+        first = re.match(r"[0-9]{1,9}(?=-)", self.lines)
+        return self.path, int(first[0]) if first else 0
 
 
 def label_all(
     outputs: Sequence[Output], chosen: ImportMap, elsewhere: Mapping[str, str] | None = None
-) -> dict[str, Label | str]:
-    """The label of each output by its path, repeats numbered; or the reason why it is refused.
+) -> list[Label | str]:
+    """The label of each output, repeats numbered; or the reason why it is refused.
 
-    The repeats of a case are numbered by start, then job number, then path. The same content twice is one
-    run; ``elsewhere`` names the runs in the campaign's other imports by SHA-256.
+    The repeats of a case are numbered by start, then job number, then path, then line. The same content twice
+    is one run; ``elsewhere`` names the runs in the campaign's other imports by their content.
     """
-    labels: dict[str, Label | str] = {}
+    labels: dict[tuple[str, int], Label | str] = {}
     first = dict(elsewhere or {})
-    for output in sorted(outputs, key=lambda output: output.path):
-        other = first.setdefault(output.sha256, output.path)
+    for output in sorted(outputs, key=lambda output: output.place):
+        own = place_of(output.path, output.lines)
+        other = first.setdefault(output.content, own)
         same = f"the same content as {other}: one run, not two"
-        labels[output.path] = label_of(output.facts, chosen) if other == output.path else same
-    return _numbered(labels, sorted(outputs, key=_moment))
+        labels[output.place] = label_of(output.facts, chosen) if other == own else same
+    numbered = _numbered(labels, sorted(outputs, key=_moment))
+    return [numbered[output.place] for output in outputs]
 
 
-def _moment(output: Output) -> tuple[str, list[int], str]:
+def _moment(output: Output) -> tuple[str, list[int], tuple[str, int]]:
     """When an output was made; a job may be a task of an array, such as 1234_7 or 1234[7]."""
     job = [int(number) for number in re.findall(r"\d{1,18}", output.facts.get("job", ""))]
-    return (output.facts.get("started", ""), job, output.path)
+    return (output.facts.get("started", ""), job, output.place)
 
 
-def _numbered(labels: dict[str, Label | str], ordered: Sequence[Output]) -> dict[str, Label | str]:
+def _numbered(
+    labels: dict[tuple[str, int], Label | str], ordered: Sequence[Output]
+) -> dict[tuple[str, int], Label | str]:
     """Number the repeats: those from rules stay, the others take free numbers."""
-    taken: dict[tuple[object, ...], str] = {}
+    taken: dict[tuple[object, ...], Output] = {}
     for output in ordered:
-        label = labels[output.path]
+        label = labels[output.place]
         if isinstance(label, Label) and label.repeat is not None:
-            other = taken.setdefault((label.case, label.repeat), output.path)
-            if other != output.path:
-                labels[output.path] = f"repeat {label.repeat} of its case is already {other}"
+            other = taken.setdefault((label.case, label.repeat), output)
+            if other is not output:
+                where = place_of(other.path, other.lines)
+                labels[output.place] = f"repeat {label.repeat} of its case is already {where}"
     following: dict[tuple[object, ...], int] = {}
     for output in ordered:
-        label = labels[output.path]
+        label = labels[output.place]
         if isinstance(label, Label) and label.repeat is None:
             number = following.get(label.case, 0) + 1
             while (label.case, number) in taken:
                 number += 1
             following[label.case] = number
-            labels[output.path] = replace(label, repeat=number)
+            labels[output.place] = replace(label, repeat=number)
     return labels

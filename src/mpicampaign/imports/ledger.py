@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
-from mpicampaign.imports.files import OUTPUT
+from mpicampaign.imports.files import OUTPUT, place_of
 from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from mpicampaign.suites import Part
+
 FORMAT = "mpicampaign-import"
-VERSION = 1
+VERSION = 2
+_READ = (1, VERSION)  # the first version knew no parts of files
 LEDGER, MAP, FILES = "import.json", "map.yaml", "files"
 REFUSED = "refused"
+_LEAST = 500  # B of an output that is not by chance like another one
 
 
 @dataclass(slots=True)
 class LedgerEntry:
-    """One file. ``role``: output, job script, standard error, or refused; ``path``: below files/.
+    """One file, or one of several outputs in it.
+
+    ``role``: output, job script, standard error, or refused; ``path``: of the file, below files/; ``sha256``,
+    ``size``: of the file. Where its file holds several outputs, ``lines``: of this one, such as 12-40, and
+    ``content``: see `content_of`.
 
     ``label`` and ``facts`` are from the time of the import, for people; the analysis derives them again.
     """
@@ -36,6 +45,23 @@ class LedgerEntry:
     kept: bool = False
     label: dict[str, Any] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    lines: str = ""
+    content: str = ""
+
+    @property
+    def place(self) -> str:
+        """What people call it: the file, with the lines."""
+        return place_of(self.path, self.lines)
+
+
+def content_of(part: Part, sha256: str) -> str:
+    """What is the same for copies of an output in a file with several: the SHA-256 of its text.
+
+    So an output counts once that was also imported alone. Short ones may be alike by chance, and have the
+    checksum of their file with their lines.
+    """
+    text = part.text.encode("utf-8", errors="surrogatepass")
+    return hashlib.sha256(text).hexdigest() if len(text) >= _LEAST else f"{sha256}:{part.lines}"
 
 
 def read_ledger(folder: Path) -> list[LedgerEntry]:
@@ -53,7 +79,7 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
         raise UserError(f"the import in {folder} was not finished: repeat 'mpicampaign import'") from error
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from error
-    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") not in _READ:
         raise UserError(f"{path} is not an import of version {VERSION} of this program")
     try:
         entries = [LedgerEntry(**entry) for entry in data["files"]]
@@ -66,16 +92,17 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
 
 
 def runs_elsewhere(folder: Path) -> dict[str, str]:
-    """The runs of the campaign's other imports: SHA-256 to path and import.
+    """The runs of the campaign's other imports: content (SHA-256 of a whole file) to place and import.
 
     A run in two imports, as of early versions, belongs to the first import by name.
     """
-    own = {entry.sha256 for entry in _runs(folder)}
+    own = {entry.content or entry.sha256 for entry in _runs(folder)}
     found: dict[str, str] = {}
     for other in sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder):
         for entry in _runs(other):
-            if other < folder or entry.sha256 not in own:
-                found.setdefault(entry.sha256, f"{entry.path} of import {other.name}")
+            content = entry.content or entry.sha256
+            if other < folder or content not in own:
+                found.setdefault(content, f"{entry.place} of import {other.name}")
     return found
 
 

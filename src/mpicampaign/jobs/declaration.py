@@ -13,7 +13,10 @@ from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpicampaign.campaign.model import Benchmark, Mpi, TransportSettings
+    from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
 
@@ -32,7 +35,7 @@ _NO_GROUP = HostGroup("", "")
 _NO_PLACEMENT = Placement("", 0, 0, "")
 
 
-def declare(case: Case, job: Job, benchmark: Benchmark) -> dict[str, Any]:
+def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] = ()) -> dict[str, Any]:
     """What the campaign declares of a case; keys at their defaults are left out."""
     system, group, placement = job.system, job.group, job.placement
     fabric = None if placement.loopback else job.fabric
@@ -52,6 +55,9 @@ def declare(case: Case, job: Job, benchmark: Benchmark) -> dict[str, Any]:
         "fabric.interface": fabric.interface if fabric else "",
         "fabric.device": fabric.device if fabric else "",
         **_of_benchmark(benchmark),
+        **{f"parameters.{name}": value for name, value in benchmark.parameters.items()},
+        **{f"input.{each.name}": each.sha256 for each in inputs},
+        **_of_own(benchmark),
     }
     given = {key: value for key, value in declared.items() if value not in ("", None, [])}
     return given | {f"environment.{name}": value for name, value in system.environment.items()}
@@ -103,6 +109,16 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "measurement.suite": _raised(suite.measurement),
         "measurement.kernel": _raised(version),
     }
+
+
+def _of_own(benchmark: Benchmark) -> dict[str, Any]:
+    """How the outputs of a program of one's own are read."""
+    parts = ("pattern", "unit", "better", "take")
+    metrics = {
+        f"metrics.{name}": {part: getattr(each, part) for part in parts}
+        for name, each in benchmark.metrics.items()
+    }
+    return {**metrics, "whole": list(benchmark.whole), "refused": benchmark.refused}
 
 
 def _raised(number: int) -> int | str:

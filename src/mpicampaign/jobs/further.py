@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.expectation import LOOKS
 from mpicampaign.records import DISTURBED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from mpicampaign.campaign.model import Campaign, MatrixEntry
+    from mpicampaign.campaign.model import Campaign
     from mpicampaign.records import Case
 
 
@@ -38,9 +39,26 @@ def none_begun(_case: Case, _repeat: int, _identity: str) -> bool:
     return False
 
 
-def limit_of(campaign: Campaign, entry: MatrixEntry) -> int:
+def none_known(_case: Case, _suite: str, _identities: Sequence[str]) -> bool:
+    """Of a campaign without results no case is known."""
+    return False
+
+
+def limit_of(campaign: Campaign, planned: int) -> int:
     """How many further repeats a case may have."""
-    return entry.repeats if campaign.further_repeats is None else campaign.further_repeats
+    return planned if campaign.further_repeats is None else campaign.further_repeats
+
+
+def until_known(repeats_for: Callable[[int], Repeats], is_known: Callable[[Repeats], bool | None]) -> Repeats:
+    """The repeats up to the look that is due: the next one follows where the case is not known well enough.
+
+    ``repeats_for``: with further ones, for a planned number. ``is_known``: None while results are missing.
+    """
+    for planned in LOOKS[:-1]:
+        found = repeats_for(planned)
+        if is_known(found) is not False:
+            return found
+    return repeats_for(LOOKS[-1])
 
 
 def repeats_of(

@@ -77,10 +77,13 @@ class Job:
 
 def command_tokens(job: Job) -> list[str]:
     """The launch command without the program."""
-    system, placement = job.system, job.placement
-    scheduler = _launching(system)
-    tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(system).tokens(_launch(job))
-    return [*tokens, *system.launcher_options, *placement.launcher_options, *placement.program_prefix]
+    scheduler = _launching(job.system)
+    tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(job.system).tokens(_launch(job))
+    return [*tokens, *_further(job), *job.placement.program_prefix]
+
+
+def _further(job: Job) -> tuple[str, ...]:
+    return (*job.system.launcher_options, *job.placement.launcher_options)
 
 
 def rank_variables(system: System) -> tuple[str, str]:
@@ -126,6 +129,7 @@ def _launch(job: Job) -> Launch:
         nodes=job.placement.nodes,
         ranks_per_node=job.ranks_per_node,
         options=tuple(job.fill(option) for settings in job.settings for option in settings.options),
+        further=_further(job),
         environment=environment(job),
         hosts=named_hosts(job),
         scheduler=job.system.scheduler,

@@ -9,19 +9,33 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.expectation import LOOKS, UNTIL_KNOWN
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
-from mpicampaign.jobs.further import limit_of, no_results, none_begun, repeats_of
+from mpicampaign.jobs.further import (
+    Repeats,
+    limit_of,
+    no_results,
+    none_begun,
+    none_known,
+    repeats_of,
+    until_known,
+)
+from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
 from mpicampaign.records import RANKED, UNRANKED, Case
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
+    from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.software import Program
+    from mpicampaign.suites.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,7 @@ class Run:
     evidence_library: str
     libraries: str
     declared: dict[str, Any]
+    inputs: tuple[Input, ...] = ()
     identity: str = ""
     further: bool = False  # beyond the planned repeats, since a run was disturbed
 
@@ -59,7 +74,7 @@ class PlannedCase:
 
     ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on; the last ``further``
     of them stand in for ``disturbed`` runs. ``line_rate``: of the link between the nodes (B/s in one
-    direction).
+    direction). ``warnings``: what the runs may suffer from.
     """
 
     case: Case
@@ -68,9 +83,11 @@ class PlannedCase:
     declared: dict[str, Any]
     not_available: str = ""
     line_rate: float | None = None
+    core_peak: float | None = None
     further: int = 0
     disturbed: int = 0
     oversubscribed: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def repeats(self) -> int:
@@ -80,7 +97,10 @@ class PlannedCase:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The runs of this machine's systems in their order of execution, and the cases of all systems."""
+    """The runs of this machine's systems in their order of execution, and the cases of all systems.
+
+    ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
+    """
 
     campaign: str
     systems: tuple[str, ...]
@@ -88,6 +108,7 @@ class Plan:
     runs: tuple[Run, ...]
     cases: tuple[PlannedCase, ...]
     busy_machine: str = UNRANKED
+    capped: int = 0
 
     @property
     def node_seconds(self) -> float:
@@ -114,7 +135,7 @@ class Plan:
 class Machine:
     """What planning needs from the machine that it runs on, and from the results there.
 
-    ``condition_of``: of the result of a repeat. ``begun``: whether the script of a repeat was written before.
+    ``condition_of``: of the result of a repeat. ``begun``:
     """
 
     find_program: Callable[[System, Benchmark], Program]
@@ -123,6 +144,7 @@ class Machine:
     physical_cores: Callable[[], int]
     condition_of: Callable[[Case, int, str], str] = no_results
     begun: Callable[[Case, int, str], bool] = none_begun
+    is_known: Callable[[Case, str, Sequence[str]], bool] = none_known
 
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
@@ -178,6 +200,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         ordered,
         tuple(cases),
         campaign.busy_machine,
+        _capped(campaign, runs, ordered),
     )
 
 
@@ -195,16 +218,16 @@ def _plan_case(
 ) -> tuple[PlannedCase, list[Run]]:
     """A case, and its runs if this machine can make them."""
     benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
-    declared = declare(case, job, benchmark)
+    request = _request(benchmark, job, entry.time_limit)
+    inputs = inputs_of(benchmark, request)
+    declared = declare(case, job, benchmark, inputs)
     identities = _Identities(declared)
+    suite = SUITES[benchmark.suite]
     program = machine.find_program(job.system, benchmark) if case.system in systems else None
-    not_available = program.not_available if program else ""
-    count = repeats_of(
-        entry.repeats,
-        limit_of(campaign, entry),
-        lambda number: machine.condition_of(case, number, identities[number]),
-        made_only=campaign.busy_machine == RANKED or bool(not_available),
-    )
+    not_available = (suite.lacks(request) or program.not_available) if program else ""
+    made_only = campaign.busy_machine == RANKED or bool(not_available)
+    first = entry.repeats or LOOKS[0]
+    count = _repeats(campaign, entry, case, identities, machine, made_only)
     numbers = range(1, count.all + 1)
     planned = PlannedCase(
         case,
@@ -213,9 +236,11 @@ def _plan_case(
         declared,
         not_available,
         line_rate=job.line_rate,
-        further=count.further,
+        core_peak=job.group.core_peak,
+        further=count.all - first,
         disturbed=count.disturbed,
         oversubscribed=_oversubscribed(job),
+        warnings=tuple(suite.warns(request)),
     )
     if program is None or not_available:
         return planned, []
@@ -223,10 +248,41 @@ def _plan_case(
     program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
     details = (job, benchmark, entry.time_limit, *program_facts)
     runs = [
-        Run(campaign.name, case, number, 0, *details, identities.declared(number), identities[number])
+        Run(campaign.name, case, number, 0, *details, identities.declared(number), inputs, identities[number])
         for number in numbers
     ]
-    return planned, [replace(run, further=run.repeat > entry.repeats) for run in runs]
+    return planned, [replace(run, further=run.repeat > first) for run in runs]
+
+
+def _request(benchmark: Benchmark, job: Job, time_limit: int) -> Request:
+    return request_of(benchmark, job.placement, job.group, job.system, job.ranks_per_node, time_limit)
+
+
+def _repeats(
+    campaign: Campaign,
+    entry: MatrixEntry,
+    case: Case,
+    identities: _Identities,
+    machine: Machine,
+    made_only: bool,
+) -> Repeats:
+    """How many repeats of a case are due, by the results so far."""
+
+    def condition_of(number: int) -> str:
+        return machine.condition_of(case, number, identities[number])
+
+    def repeats_for(planned: int) -> Repeats:
+        return repeats_of(planned, limit_of(campaign, planned), condition_of, made_only)
+
+    def is_known(repeats: Repeats) -> bool | None:
+        numbers = range(1, repeats.all + 1)
+        named = [identities[number] for number in numbers]
+        suite = campaign.benchmarks[case.benchmark].suite
+        return machine.is_known(case, suite, named) if all(map(condition_of, numbers)) else None
+
+    if entry.repeats == UNTIL_KNOWN:
+        return until_known(repeats_for, is_known)
+    return repeats_for(entry.repeats)
 
 
 def _with_further(planned: PlannedCase, further: int) -> PlannedCase:
@@ -296,6 +352,11 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
     return tuple(run for run in runs if not run.further or run.identity in kept)
 
 
+def _capped(campaign: Campaign, runs: Sequence[Run], kept: Sequence[Run]) -> int:
+    until = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
+    return len(runs) - len(kept) if until else 0
+
+
 def _hours(seconds: float) -> float:
     return seconds / 3600  # a cap times 3600 may be less than the seconds that it stands for
 
@@ -333,5 +394,5 @@ def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> Case
         RunEntry(repeat, found, orders.get((planned.case, repeat)), repeat > planned.repeats)
         for repeat, found in enumerate(planned.identities, start=1)
     )
-    facts = (planned.suite, planned.not_available, planned.line_rate, planned.declared)
+    facts = (planned.suite, planned.not_available, planned.line_rate, planned.core_peak, planned.declared)
     return CaseEntry(planned.case, *facts, runs, planned.oversubscribed)

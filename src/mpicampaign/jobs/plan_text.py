@@ -24,11 +24,21 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     if offers := sources_text(plan):
         lines += ["", *offers]
     lines += [further_text(plan)] if plan.disturbed else []
+    lines += warnings_text(plan)
     hours = plan.node_seconds / 3600
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
     lines += [f"at most {hours:.2f} node-hours if every run takes its whole time limit{limit}"]
     return "\n".join(lines)
+
+
+def warnings_text(plan: Plan) -> list[str]:
+    """What the runs of this machine's systems may suffer from, a line each."""
+    here = (planned for planned in plan.cases if planned.case.system in plan.systems)
+    found = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
+    left = f"{plan.capped} repeat{'' if plan.capped == 1 else 's'}"
+    capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
+    return [*found, *(capped if plan.capped else [])]
 
 
 def further_text(plan: Plan) -> str:

@@ -11,19 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import same_text, write_whole
 from mpicampaign.identity import run_path
+from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
-from mpicampaign.jobs.software import build_folder, find_program, libraries, physical_cores
+from mpicampaign.jobs.software import build_folder, find_program, libraries
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
+from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mpicampaign.campaign.model import Campaign, System
     from mpicampaign.plan_file import PlanFile
@@ -129,6 +131,14 @@ class Prepared:
         """The scripts without a result."""
         return tuple(script for script in self.scripts if not script.output.exists())
 
+    @property
+    def one_repeat(self) -> tuple[Script, ...]:
+        """Of each case the first script without a result: what a tick makes that adds a repeat."""
+        first: dict[Case, Script] = {}
+        for script in sorted(self.pending, key=lambda script: script.run.repeat):
+            first.setdefault(script.run.case, script)
+        return tuple(sorted(first.values(), key=lambda script: script.run.order))
+
     def binaries(self, system: str) -> list[Path]:
         """What a system's runs need built: the evidence library and bundled kernels."""
         runs = [run for run in self.plan.runs if run.case.system == system]
@@ -154,10 +164,12 @@ def prepare(
     system: str = "",
     results: Path | None = None,
     condition_of: Callable[[Path], str] = lambda folder: "",
+    is_known: Callable[[Case, str, Sequence[Path]], bool] = lambda case, suite, folders: False,
 ) -> Prepared:
     """Load, check and plan a campaign; nothing is written.
 
     ``condition_of``: the condition of the run in a folder, empty without a result; for further repeats.
+    ``is_known``: whether the runs in these folders know their case well enough; for repeats until known.
 
     Raises
     ------
@@ -176,7 +188,11 @@ def prepare(
     def begun(case: Case, repeat: int, identity: str) -> bool:
         return (folder / run_path(case, repeat, identity)).exists()
 
-    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat, begun)
+    def known(case: Case, suite: str, identities: Sequence[str]) -> bool:
+        paths = (run_path(case, repeat, named) for repeat, named in enumerate(identities, start=1))
+        return is_known(case, suite, [folder / path for path in paths])
+
+    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat, begun, known)
     plan = make_plan(campaign, chosen, machine)
     check_cap(plan, campaign.node_hours_cap, campaign.file)
     prepared = Prepared(campaign, plan, folder.parent)
@@ -242,7 +258,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
 
     Raises
     ------
-    UserError
+    BusyError
         when another call is running the campaign, with its process id.
     """
     prepared.folder.mkdir(parents=True, exist_ok=True)
@@ -254,7 +270,7 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         owner = lock.read().strip() or "unknown"
         lock.close()
         message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
-        raise UserError(Problem(message, hint="wait for it, or stop it")) from None
+        raise BusyError(Problem(message, hint="wait for it, or stop it")) from None
     lock.truncate(0)
     lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
     lock.flush()
@@ -278,6 +294,8 @@ def write_scripts(prepared: Prepared) -> None:
 def write_script(script: Script, inline: bool = False) -> None:
     """Write the job script of a run and its claim."""
     script.folder.mkdir(parents=True, exist_ok=True)
+    for each in script.run.inputs:
+        keep(each, script.campaign_folder)
     text = script.text(inline)
     checksum = hashlib.sha256(text.encode()).hexdigest()
     earlier = _checksums(script.claim)

@@ -6,6 +6,7 @@ for a comment or a directive: there is no other way for a value of the campaign 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import shlex
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
     from mpicampaign.campaign.model import System
+    from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.plan import Run
 
@@ -190,13 +192,22 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
         "launch": _tokens(
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
+        "inputs": [_input(each, campaign_folder, inline) for each in run.inputs],
+        "result_file": SUITES[run.benchmark.suite].result_file,
         "time_limit": run.time_limit,
-        "whole": _tokens(SUITES[run.benchmark.suite].whole),
-        "refused": SUITES[run.benchmark.suite].refused,
+        "private_folder": SUITES[run.benchmark.suite].private_folder and not run.inputs,
+        "whole": _tokens([*SUITES[run.benchmark.suite].whole, *run.benchmark.whole]),
+        "refused": SUITES[run.benchmark.suite].refused or run.benchmark.refused,
         "hosts": _tokens(named_hosts(job)),
         "exported": _tokens(prefix_environment(system) | environment(job)),
         **_placement(run),
     }
+
+
+def _input(each: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
+    content = base64.encodebytes(each.content).decode() if inline else ""
+    file = each.kept(campaign_folder)
+    return {"name": each.name, "file": file, "sha256": each.sha256, "content": ShellText(content)}
 
 
 def minutes(time_limit: int) -> int:

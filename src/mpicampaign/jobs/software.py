@@ -51,7 +51,7 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     sources = SUITES[benchmark.suite].sources
     for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            return Program(str(candidate), sha256=_sha256(candidate))
+            return Program(str(candidate.absolute()), sha256=_sha256(candidate))
     return Program(name, not_available=_absence(kind, location, name, sources))
 
 
@@ -191,9 +191,3 @@ def compiler_wrapper(system: System) -> Path | None:
 def _wrapper(name: str, path: str | None) -> Path | None:
     found = shutil.which(name, path=path)
     return Path(found).resolve() if found else None
-
-
-def physical_cores() -> int:
-    """Physical cores of this machine; hyper-threads count once."""
-    cpus = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list")
-    return len({path.read_text() for path in cpus}) or (os.cpu_count() or 1)

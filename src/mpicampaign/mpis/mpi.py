@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 class Launch(NamedTuple):
     """What a launcher has to start.
 
-    ``options`` and ``environment``: those of the library and the placement. ``hosts``: only where no
-    scheduler passes them to the launcher.
+    ``options`` and ``environment``: those of the library and the placement. ``further``: options of the
+    campaign file, which follow. ``hosts``: only where no scheduler passes them to the launcher.
     """
 
     command: str
     nodes: int
     ranks_per_node: int
     options: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     scheduler: str = "none"

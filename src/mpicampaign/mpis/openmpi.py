@@ -18,12 +18,14 @@ _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 
 
 def _tokens(launch: Launch) -> list[str]:
-    place = ["--host", launch.host_slots] if launch.hosts else []
+    mapped = "--map-by" in launch.further  # the campaign file maps the ranks itself
+    place = ["--host", launch.host_list if mapped else launch.host_slots] if launch.hosts else []
     prefix = ["--prefix", launch.prefix] if launch.hosts and launch.prefix else []
     # Open MPI exports its own OMPI_MCA_ variables to remote ranks, others only with -x.
     names = [name for name in launch.environment if not name.startswith("OMPI_MCA_")]
     exported = [token for name in names for token in ("-x", name)]
-    counts = ["-np", str(launch.ranks), "--map-by", f"ppr:{launch.ranks_per_node}:node"]
+    counts = ["-np", str(launch.ranks)]
+    counts += [] if mapped else ["--map-by", f"ppr:{launch.ranks_per_node}:node"]
     return [launch.command, *counts, *prefix, *place, *launch.options, *exported]
 
 

@@ -10,6 +10,7 @@ from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
+from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines
 from mpicampaign.show.names import long_legend, note_lines, placement_name, row_name
 from mpicampaign.show.numbers import bounds, quantity, size_range
@@ -60,7 +61,7 @@ def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> li
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     if brief:
         return [*nodes, meaning, *left_out, *_statements(comparison, unit)]
-    return [*nodes, *left_out, meaning]
+    return [*nodes, *gather_nodes(comparison, unit), *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:

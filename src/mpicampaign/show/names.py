@@ -24,11 +24,14 @@ _REASONS = 3  # that are named
 
 
 def placement_name(table: Table, row: Row) -> str:
-    """The placement; with the number of ranks where the table has several; marked where disturbed."""
+    """The placement; with the ranks where the table has several numbers, and the BLAS library."""
     several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
     ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
     disturbed = ", disturbed" if row.disturbed else ""
-    return f"{visible(row.case.placement)}{ranks}{disturbed}"
+    blas = f", {visible(row.blas)}" if row.blas else ""
+    detail = f", {visible(row.detail)}" if row.detail else ""
+    at_most = ", at most" if row.at_most else ""
+    return f"{visible(row.case.placement)}{ranks}{detail}{blas}{disturbed}{at_most}"
 
 
 def row_name(comparison: Comparison, table: Table, row: Row) -> str:

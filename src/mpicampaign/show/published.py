@@ -12,27 +12,41 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import PublishedRow, Table
 
+_MOST_LINES = 12  # of a metric in the terminal
+
 
 def published_mark(row: PublishedRow) -> str:
     """How the row is marked: ``published, stfc-2017``."""
     return f"published, {row.reference}"
 
 
-def _statistic(row: PublishedRow) -> str:
+def statistic_of(row: PublishedRow) -> str:
     """``mean of 5``."""
     return row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
 
 
 def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[list[str]]:
-    """Lines for the terminal's table: published values stand in the column of the mean."""
-    lines = []
-    for row in table.published:
-        for metric in metrics:
-            if metric in row.values:
-                value = metric.dimension.number(row.values[metric], unit)
-                names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n), "", ""]
-                lines.append([*names, value, "", "", visible(published_mark(row))])
-    return lines
+    """Lines for the terminal's table: published values stand in the column of the mean.
+
+    Many of a metric are one line with their range: the report has each.
+    """
+    return [line for metric in metrics for line in _of_metric(table, metric, unit)]
+
+
+def _of_metric(table: Table, metric: Metric, unit: str) -> list[list[str]]:
+    rows = [row for row in table.published if metric in row.values]
+    if len(rows) > _MOST_LINES:
+        values = [row.values[metric] for row in rows]
+        low, high = (metric.dimension.number(value, unit) for value in (min(values), max(values)))
+        marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
+        return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
+    return [_line(row, metric, unit) for row in rows]
+
+
+def _line(row: PublishedRow, metric: Metric, unit: str) -> list[str]:
+    names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
+    value = metric.dimension.number(row.values[metric], unit)
+    return [*names, "", "", value, "", "", visible(published_mark(row))]
 
 
 def published_grid(table: Table, unit: str) -> tuple[list[str], list[list[str]]]:
@@ -44,7 +58,7 @@ def published_grid(table: Table, unit: str) -> tuple[list[str], list[list[str]]]
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
         cells = ["" if value is None else what.number(value, unit) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append([name, f"{published_mark(row)}: {_statistic(row)}", *cells])
+        lines.append([name, f"{published_mark(row)}: {statistic_of(row)}", *cells])
     return ["host group, placement", "statistic", *heads], lines
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import (
     ABOVE,
+    AT_MOST,
     EARLIER,
     ELSEWHERE,
     GIVEN_UP,
@@ -13,6 +14,7 @@ from mpicampaign.compare.findings import (
     NO_BOUND,
     NO_LARGE_SIZE,
     NOT_AT_SIZE,
+    NOT_COMPARABLE,
     NOT_CONVERGED,
     NOT_IN_CAMPAIGN,
     NOT_MONOTONIC,
@@ -70,6 +72,8 @@ KIND_NAMES = {
     OUTLIER: "outlier",
     NOT_MONOTONIC: "not monotonic",
     ABOVE: "above the line rate",
+    NOT_COMPARABLE: "no balance",
+    AT_MOST: "at most",
     NOT_IN_CAMPAIGN: "not in this campaign",
     NO_LARGE_SIZE: "no size from 1 MiB on",
     NO_BOUND: "no bound known",

@@ -6,6 +6,8 @@ functions of text. A truncated, empty or garbled output raises `OutputError`, ne
 
 from __future__ import annotations
 
+import json
+
 from mpicampaign.errors import did_you_mean
 from mpicampaign.suites.detection import (
     above_banner,
@@ -15,6 +17,7 @@ from mpicampaign.suites.detection import (
     program_of,
     suite_of,
 )
+from mpicampaign.suites.parts import Part, parts
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.room import SUITES, benchmarks, is_baseline, printed_resolution, sends
 
@@ -22,11 +25,13 @@ __all__ = [
     "SUITES",
     "OutputError",
     "ParsedOutput",
+    "Part",
     "above_banner",
     "benchmarks",
     "detect_suite",
     "is_baseline",
     "parse",
+    "parts",
     "prefix_of",
     "printed_resolution",
     "program_names",
@@ -36,8 +41,10 @@ __all__ = [
 ]
 
 
-def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutput:
+def parse(suite: str, text: str, expected_max: int | None = None, declared: str = "") -> ParsedOutput:
     """Read the output of one program of a suite.
+
+    ``declared``: what the run declares, as JSON; programs of one's own are read by it.
 
     ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
     line, only this shows a cut between two lines; for others it is one more check.
@@ -50,7 +57,8 @@ def parse(suite: str, text: str, expected_max: int | None = None) -> ParsedOutpu
     found = SUITES.get(suite)
     if found is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
-    parsed = found.parse(text)
+    by_declaration = found.parse_declared if declared else None
+    parsed = by_declaration(text, json.loads(declared)) if by_declaration else found.parse(text)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.suites.reading import OutputError, line_at
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.room import SUITES
 
 if TYPE_CHECKING:
@@ -16,6 +16,30 @@ if TYPE_CHECKING:
 
 
 _PREFIX = re.compile(r"[^\n]{0,60}[0-9][^\n]{0,60}")  # a rank or a time
+_LONGEST, _FARTHEST = 400, 200  # characters of a line that announces, and before its needle
+
+
+class Announced(NamedTuple):
+    """A line with which a program announced its output: where it begins, and the program's suite."""
+
+    position: int
+    suite: Suite
+
+
+def announced(text: str) -> list[Announced]:
+    """The lines that announce outputs, in their order; none that another output holds as its part."""
+    lines = (Announced(start, suite) for suite in SUITES.values() for start in _banners(text, suite.banner))
+    found = []
+    ends: dict[str, int] = {}  # of the last output that holds outputs of a suite
+    for line in sorted(lines, key=lambda line: line.position):
+        if line.position < ends.get(line.suite.name, 0):
+            continue
+        found.append(line)
+        for held in line.suite.holds:
+            if ends.get(held, 0) <= line.position:  # else that end is this one's, too
+                end = text.find(line.suite.end, line.position)
+                ends[held] = len(text) if end < 0 else end
+    return found
 
 
 def detect_suite(text: str) -> str | None:
@@ -28,12 +52,14 @@ def detect_suite(text: str) -> str | None:
     OutputError
         when programs of different suites printed into it; with the lines of their banners.
     """
-    found = {suite.name: line for suite in SUITES.values() if (line := _first_line(text, suite))}
-    if len(found) > 1:
-        in_order = sorted(found.items(), key=lambda item: item[1])
-        where = " and ".join(f"of {suite} (line {line})" for suite, line in in_order)
+    first: dict[str, int] = {}
+    for position, suite in announced(text):
+        first.setdefault(suite.name, position)
+    if len(first) > 1:
+        lines = {suite: text.count("\n", 0, position) + 1 for suite, position in first.items()}
+        where = " and ".join(f"of {suite} (line {line})" for suite, line in lines.items())
         raise OutputError(f"outputs {where} in one file")
-    return next(iter(found), None)
+    return next(iter(first), None)
 
 
 def above_banner(text: str) -> str:
@@ -45,11 +71,10 @@ def above_banner(text: str) -> str:
 def prefix_of(text: str) -> str:
     """What a launcher or a clock put before a line that announces a suite; empty where nothing is."""
     for banner in (suite.banner for suite in SUITES.values()):
-        position = text.find(banner.needle)
-        line, _ = line_at(text, text.rfind("\n", 0, position) + 1) if position >= 0 else ("", 0)
-        found = banner.line.search(line[:400])
-        if found and _PREFIX.fullmatch(line[: found.start()]):
-            return line[: found.start()]
+        for _, line in _lines_with(text, banner.needle):
+            found = banner.line.search(line)
+            if found and _PREFIX.fullmatch(line[: found.start()]):
+                return line[: found.start()]
     return ""
 
 
@@ -75,28 +100,19 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?:^|/)({program_names()})$")
 
 
-def _first_line(text: str, suite: Suite) -> int | None:
-    """The number of the first line that announces the suite, and not as a part of another one."""
-    holders = [other for other in SUITES.values() if suite.name in other.holds]
-    for position in _banners(text, suite.banner):
-        if not any(_inside(text, position, holder) for holder in holders):
-            return text.count("\n", 0, position) + 1
-    return None
-
-
-def _inside(text: str, position: int, holder: Suite) -> bool:
-    """Whether the position is inside the output of a suite that runs others as its parts."""
-    starts = [start for start in _banners(text, holder.banner) if start < position]
-    return bool(starts) and text.find(holder.end, starts[-1], position) < 0
-
-
 def _banners(text: str, banner: Banner) -> Iterator[int]:
     """The positions of the lines that announce a suite."""
-    position = text.find(banner.needle)
+    for start, line in _lines_with(text, banner.needle):
+        if 0 <= line.find(banner.needle) < _FARTHEST and banner.line.match(line):
+            yield start
+
+
+def _lines_with(text: str, needle: str) -> Iterator[tuple[int, str]]:
+    """The lines that hold a needle, each with its position, cut to the length that a banner may have."""
+    position = text.find(needle)
     while position >= 0:
         start = text.rfind("\n", 0, position) + 1
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
-        if position - start < 200 and banner.line.match(text[start : min(end, start + 400)]):
-            yield start
-        position = text.find(banner.needle, end)
+        yield start, text[start : min(end, start + _LONGEST)]
+        position = text.find(needle, end)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
+    from mpicampaign.suites.request import Refusal, Request
 
 
 class Banner(NamedTuple):
@@ -128,13 +129,27 @@ class Suite:
     closing_line : whether its outputs prove that they are whole
     ends_early : whether an output that ends at a smaller message than others may still hold metrics
     holds : suites whose banners stand inside its outputs, up to the line ``end``
+    end : how the line begins that closes an output; without it nothing shows where another one may begin
     sources : how to get its programs
+    parameters : what ``parameters`` of a benchmark may hold, by name, with its meaning
+    refuses : why a request would fail; the campaign is refused
+    warns : what a request may suffer from; shown with the plan
+    lacks : why a request cannot be run where it would be placed; its case is not available
+    inputs : files that the program reads from its folder, by name; the campaign's own files take precedence
+    parse_declared : reads an output by what its run declares; where that is needed, ``parse`` refuses
+    declares : keys of a benchmark in a campaign file that only such suites have
+    needs : those of them that must be given
+    private_folder : whether its programs start in a folder of their own, even without input files
+    result_file : the file that the program writes its results to, there
     benchmarks : built in, as in a campaign file, by name
     sends : who sends to whom, by the names of its series
     metrics : its own, by column, in the order in which they are shown. The columns that
         `mpicampaign.records.Series` gives a meaning are metrics without being named here
     latencies : pattern of the names of its series whose time is a latency, ranked from the smallest size on
     published : published benchmarks of the same definition, by the names of its series
+    peak : column of a rate per process, and column of its fraction of the peak of a core
+    published_plain : those of them whose publications give no parameters, such as the order of a matrix
+    gathers : what readers call its gathers of equal blocks, by the names of their series
     options : keys of an output's metadata that must be alike in all repeats of a case
     given_up : what the metadata has under ``not_measured`` where time or memory did not allow a size
     resolution : the step between neighbouring printed values of a column (SI); none: all digits are printed
@@ -159,11 +174,24 @@ class Suite:
     holds: tuple[str, ...] = ()
     end: str = ""
     sources: Sources = Sources()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    refuses: Callable[[Request], Iterable[Refusal]] = lambda request: ()
+    warns: Callable[[Request], Iterable[str]] = lambda request: ()
+    lacks: Callable[[Request], str] = lambda request: ""
+    inputs: Callable[[Request], Mapping[str, str]] = lambda request: {}
+    parse_declared: Callable[[str, Mapping[str, Any]], ParsedOutput] | None = None
+    declares: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    private_folder: bool = False
+    result_file: str = ""
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sends: Mapping[str, Sends] = field(default_factory=dict)
     metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
     latencies: str = ""
     published: Mapping[str, str] = field(default_factory=dict)
+    peak: tuple[str, str] | None = None
+    published_plain: tuple[str, ...] = ()
+    gathers: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     given_up: tuple[str, ...] = ()
     resolution: Mapping[str, float] = field(default_factory=dict)

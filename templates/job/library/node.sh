@@ -27,6 +27,7 @@ record_system() {
     while IFS=: read -r key value; do
         case $key in
             "model name"*) record "node $HOSTNAME cpu_model=${value# }" ;;
+            microcode*) record "node $HOSTNAME microcode=${value# }" ;;
             "cpu MHz"*) record "node $HOSTNAME frequency_mhz=${value# }" && break ;;
         esac
     done </proc/cpuinfo

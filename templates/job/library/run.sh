@@ -6,7 +6,7 @@
 # A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
-hosts=() exported=() further_settings='' refused='' version_option=''
+hosts=() exported=() further_settings='' refused='' version_option='' result_file=''
 export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
 read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
 
@@ -79,7 +79,7 @@ finish() { # STATUS
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     rm -f "$attempt/reserve"
     cat "$attempt"/ranks/* >&3 2>/dev/null
-    rm -rf "$attempt/ranks" "$rank"
+    rm -rf "$attempt/ranks" "$attempt/work" "$rank"
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
     done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
@@ -139,6 +139,20 @@ find_module() {
     done
 }
 
+# An input file: the program starts in the folder that holds its inputs, which no other run sees.
+stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
+    local staged=$attempt/work/$1
+    mkdir -p "$attempt/work" || exit 73
+    if [ -n "${3-}" ]; then cat -- "$3"; else base64 -d; fi >"$staged" || fail 66 "cannot stage the input file $1"
+    [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 is not the one that was declared"
+    record "job input.$1=$2"
+}
+# Some programs write their results to a file, not to their output.
+append_results() {
+    [ -n "$result_file" ] || return 0
+    cat "$attempt/work/$result_file" >>"$attempt/output.txt" 2>>"$attempt/stderr.txt"
+}
+
 # The run itself. Arguments before "$rank" launch the ranks; after it come the program and its arguments.
 measure() {
     local launch=() began status pattern refusal said missing
@@ -161,6 +175,7 @@ measure() {
     record_version
     record_node before
 
+    [ ! -d "$attempt/work" ] || cd "$attempt/work" || exit 73
     began=$SECONDS
     timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
         >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
@@ -171,6 +186,7 @@ measure() {
     look_at_hosts after
     [ "$status" -eq 0 ] || end_ranks
     launched=
+    append_results
 
     # Success is an exit status of 0 and a complete output. A launcher that timeout had to kill leaves 137.
     [ "$status" -ne 137 ] || [ "$((SECONDS - began))" -lt "$time_limit" ] || status=124
@@ -178,7 +194,9 @@ measure() {
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
     for pattern in "${whole[@]}"; do
         said="the benchmark ended with exit status 0 but its output is not complete: no line matches $pattern"
-        grep -Eq -e "$pattern" "$attempt/output.txt" || fail 65 "$said"
+        grep -Eq -e "$pattern" "$attempt/output.txt" && continue
+        missing=$(grep -am 1 '^#@not_available=' "$attempt/output.txt") && give_up "memory: ${missing#*=}"
+        fail 65 "$said"
     done
     if [ -n "$refused" ] && refusal=$(grep -Em 1 -e "$refused" "$attempt/output.txt"); then
         fail 65 "the benchmark did not do what was requested: $refusal"
@@ -188,7 +206,7 @@ measure() {
 }
 # A run that this machine cannot do is neither a failure nor a result with values.
 give_up() { # KIND: WHY
-    record "job not_available_kind=${1%%: *}" # cores, network or program
+    record "job not_available_kind=${1%%: *}" # cores, network, program or memory
     record "job not_available=${1#*: }"
     : >"$attempt/output.txt"
     printf 'not available: %s\n' "${1#*: }"

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.metrics import curve
 from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
 from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale, scale_for
 from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
 from mpicampaign.show.numbers import quantity, size_range
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.medians import median
+from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
 def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     """Every repeat over message size, a panel for each placement, host groups by their look.
 
+    Of more host groups than there are colours, a panel for each placement and system.
     Not for a single host group whose repeats agree: the panels by host group show the same.
     """
     column = column_of(table)
@@ -81,8 +84,8 @@ def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     several = len({scene.place(row) for row in rows}) > 1
     if not rows or not (several or any(row.has_modes for row in rows)):
         return None
-    members = grouped(rows, lambda row: scene.label(table, row))
-    curves = {label: [_of_host_group(scene, table, row) for row in of] for label, of in members.items()}
+    panels_of = dict(_panels(scene, table, rows))
+    curves = {title: _of_host_groups(scene, table, members) for title, members in panels_of.items()}
     across = size_axis([each for of_panel in curves.values() for each in of_panel])
     panels = tuple(
         CurvePanel(label, up, tuple(of_panel))
@@ -98,10 +101,30 @@ def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     return CurveChart(title, caption, alt, across, panels, own_scales=True, each_repeat=True)
 
 
-def _of_host_group(scene: Scene, table: Table, row: Row) -> Curve:
-    place = scene.place(row)
-    look = scene.looks[HOST_GROUP][place]
-    return curve_of(row, column_of(table), look, scene.name(table, row), place)
+def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of each panel with its title: no more host groups than there are colours."""
+    most = len(COLOURS)
+    for label, members in grouped(rows, lambda row: scene.label(table, row)).items():
+        if len(members) <= most:
+            yield label, members
+            continue
+        for system, of_system in grouped(members, lambda row: visible(row.case.system)).items():
+            title = f"{label}, {system}" if len(scene.comparison.systems) > 1 else label
+            parts = [of_system[start : start + most] for start in range(0, len(of_system), most)]
+            for number, part in enumerate(parts, 1):
+                yield title + (f", {number} of {len(parts)}" if len(parts) > 1 else ""), part
+
+
+def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[Curve]:
+    """Curves named by host group; with the system where those of several lie in one panel."""
+    several = len({row.case.system for row in rows}) > 1
+    curves = []
+    for row in rows:
+        place = scene.place(row)
+        label = place if several else visible(row.case.host_group)
+        look = scene.looks[HOST_GROUP][place]
+        curves.append(curve_of(row, column_of(table), look, scene.name(table, row), label))
+    return curves
 
 
 def _points(row: Row, column: str) -> Iterator[float]:

@@ -18,6 +18,7 @@ from mpicampaign.show.charts.curves import (
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurveChart, CurvePanel
 from mpicampaign.show.charts.scene import SERIES, left_out
+from mpicampaign.show.charts.trees import without_twins
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def kernels(scene: Scene) -> Iterator[CurveChart]:
 def _kernel(
     scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Table, Row]]
 ) -> CurveChart | None:
-    counted = [pair for pair in members if pair[1].counted]
+    counted = without_twins(pair for pair in members if pair[1].counted)
     panels = grouped(counted, lambda pair: scene.label(*pair))
     curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
     drawn = [each for of_panel in curves.values() for each in of_panel]
@@ -67,7 +68,7 @@ def _curves(scene: Scene, table: Table, row: Row) -> Iterator[Curve]:
     useful, wire = (replace(look, line=line) for line in LINES[:2])
     if table.is_baseline:
         yield curve_of(row, USEFUL, look, name, label)
-    elif not (table.useful and table.useful.wire):
+    elif not (table.useful and table.useful.wire) or row.ranks == 2:  # one message: both are the same
         yield curve_of(row, USEFUL, useful, name, label)
     else:
         yield curve_of(row, USEFUL, useful, name, f"{label}, useful")

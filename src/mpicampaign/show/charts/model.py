@@ -95,6 +95,7 @@ class CurveChart:
 
     ``own_scales``: whether each panel has its own. ``each_repeat``: whether the repeats are what is shown,
     without medians. ``keyed``: whether a key below the panels names the curves, instead of their ends.
+    ``ticks``: numbers of cores that the axis across names, where it does not show sizes.
     """
 
     title: str
@@ -105,6 +106,7 @@ class CurveChart:
     own_scales: bool = False
     each_repeat: bool = False
     keyed: bool = False
+    ticks: tuple[int, ...] = ()
 
 
 # A line for each row
@@ -119,20 +121,27 @@ class Dot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DotCell:
-    """One metric of one row, and the text beside it or in its place."""
+    """One metric of one row, published values of the same, and the text beside them or in their place."""
 
     dots: tuple[Dot, ...]
     summary: Summary | None
     text: str
+    published: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row's names and look; one without any metric has no look."""
+    """A row's names and look; one without any metric has no look. ``system``: empty where there is one."""
 
     host_group: str
     label: str
     look: Look | None
+    system: str = ""
+
+    @property
+    def place(self) -> str:
+        """The host group; with its system where there are several."""
+        return f"{self.system}/{self.host_group}" if self.system else self.host_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +155,17 @@ class DotColumn:
 
 @dataclass(frozen=True, slots=True)
 class DotChart:
-    """A line for each row and a column for each metric."""
+    """Rows and metrics: a line for each row and a column for each metric; of many host groups the reverse.
+
+    ``upright``: host groups side by side, a panel for each system, metrics below each other.
+    """
 
     title: str
     caption: str
     alt: str
     rows: tuple[DotRow, ...]
     columns: tuple[DotColumn, ...]
+    upright: bool = False
 
 
 # Host groups × placements
@@ -180,4 +193,155 @@ class HeatMap:
     key: str
 
 
-Chart = CurveChart | DotChart | HeatMap
+# Pairs of ranks
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMap:
+    """One metric of all ordered pairs of ranks.
+
+    ``ranks``: those of one node, socket and NUMA node beside each other. ``fields``: from each (down) to each
+    (across), None where nothing was measured. ``classes``: the latency class of each field, where known.
+    ``edges``: which part of the machine ends before a rank, by its place: 1 NUMA node, 2 socket, 3 node.
+    """
+
+    title: str
+    caption: str
+    alt: str
+    unit: str
+    ranks: tuple[int, ...]
+    fields: tuple[tuple[Field | None, ...], ...]
+    classes: tuple[tuple[int | None, ...], ...]
+    edges: Mapping[int, int]
+    best: str
+    worst: str
+
+
+# Levels of trees
+
+
+class Level(NamedTuple):
+    """What a level takes (s)."""
+
+    number: int
+    receive: float
+    merge: float
+
+
+@dataclass(frozen=True, slots=True)
+class LevelChart:
+    """A bar for each level of each tree, receiving and merging behind each other."""
+
+    title: str
+    caption: str
+    alt: str
+    across: Axis
+    trees: tuple[tuple[str, tuple[Level, ...]], ...]
+
+
+# Results of several systems beside each other
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One result. ``name``: in full; ``label``: short. One without a look is published.
+
+    ``platform``: a number that results of one platform for several numbers of processes have in common.
+    """
+
+    name: str
+    label: str
+    look: Look | None
+    platform: int
+
+
+class ScatterPoint(NamedTuple):
+    """Where a member lies: the medians, and their intervals where there are repeats."""
+
+    x: Summary
+    y: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPanel:
+    """A point for each member."""
+
+    title: str
+    across: Axis
+    up: Axis
+    points: tuple[ScatterPoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterChart:
+    """Panels with the same members, two side by side; ``key``: what the marks mean."""
+
+    title: str
+    caption: str
+    alt: str
+    members: tuple[Member, ...]
+    panels: tuple[ScatterPanel, ...]
+    key: str
+
+
+class BarSeries(NamedTuple):
+    """Bars of one colour in a column: one for each member, ``None`` where it has no value."""
+
+    name: str
+    colour: str
+    bars: tuple[Summary | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarColumn:
+    """Bars along one axis."""
+
+    title: str
+    across: Axis
+    series: tuple[BarSeries, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """A line for each member and several columns of bars; ``key``: what the marks mean."""
+
+    title: str
+    caption: str
+    alt: str
+    members: tuple[Member, ...]
+    columns: tuple[BarColumn, ...]
+    key: str
+
+
+# Over time
+
+
+class TimeMark(NamedTuple):
+    """A change: the number of the first point after it, and what is said of it."""
+
+    first: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimePanel:
+    """One metric of one case: its values from tick to tick, and the changes in them."""
+
+    title: str
+    up: Axis
+    values: tuple[float, ...]
+    marks: tuple[TimeMark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeChart:
+    """Panels below each other, each with a point for each tick; ``days``: of first and last ticks."""
+
+    title: str
+    caption: str
+    alt: str
+    panels: tuple[TimePanel, ...]
+    days: tuple[tuple[str, str], ...]
+
+
+Chart = CurveChart | DotChart | HeatMap | CoreMap | LevelChart | ScatterChart | BarChart | TimeChart

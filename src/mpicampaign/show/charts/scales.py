@@ -31,18 +31,21 @@ class Scale:
         """Whether the value is on the scale: zero is not on a logarithmic one."""
         return value > 0 or not self.logarithmic
 
-    def ticks(self) -> list[float]:
-        """Round values: powers of ten, with 2 and 5 between them where there are few."""
+    def ticks(self, most: int = _TICKS + 2) -> list[float]:
+        """Round values: powers of ten, with 2 and 5 between them where there are few.
+
+        ``most``: how many there is room for; a linear scale may have one more.
+        """
         if not self.logarithmic:
-            return _round_steps(self.low, self.high)
+            return _round_steps(self.low, self.high, min(most, _TICKS))
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         factors: tuple[float, ...]
         for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
             found = [f * 10.0**power for power in powers for f in factors]
             found = [tick for tick in found if self.low <= tick <= self.high]
             if len(found) >= 3:
-                return found[:: -(-len(found) // (_TICKS + 2))]
-        return _round_steps(self.low, self.high)
+                return found[:: -(-len(found) // min(most, _TICKS + 2))]
+        return _round_steps(self.low, self.high, min(most, _TICKS))
 
 
 def scale_for(values: Iterable[float], logarithmic: bool | None = None) -> Scale | None:
@@ -75,8 +78,8 @@ def plain(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.6g}"
 
 
-def _round_steps(low: float, high: float) -> list[float]:
-    raw = (high - low) / _TICKS
+def _round_steps(low: float, high: float, most: int) -> list[float]:
+    raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -9,6 +9,7 @@ from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
 from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
+from mpicampaign.show.charts.trees import label_of_all
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.dimension import Dimension
 
-_LONGEST = 200  # characters of a name in captions
+LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
 
 # What distinguishes curves; the first in which they differ gives the colour.
@@ -45,11 +46,17 @@ class Scene:
         pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
         named = [self.facets(table, row) for table, row in pairs]
         self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
+        published = (visible(row.placement) for table in self.comparison.tables for row in table.published)
+        self.looks[PLACEMENT] = looks([*self.looks[PLACEMENT], *published])
         kernels = {table.suite for table in self.comparison.tables if table.useful}
         kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite not in kernels)
         labels = [visible(table.label) for table in kernels_first if not table.is_baseline]
         baselines = [visible(table.label) for table in kernels_first if table.is_baseline]
         self.looks[SERIES] = {**looks(labels), **dict.fromkeys(baselines, _OF_BASELINE)}
+        for table in kernels_first:  # a curve for all trees looks like that of the first
+            self.looks[SERIES].setdefault(
+                visible(label_of_all(table)), self.looks[SERIES][visible(table.label)]
+            )
 
     def facets(self, table: Table, row: Row) -> dict[str, str]:
         """The row's value of each facet."""
@@ -87,7 +94,7 @@ class Scene:
 
     def name(self, table: Table, row: Row) -> str:
         """Host group and placement."""
-        return f"{clip(self.place(row), _LONGEST)} {clip(self.label(table, row), _LONGEST)}"
+        return f"{clip(self.place(row), LONGEST)} {clip(self.label(table, row), LONGEST)}"
 
     def unit_of(self, dimension: Dimension) -> Unit:
         """The unit of a dimension on all axes, as tables write it; a count has no name."""

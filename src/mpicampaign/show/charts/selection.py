@@ -23,6 +23,7 @@ from mpicampaign.show.charts.curves import (
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
+from mpicampaign.show.charts.trees import without_twins
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -101,14 +102,14 @@ def _columns(tables: Sequence[Table]) -> list[str]:
 
 
 def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
-    """The rows with the column at two sizes or more; the baseline has no wire bandwidth."""
-    return [
+    """The rows with the column at two sizes or more; not wire bandwidth where it is the useful one."""
+    return without_twins(
         (table, row)
         for table in tables
         for row in table.rows
-        if not (column == WIRE and table.is_baseline)
+        if not (column == WIRE and (table.is_baseline or row.ranks == 2))
         and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
-    ]
+    )
 
 
 def _chart(

@@ -31,21 +31,17 @@ class End(NamedTuple):
 
 
 class Panel:
-    """A part of a page with an axis along its lower side and, where ``up`` is given, along its left side."""
+    """A part of a page with an axis along its lower side, its left side, or both."""
 
-    def __init__(self, page: Page, place: Place, across: Axis, up: Axis | None = None) -> None:
+    def __init__(self, page: Page, place: Place, across: Axis | None, up: Axis | None = None) -> None:
         self.page = page
         self.place = place
-        self.across = across
+        self.across = across or _NONE
         self.up = up or _NONE
 
     def x(self, value: float) -> float:
         """The place on the page of a value along the lower side."""
         return self.place.left + self.across.at(value) * self.place.width
-
-    def x_from_edge(self, value: float) -> float:
-        """The same; the left edge for a value that has no place."""
-        return self.x(value) if self.across.shows(value) else self.place.left
 
     def points(self, pairs: Iterable[Point]) -> list[Point]:
         """The places of those pairs of values that the axes can show."""
@@ -64,11 +60,11 @@ class Panel:
             self.page.marks(single, "stroke", colour, 7)
         return [points[-1] for points in shown]
 
-    def frame(self, title: str = "") -> None:
-        """The two axes' lines and a title above."""
+    def frame(self, title: str = "", room: float = 0.5) -> None:
+        """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""
         corner, p = (self.place.left, self.place.bottom), self.place
         self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
-        text = fitting(title, p.width + 0.5, 9)
+        text = fitting(title, p.width + room, 9)
         self.page.text(p.left, p.top + 0.11, text, size=9)
 
     def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
@@ -79,6 +75,11 @@ class Panel:
         for x, (_, text) in zip(places, ticks, strict=True):
             if named:
                 self.page.text(x, p.bottom - 0.06, text, size=_LABEL, align="center", upright="top")
+
+    def value_ticks(self, room: float = 0.3) -> None:
+        """Grid lines from the lower side at round values, ``room`` inches for each name."""
+        ticks = self.across.scale.ticks(max(2, int(self.place.width / room)))
+        self.across_ticks([(tick, plain(tick)) for tick in ticks])
 
     def up_ticks(self, named: bool = True) -> None:
         """Grid lines from the left side, with their names beside."""
@@ -118,7 +119,13 @@ class PanelGrid(NamedTuple):
 
 
 def panel_grid(
-    count: int, across: int, panel_height: float, room: float, own_scales: bool = False, below: float = 0.0
+    count: int,
+    across: int,
+    panel_height: float,
+    room: float,
+    own_scales: bool = False,
+    below: float = 0.0,
+    between: float = 0.34,
 ) -> PanelGrid:
     """Places for so many panels.
 
@@ -128,16 +135,17 @@ def panel_grid(
     room : for names at the right of each (inches)
     own_scales : whether each has its own scale at the left, named there
     below : what else stands at the foot of the page (inches)
+    between : a panel and the one above it, for its title and the other's ticks (inches)
     """
     down = -(-count // across)
-    left, gap_up, foot = 0.72, 0.34, 0.5 + below
+    left, above, foot = 0.72, 0.34, 0.5 + below
     inner = 0.5 if own_scales else 0.06
     width = (WIDTH - left - 0.05 - (across - 1) * inner) / across - room
-    height = foot + down * (panel_height + gap_up) + (0.16 if count % across else 0.0)
+    height = foot + above + down * (panel_height + between) - between + (0.16 if count % across else 0.0)
     places = []
     for index in range(count):
         x = left + (index % across) * (width + room + inner)
-        top = height - gap_up - (index // across) * (panel_height + gap_up)
+        top = height - above - (index // across) * (panel_height + between)
         places.append(Place(x, top - panel_height, width, panel_height))
     return PanelGrid(height, across, tuple(places))
 
@@ -148,7 +156,8 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
     for index, (part, place) in enumerate(zip(chart.panels, grid.places, strict=True)):
         panel = Panel(page, place, chart.across, part.up)
         scale, most = chart.across.scale, max(4, int(place.width / 0.55))
-        panel.across_ticks(size_ticks(scale.low, scale.high, most), named=grid.lowest(index))
+        ticks = [(float(tick), str(tick)) for tick in chart.ticks[:: max(1, -(-len(chart.ticks) // most))]]
+        panel.across_ticks(ticks or size_ticks(scale.low, scale.high, most), named=grid.lowest(index))
         panel.up_ticks(named=chart.own_scales or grid.first(index))
         panel.frame(part.title)
         if grid.lowest(index):

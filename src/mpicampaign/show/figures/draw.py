@@ -14,12 +14,26 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.every import every_chart
-from mpicampaign.show.charts.model import CurveChart, DotChart
+from mpicampaign.show.charts.model import (
+    BarChart,
+    CoreMap,
+    CurveChart,
+    DotChart,
+    HeatMap,
+    LevelChart,
+    ScatterChart,
+    TimeChart,
+)
 from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.figures.bars import draw_bars
+from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.heat_map import draw_heat_map
+from mpicampaign.show.figures.history import draw_history
+from mpicampaign.show.figures.levels import draw_levels
 from mpicampaign.show.figures.page import FORMATS, STYLE, Page
+from mpicampaign.show.figures.scatter import draw_scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +95,29 @@ def plain_style() -> Iterator[None]:
 
 def page_of(chart: Chart) -> Page:
     """The chart on a page."""
-    if isinstance(chart, CurveChart):
-        return draw_curves(chart)
-    return draw_dots(chart) if isinstance(chart, DotChart) else draw_heat_map(chart)
+    match chart:
+        case CurveChart():
+            return draw_curves(chart)
+        case DotChart():
+            return draw_dots(chart)
+        case HeatMap():
+            return draw_heat_map(chart)
+        case CoreMap():
+            return draw_core_map(chart)
+        case LevelChart():
+            return draw_levels(chart)
+        case ScatterChart():
+            return draw_scatter(chart)
+        case BarChart():
+            return draw_bars(chart)
+        case TimeChart():
+            return draw_history(chart)
+
+
+def write_chart(chart: Chart, path: Path) -> None:
+    """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
+    with plain_style():
+        page_of(chart).write_file(path)
 
 
 class _Files:

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 
 if TYPE_CHECKING:
@@ -155,25 +156,47 @@ class Page:
         box.set(zorder=self._next(), edgecolor="white", linewidth=1)
         self._add(box)
 
+    def boxes(self, places: Sequence[Place], colours: Sequence[str]) -> None:
+        """Filled boxes without edges, each of its own colour; those of one colour are one path."""
+        from matplotlib.collections import PathCollection
+        from matplotlib.path import Path as Drawn
+
+        alike = grouped(zip(colours, places, strict=True), lambda pair: pair[0])
+        paths = [
+            Drawn.make_compound_path(*(Drawn(_corners(place), closed=True) for _, place in pairs))
+            for pairs in alike.values()
+        ]
+        boxes = PathCollection(paths, facecolors=list(alike), edgecolors="none", antialiaseds=False)
+        boxes.set(zorder=self._next())
+        self._add(boxes)
+
     def write(self, folder: Path, name: str) -> None:
         """Write ``name`` in each of `FORMATS`: the same bytes whenever the same was drawn."""
+        for ending in FORMATS:
+            self.write_file(folder / f"{name}.{ending}")
+
+    def write_file(self, path: Path) -> None:
+        """Write one file, in the format of its name's ending."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.backends.backend_pdf import FigureCanvasPdf
         from matplotlib.backends.backend_svg import FigureCanvasSVG
 
         # Not savefig, which draws everything a second time before, to lay out what is fixed here.
-        svg = folder / f"{name}.svg"
-        dates: dict[str, Any] = {"Date": None, "Creator": None, "Title": self.title}
-        canvas: Any = FigureCanvasSVG(self._figure)
-        canvas.print_svg(svg, metadata=dates)
-        svg.write_bytes(_PATH.sub(_shortened, svg.read_bytes()))
-        self._figure.set_dpi(_DOTS_PER_INCH)
-        canvas = FigureCanvasAgg(self._figure)
-        canvas.print_png(folder / f"{name}.png", metadata={"Software": None})
-        nothing: dict[str, Any] = {"CreationDate": None, "Producer": None, "Creator": None}
-        pdf = {**nothing, "Title": self.title}
-        canvas = FigureCanvasPdf(self._figure)
-        canvas.print_pdf(folder / f"{name}.pdf", metadata=pdf)
+        canvas: Any
+        match path.suffix:
+            case ".svg":
+                dates: dict[str, Any] = {"Date": None, "Creator": None, "Title": self.title}
+                canvas = FigureCanvasSVG(self._figure)
+                canvas.print_svg(path, metadata=dates)
+                path.write_bytes(_PATH.sub(_shortened, path.read_bytes()))
+            case ".png":
+                self._figure.set_dpi(_DOTS_PER_INCH)
+                canvas = FigureCanvasAgg(self._figure)
+                canvas.print_png(path, metadata={"Software": None})
+            case _:
+                nothing: dict[str, Any] = {"CreationDate": None, "Producer": None, "Creator": None}
+                canvas = FigureCanvasPdf(self._figure)
+                canvas.print_pdf(path, metadata={**nothing, "Title": self.title})
 
     def _add(self, artist: Any) -> None:
         artist.set_transform(self._figure.dpi_scale_trans)  # its places are inches
@@ -183,6 +206,12 @@ class Page:
         """What is drawn later lies above."""
         self._order += 1
         return self._order
+
+
+def _corners(place: Place) -> list[Point]:
+    """The corners of a box, the first one again at the end."""
+    left, bottom, right, top = place.left, place.bottom, place.right, place.top
+    return [(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)]
 
 
 def _shortened(path: re.Match[bytes]) -> bytes:

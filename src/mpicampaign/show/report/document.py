@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.answers import advice, answers, best_host_groups
+from mpicampaign.show.charts.balance import not_drawn
 from mpicampaign.show.document import (
     Box,
     ChartPlace,
@@ -18,6 +19,7 @@ from mpicampaign.show.document import (
     Span,
     Verbatim,
 )
+from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
 from mpicampaign.show.names import condition_text, runs_are
 from mpicampaign.show.numbers import percent
@@ -44,8 +46,12 @@ _LONG_LIST = 3  # tables or charts, above which they are listed
 _BANDS = "repeats in several bands"
 
 
-def header(source: Source, title: str, name: str, beside: Sequence[str]) -> list[PageNode]:
-    """What the page is about, and how its runs ended; ``beside``: on results that have no part in it."""
+def header(source: Source, title: str, name: str, beside: Sequence[str], history: str = "") -> list[PageNode]:
+    """What the page is about, and how its runs ended.
+
+    ``beside``: on results that have no part in it; ``history``: address of the campaign's history.
+    """
+    over_time: tuple[str | Span, ...] = (" · ", Span("history", link=history)) if history else ()
     campaign: tuple[str | Span, ...] = ("Campaign ", Span(name, "strong"), " · ") if name else ()
     times = period(source.records)
     measured = f" · measured {times[0]} to {times[1]}" if times else ""
@@ -54,7 +60,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str]) -> list
         counts += [Span((f"{count} ", state(kind)), link="#runs"), " "]
     return [
         Heading(title, 1),
-        Paragraph((*campaign, how_many(source.records) + measured), "subtitle"),
+        Paragraph((*campaign, how_many(source.records) + measured, *over_time), "subtitle"),
         Paragraph(tuple(counts), "counts"),
         *([Paragraph(condition, "subtitle")] if (condition := condition_text(source.records)) else []),
         *(Paragraph(line, "beside") for line in beside),
@@ -272,6 +278,7 @@ def tables_part(source: Source) -> Part:
     numbered = {f"table-{number}": table for number, table in enumerate(comparison.tables, 1)}
     titles = {anchor: table.title for anchor, table in numbered.items()}
     nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
+    nodes += gather_nodes(comparison, source.view.unit, 3)
     start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
     return Part((*start, *nodes), "tables", "", "Tables")
 
@@ -337,7 +344,10 @@ def figures_part(source: Source, figures: Sequence[tuple[Figure, str | None]]) -
     if linked:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files of the folder that "
         nodes += [Paragraph(text + "this report is in:", "legend"), Items(linked, "list")]
-    return Part((*nodes, *(shown or [Paragraph("There are no figures.")])), "figures", "", "Figures")
+    nodes += shown or [Paragraph("There are no figures.")]
+    missing = not_drawn(source.comparison)
+    nodes += [Paragraph(missing, "legend")] if missing else []
+    return Part(tuple(nodes), "figures", "", "Figures")
 
 
 # All else

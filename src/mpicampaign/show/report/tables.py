@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
+from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
@@ -17,7 +17,7 @@ from mpicampaign.show.numbers import probability, size_range
 from mpicampaign.show.published import published_mark, published_sources
 from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, verdict
 from mpicampaign.show.sentences import absence, kind_name, reason
-from mpicampaign.text import repeats_text
+from mpicampaign.text import repeats_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,14 +156,17 @@ def _row_lines(source: Source, row: Row, layout: _Layout) -> list[tuple[Box, ...
 
 def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
     name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
-    ranks = (Span(f"{row.ranks} ranks", "small"),) if row.ranks is not None else ()
+    ranks = [Span(f"{row.ranks} ranks", "small")] if row.ranks is not None else []
+    ranks += [Span(visible(text), "small") for text in (row.detail, row.blas) if text]
     runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
     if row.disturbed:
         runs.append(Span("disturbed", "small warn"))
+    if row.at_most:
+        runs.append(Span("at most", "small warn"))
     if any(note.kind == MODES for note in row.notes):
         runs.append(Span("several modes", "small warn"))
     return (
-        Box(Span(name, link=source.runs_of(row)), rows=lines, below=ranks),
+        Box(Span(name, link=source.runs_of(row)), rows=lines, below=tuple(ranks)),
         Box(f"{row.counted}/{row.planned}", value=row.counted, role="n", rows=lines, below=tuple(runs)),
     )
 
@@ -175,6 +178,8 @@ def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
     if cell.summary is not None:
         return _number_cell(source, row, cell, cell.summary)
     absent = "not printed"
+    if any(note.kind == NOT_COMPARABLE for note in row.notes):
+        absent = kind_name(NOT_COMPARABLE)
     if metric.bound:
         absent = "no bound known" if cell.bound is None else "no size from 1 MiB on"
     return Box(absent, role="number none")

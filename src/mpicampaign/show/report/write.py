@@ -60,6 +60,7 @@ def write_report(
     beside: Sequence[str] = (),
     unit: str = "MB/s",
     changes: Changes | None = None,
+    history: str = "",
 ) -> None:
     """Write the report.
 
@@ -73,6 +74,7 @@ def write_report(
     beside : lines on results that are there and have no part in the report
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     changes : the earlier series that medians are compared with
+    history : address of the campaign's history, where it has one
     """
     title = campaign_title or campaign_name or "MPI campaign"
     source = Source(
@@ -96,7 +98,7 @@ def write_report(
         return framed(
             title,
             Markup("\n\n").join(texts.values()),
-            header=html(header(source, title, campaign_name, beside)),
+            header=html(header(source, title, campaign_name, beside, history)),
             contents={part.anchor: part.title for part in parts},
             programs=[bokeh_script(), *own] if charts else own[:1],
             curves=curves_data(charts) if charts else None,

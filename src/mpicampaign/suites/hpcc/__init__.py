@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, UPDATE_RATE
+from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, UPDATE_RATE
+from mpicampaign.suites.hpcc import inputs
+from mpicampaign.suites.hpl import problem
 from mpicampaign.suites.rings import RINGS
+from mpicampaign.suites.star_stream import STREAM
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
@@ -19,6 +22,10 @@ PARAMETERS = (
 )
 
 
+_PROBLEM = re.compile(r"^HPL_(N|NB|nprow|npcol)=([0-9]{1,20})\s*$", re.MULTILINE)
+_LONGEST_NUMBER = 10
+
+
 def _parse(text: str) -> ParsedOutput:
     from mpicampaign.suites.hpcc.parser import parse_hpcc
 
@@ -26,7 +33,11 @@ def _parse(text: str) -> ParsedOutput:
 
 
 def _names(text: str, program: str) -> tuple[str, str]:
-    return "HPCC", program
+    """Runs of unlike linear systems are no repeats of one: ``HPCC-N2000-NB80-1x2``."""
+    found = {key: value for key, value in _PROBLEM.findall(text) if len(value) < _LONGEST_NUMBER}
+    if set(found) != {"N", "NB", "nprow", "npcol"}:
+        return "HPCC", program
+    return f"HPCC-N{found['N']}-NB{found['NB']}-{found['nprow']}x{found['npcol']}", program
 
 
 def _no_output(text: str) -> str:
@@ -35,22 +46,28 @@ def _no_output(text: str) -> str:
     return SUMMARY_ALONE if is_summary(text) else ""
 
 
+_INPUT = problem.InputFile(inputs.NAME, inputs.input_file)
 _METRICS = {
     "hpl_flops": ColumnMetric("HPL", FLOPS, headline=True),
+    "hpl_flops_per_process": ColumnMetric("HPL per process", FLOPS),
+    "hpl_peak": ColumnMetric("HPL, fraction of peak, an estimate", FRACTION),
     "hpl_time": ColumnMetric("HPL time", DURATION),
     "ptrans_bandwidth": ColumnMetric("PTRANS", BANDWIDTH),
+    "ptrans_time": ColumnMetric("PTRANS time", DURATION),
     "random_access_rate": ColumnMetric("RandomAccess", UPDATE_RATE, headline=True),
     "random_access_star_rate": ColumnMetric("RandomAccess per process, all at once", UPDATE_RATE),
     "random_access_single_rate": ColumnMetric("RandomAccess of one process", UPDATE_RATE),
+    "random_access_time": ColumnMetric("RandomAccess time", DURATION),
+    "random_access_lcg_rate": ColumnMetric("RandomAccess (LCG)", UPDATE_RATE),
+    "random_access_lcg_star_rate": ColumnMetric("RandomAccess (LCG) per process, all at once", UPDATE_RATE),
+    "random_access_lcg_single_rate": ColumnMetric("RandomAccess (LCG) of one process", UPDATE_RATE),
+    "random_access_lcg_time": ColumnMetric("RandomAccess (LCG) time", DURATION),
     "fft_flops": ColumnMetric("FFT", FLOPS),
     "fft_star_flops": ColumnMetric("FFT per process, all at once", FLOPS),
     "fft_single_flops": ColumnMetric("FFT of one process", FLOPS),
     "dgemm_star_flops": ColumnMetric("DGEMM per process, all at once", FLOPS),
     "dgemm_single_flops": ColumnMetric("DGEMM of one process", FLOPS),
-    "stream_copy_star": ColumnMetric("STREAM copy per process, all at once", BANDWIDTH),
-    "stream_scale_star": ColumnMetric("STREAM scale per process, all at once", BANDWIDTH),
-    "stream_add_star": ColumnMetric("STREAM add per process, all at once", BANDWIDTH),
-    "stream_triad_star": ColumnMetric("STREAM triad per process, all at once", BANDWIDTH, headline=True),
+    **STREAM,
     "stream_copy_single": ColumnMetric("STREAM copy of one process", BANDWIDTH),
     "stream_scale_single": ColumnMetric("STREAM scale of one process", BANDWIDTH),
     "stream_add_single": ColumnMetric("STREAM add of one process", BANDWIDTH),
@@ -63,12 +80,20 @@ SUITE = Suite(
     banner=Banner("HPC Challenge", re.compile(r"This is the DARPA/DOE HPC Challenge Benchmark ")),
     parse=_parse,
     programs=r"hpcc\w*",
+    parameters=problem.PARAMETERS,
+    refuses=_INPUT.refuses,
+    warns=_INPUT.warns,
+    inputs=_INPUT.inputs,
+    result_file=inputs.RESULTS,
+    benchmarks={"HPCC": {"program": "hpcc", "provider": "path"}},
     sources=Sources(spack="hpcc", modules="HPCC", debian="hpcc", address="https://hpcchallenge.org/hpcc/"),
     whole=(r"^End of Summary section\.", r"^End of HPC Challenge tests\."),
     holds=("hpl",),
     end="End of HPC Challenge tests.",
     metrics=RINGS | _METRICS,
-    published={"HPCC": "HPCC"},
+    published={"HPCC": "HPCC", "balance": "HPCC"},
+    peak=("hpl_flops_per_process", "hpl_peak"),
+    published_plain=("HPCC", "balance"),
     options=tuple(key.lower() for key in PARAMETERS),
     names=_names,
     no_output=_no_output,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpcc import PARAMETERS
+from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
 from mpicampaign.suites.hpl.rows import GIGA, operations
 from mpicampaign.suites.reading import (
     MICROSECOND,
@@ -65,6 +66,16 @@ _COLUMNS: dict[str, tuple[str, float]] = {
     "MaxPingPongBandwidth_GBytes": ("ping_pong_bandwidth_best", GIGA),
 }
 
+# What releases before 1.4 do not print.
+_LATER: dict[str, tuple[str, float]] = {
+    "PTRANS_time": ("ptrans_time", 1),
+    "MPIRandomAccess_time": ("random_access_time", 1),
+    "MPIRandomAccess_LCG_GUPs": ("random_access_lcg_rate", GIGA),
+    "MPIRandomAccess_LCG_time": ("random_access_lcg_time", 1),
+    "StarRandomAccess_LCG_GUPs": ("random_access_lcg_star_rate", GIGA),
+    "SingleRandomAccess_LCG_GUPs": ("random_access_lcg_single_rate", GIGA),
+}
+
 _BANNER = "This is the DARPA/DOE HPC Challenge Benchmark"
 _BEGIN, _CLOSE = "Begin of Summary section.", "End of Summary section."
 _END = "End of HPC Challenge tests."
@@ -73,7 +84,7 @@ SUMMARY_ALONE = (
     "take the whole hpccoutf.txt"
 )
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
-_FAILED = re.compile(r"\|\|Ax-b\|\|.{1,200} FAILED\s*$|(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
+_FAILED = re.compile(r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
 _DIGITS = 6  # significant digits of C's %g
 
 
@@ -83,6 +94,7 @@ class _HpccReader:
 
     started: bool = False
     in_summary: bool = False
+    threshold: str = ""
     closed: bool = False
     ended: bool = False
     values: _Values = field(default_factory=dict)
@@ -120,6 +132,9 @@ class _HpccReader:
     def _other(self, number: int, line: str) -> None:
         if _FAILED.match(line):
             raise OutputError(f"line {number}: a check failed: {line.strip()[:120]}")
+        if found := THRESHOLD.match(line):
+            self.threshold = found[1]
+        check_residual(number, line, self.threshold)
         check_no_abort(line, number)
 
 
@@ -136,13 +151,25 @@ def parse_hpcc(text: str) -> ParsedOutput:
         reader.read(number, line)
     _check_complete(reader)
     values = reader.values
-    columns = {column: [_value(values, key, factor)] for key, (column, factor) in _COLUMNS.items()}
-    if all(value is None for (value,) in columns.values()):
+    printed = _COLUMNS | {key: column for key, column in _LATER.items() if key in values}
+    columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
+    if all(columns[column] == [None] for column, _ in _COLUMNS.values()):
         raise OutputError("no values: none of the benchmarks was run")
     _check_values(values)
     ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
     metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
-    return ParsedOutput(_version(values), metadata, (Series("HPCC", ranks, columns),))
+    if hpl := columns["hpl_flops"][0]:
+        columns["hpl_flops_per_process"] = [hpl / ranks]
+    return ParsedOutput(_version(values), metadata, (Series("HPCC", ranks, columns, _problem(values)),))
+
+
+def _problem(values: _Values) -> dict[str, str]:
+    """The linear system, named as HPL names it: runs of unlike systems are not repeats of one."""
+    keys = ("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol")
+    if not values.keys() >= set(keys):
+        return {"N": values["HPL_N"][1]}
+    order, block, rows, columns = (values[key][1] for key in keys)
+    return {"N": order, "NB": block, "grid": f"{rows} x {columns}"}
 
 
 def is_summary(text: str) -> bool:

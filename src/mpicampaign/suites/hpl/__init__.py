@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import DURATION, FLOPS
+from mpicampaign.dimension import DURATION, FLOPS, FRACTION
+from mpicampaign.suites.hpl import problem
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
+
+_INPUT = problem.InputFile("HPL.dat", problem.input_file)
 
 OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")
 _ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)
@@ -38,14 +41,28 @@ SUITE = Suite(
     banner=Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
     parse=_parse,
     programs=r"xhpl\w*",
-    sources=Sources(spack="hpl", modules="HPL", address="https://www.netlib.org/benchmark/hpl/"),
+    parameters=problem.PARAMETERS,
+    refuses=_INPUT.refuses,
+    warns=_INPUT.warns,
+    inputs=_INPUT.inputs,
+    benchmarks={"HPL": {"program": "xhpl", "provider": "path"}},
+    sources=Sources(
+        spack="hpl",
+        modules="HPL",
+        debian="hpcc (as benchmark HPCC)",
+        address="https://www.netlib.org/benchmark/hpl/",
+    ),
     whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
     refused="^HPL ERROR ",
+    end="End of Tests.",
     metrics={
         "flops": ColumnMetric("flop rate", FLOPS, headline=True),
+        "hpl_flops_per_process": ColumnMetric("flop rate per process", FLOPS),
+        "hpl_peak": ColumnMetric("fraction of peak, an estimate", FRACTION),
         "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
     },
     published={"HPL": "HPL"},
+    peak=("hpl_flops_per_process", "hpl_peak"),
     options=OPTIONS,
     names=_names,
     no_output=_no_output,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
+from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
 from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
@@ -29,7 +30,6 @@ _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _LISTED = ("N", "NB", "P", "Q")
 _ROW = re.compile(r"W[RC][RC]?[0-9]")
-_CHECK = re.compile(r"\|\|Ax-b\|\|_oo.{1,200}\.\.\.\.\.\. (\S{1,20})\s*$")
 _FINISHED = re.compile(r"Finished\s+([0-9]{1,9}) tests with the following results")
 _COUNT = re.compile(
     r"\s*([0-9]{1,9}) tests (completed and passed|completed and failed|skipped|completed without checking)"
@@ -45,6 +45,7 @@ class _HplReader:
 
     version: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
+    threshold: str = ""
     listed: dict[str, list[int]] = field(default_factory=dict)  # the parameters to run
     in_parameters: bool = False
     last_list: str = ""
@@ -107,10 +108,7 @@ class _HplReader:
         self.rows.append(read_row(number, line, self.heading))
 
     def _check(self, number: int, line: str) -> None:
-        found = _CHECK.match(line)
-        if found and found[1] != "PASSED":
-            raise OutputError(f"line {number}: the solution did not pass: {line.strip()[:120]}")
-        if found and self.rows:
+        if check_residual(number, line, self.threshold) and self.rows:
             self.rows[-1].passed = True
 
     def check_last_row(self) -> None:
@@ -124,7 +122,9 @@ class _HplReader:
         self.ended = True
 
     def _other(self, number: int, line: str) -> None:
-        if found := _FINISHED.match(line):
+        if found := THRESHOLD.match(line):
+            self.threshold = found[1]
+        elif found := _FINISHED.match(line):
             self.finished = integer(found[1], number, "the number of tests")
         elif found := _COUNT.match(line):
             self.counts[found[2]] += int(found[1])
@@ -210,6 +210,7 @@ def _one(row: HplRow, qualifiers: dict[str, str], seen: Counter[str]) -> Series:
     named = qualifiers | ({"table": str(again)} if again > 1 else {})
     columns: dict[str, list[float | None]] = {
         "flops": [row.gflops * GIGA],
+        "hpl_flops_per_process": [row.gflops * GIGA / (row.grid[0] * row.grid[1])],
         "time": [row.time or None],  # 0.00: shorter than what is printed
     }
     return Series("HPL", row.grid[0] * row.grid[1], columns, named)

@@ -59,6 +59,7 @@ SUITE = Suite(
     # IMB-MT has no such closing line.
     whole=("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),
     refused="^Invalid benchmark name",
+    end="# All processes entering MPI_Finalize",
     benchmarks={
         name: {"program": "IMB-MPI1", "provider": "wheel", "arguments": name, "ranks_minimum": 2}
         for name in _BUILT_IN
@@ -71,6 +72,7 @@ SUITE = Suite(
         "Uniband": Sends(Active.HALVES, windows=True),
         "Biband": Sends(Active.HALVES, directions=2, windows=True),
     },
+    gathers={"Gather": "IMB Gather"},
     resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
     ends_early=True,
     published={"PingPong": "PingPong"},

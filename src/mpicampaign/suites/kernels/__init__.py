@@ -24,12 +24,14 @@ SUITE = Suite(
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
     whole=("^#@end rows=[1-9][0-9]* status=ok",),
+    end="#@end ",
     benchmarks={
-        kernel.name: {"program": kernel.name, "provider": "bundled", "ranks_minimum": 2}
+        kernel.name: {"program": kernel.name, "provider": "bundled", "ranks_minimum": kernel.ranks_minimum}
         for kernel in KERNELS.built_in()
     },
     sends={series: sends for kernel in KERNELS.values() for series, sends in kernel.sends.items()},
     metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
     published={kernel.name: kernel.published for kernel in KERNELS.values() if kernel.published},
+    gathers={"tree_gather": "tree_gather"},
     versions={kernel.name: kernel.version for kernel in KERNELS.values()},
 )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
+# What a record keeps of each pair, for the maps; of more pairs nothing, so that records stay small.
+_OF_PAIRS = ("from", "to", "latency_seconds", "bandwidth_seconds", "class", "level")
+MOST_PAIRS = 8000  # about 300 kB, all pairs of 89 ranks
 
 
 def _layout() -> Layout:
@@ -30,7 +33,7 @@ def _layout() -> Layout:
         names=frozenset(),
         seconds=measured | times,
         series=_series,
-        optional=measured | {"class"},
+        optional=measured | {"class", "level"},
     )
 
 
@@ -46,7 +49,15 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     }
     columns: dict[str, list[float | None]]
     columns = {name: [value] for name, value in values.items() if value is not None}
+    if frame.header.get("pairs_rows") == "all" and len(pairs) <= MOST_PAIRS:
+        columns |= {f"pairs_{name}": [_known(row, name) for row in pairs] for name in _OF_PAIRS}
     return (Series("core_pairs", frame.ranks, columns),)
+
+
+def _known(row: Row, name: str) -> float | None:
+    """The value; None if it was not measured, is unknown, or was not yet printed."""
+    value = float(row.get(name, math.nan))
+    return None if math.isnan(value) else value
 
 
 def _class_values(pairs: Iterable[Row], count: str) -> dict[str, float | None]:

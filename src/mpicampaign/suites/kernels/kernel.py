@@ -19,7 +19,7 @@ class Kernel:
     ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
     way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
     ``metrics``: its own, by column. ``published``: the published benchmark of the same definition.
-    ``quick``: arguments of a short run, for tests.
+    ``quick``: arguments of a short run, for tests. ``ranks_minimum``: with fewer ranks it does not run.
     """
 
     name: str
@@ -29,3 +29,4 @@ class Kernel:
     metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
     published: str = ""
     quick: tuple[str, ...] = ("--budget", "0.5")
+    ranks_minimum: int = 2

@@ -20,6 +20,8 @@ BASELINE = "MPI_Gather"  # what kernels that gather measure beside themselves, i
 BASELINE_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank"))
 GATHER_SENDS = Sends(Active.ALL, useful=UsefulBandwidth("rank", wire=True, baseline=BASELINE))
 
+MOST_LEVELS = 31  # ranks are counted in an int
+
 _NO_VARIANT = "-"
 
 _Key = tuple[str, str, int]  # operation, variant, size
@@ -35,7 +37,7 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
     return Layout(
         needed={
             "samples": frozenset({"operation", variant, "size", "seconds", "useful_bytes", "wire_bytes"}),
-            "levels": frozenset({"operation", variant, "size", "rank", "receive_seconds", "merge_seconds"}),
+            "levels": frozenset({"operation", variant, "size", "rank", "level", "receive_seconds", "merge_seconds"}),
             "sizes": frozenset({"operation", variant, "size", "samples", "converged", "verified"}),
         },
         names=frozenset({"operation", variant}),
@@ -90,8 +92,9 @@ def _columns(
     further: _Further,
 ) -> dict[str, list[float | None]]:
     columns: dict[str, list[float | None]] = defaultdict(list)
+    count = _root_levels(rows for key, rows in levels.items() if key[:2] == label)
     for key in (key for key in samples if key[:2] == label):
-        values = _values(samples[key], sizes[key][0])
+        values = _values(samples[key], sizes[key][0]) | _of_root(levels.get(key, []), count)
         if key[0] in further:
             values |= further[key[0]](levels.get(key, []))
         for name, value in values.items():
@@ -117,6 +120,22 @@ def _values(samples: list[Row], size: Row) -> Columns:
         "converged": int(size["converged"]),
         "width": _width(times, int(size["samples"])),
         **_hits(size),
+    }
+
+
+def _root_levels(of_sizes: Iterable[list[Row]]) -> int:
+    """How many levels the root has, which receives on all of them."""
+    levels = (int(row["level"]) for rows in of_sizes for row in rows if row["rank"] == 0)
+    return max(levels, default=-1) + 1
+
+
+def _of_root(levels: list[Row], count: int) -> Columns:
+    """What each level of the root takes: ``receive_0``, ``merge_0`` … (s)."""
+    found = {int(row["level"]): row for row in levels if row["rank"] == 0}
+    return {
+        f"{what}_{level}": float(found[level][f"{what}_seconds"]) if level in found else None
+        for level in range(min(count, MOST_LEVELS))
+        for what in ("receive", "merge")
     }
 
 

@@ -6,14 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites.osu.end import doubt_of_end
+from mpicampaign.suites.osu.options import read_arguments, refuses
+from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from mpicampaign.suites.reading import ParsedOutput
+    from collections.abc import Iterable
 
-_BUILT_IN = ("osu_latency", "osu_bw", "osu_bibw", "osu_mbw_mr", "osu_gather")
+    from mpicampaign.suites.reading import ParsedOutput
+    from mpicampaign.suites.request import Request
+
+# Its main ends without MPI_Finalize in version 7.4, and with it in 7.0.
+_UNFINISHED = (
+    "osu_latency_mt of OSU 7.4 ends without MPI_Finalize; launchers such as those of Intel MPI and MPICH "
+    "report that as an abort, and the run fails: use another version"
+)
 
 
 def _parse(text: str) -> ParsedOutput:
@@ -25,6 +34,17 @@ def _parse(text: str) -> ParsedOutput:
 def _names(text: str, program: str) -> tuple[str, str]:
     program = program_of_title(text) or program
     return program, program
+
+
+def _lacks(request: Request) -> str:
+    arguments = read_arguments(request.program, request.arguments)
+    if arguments.devices:
+        return "device buffers: no GPU is known here, and a build without CUDA or ROCm ignores D D"
+    return lacking(request, arguments.last("N"))
+
+
+def _warns(request: Request) -> Iterable[str]:
+    return (_UNFINISHED,) if name_of(request.program) == "osu_latency_mt" else ()
 
 
 SUITE = Suite(
@@ -41,13 +61,20 @@ SUITE = Suite(
     ),
     whole=("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
     closing_line=False,
-    benchmarks={name: {"program": name, "provider": "path", "ranks_minimum": 2} for name in _BUILT_IN},
+    benchmarks={
+        name: {"program": name, "provider": "path", "ranks_minimum": 1 if kind == "start" else 2}
+        for name, kind in KINDS.items()
+    },
+    refuses=refuses,
+    warns=_warns,
+    lacks=_lacks,
     sends={  # by the titles of the outputs
         "MPI Latency": Sends(Active.FIRST_TWO, one_way=True),
         "MPI Bandwidth": Sends(Active.FIRST_TWO),
         "MPI Bi-Directional Bandwidth": Sends(Active.FIRST_TWO, directions=2),
         "MPI Multiple Bandwidth / Message Rate": Sends(Active.HALVES, windows=True),
     },
+    gathers=dict.fromkeys(("MPI Gather Latency", "MPI Gather Latency Test"), "osu_gather"),
     resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
     latencies="(?i:.*latency.*)",
     ends_early=True,

@@ -1,0 +1,11 @@
+/* What a machine lacks for a measurement is no error, and no value: a result of its own. */
+#ifndef LACKING_H
+#define LACKING_H
+
+#include "kernel.h"
+
+/* Ends the program with status 0 on all ranks if any lacks something; rank 0 prints what the lowest
+ * such rank does, in a line that the job script knows. Collective. */
+void end_if_lacking(const char *kernel, bool lacks, char why[REASON_LENGTH]);
+
+#endif

@@ -1,0 +1,85 @@
+"""mpicampaign judge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import CAMPAIGN, print_lines
+from mpicampaign.errors import Problem, UserError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from mpicampaign.campaign.model import Campaign
+    from mpicampaign.compare.contract import Judged
+    from mpicampaign.compare.tables import Comparison
+
+EXIT_FAILED = 1
+EXIT_UNDECIDED = 3
+FILE = "judgement"  # in the campaign's folder, with .xml, .json and .md
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign whose contract is judged."""
+    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.compare.contract import FAILED, UNDECIDED
+    from mpicampaign.places import results_folder
+    from mpicampaign.show.contract import contract_lines
+
+    campaign = load_campaign(options.campaign)
+    if not campaign.expect:
+        hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]"
+        raise UserError(Problem("this campaign expects nothing", campaign.file, key="expect", hint=hint))
+    folder = results_folder() / campaign.name
+    found = judge_folder(folder, campaign)
+    if not found:
+        raise UserError(Problem("no case of the matrix has a limit", campaign.file, key="expect"))
+    write_judgement(folder, campaign.name, found)
+    print_lines(*contract_lines(found))
+    outcomes = {judged.outcome for judged in found}
+    return EXIT_FAILED if FAILED in outcomes else EXIT_UNDECIDED if UNDECIDED in outcomes else 0
+
+
+def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
+    """The limits of a campaign for the results in its folder."""
+    from mpicampaign.collect.campaign import collect_all, plan_of
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.compare.contract import judge
+
+    shown = campaign.presentation
+    comparison = compare(collect_all(folder), shown.table_sizes, shown.benchmark_sizes)
+    cases = [entry.case for entry in plan_of(folder).cases]
+    return judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
+
+
+def _before(folder: Path, campaign: Campaign) -> Comparison | None:
+    """The last finished series, if a limit needs it."""
+    from mpicampaign.compare.compare import compare
+    from mpicampaign.expectation import BEFORE
+    from mpicampaign.history.store import FOLDER, Store
+
+    if not any(limit.against and limit.against.source == BEFORE for limit in campaign.expect):
+        return None
+    store = Store(folder / FOLDER)
+    names = store.names()
+    if not names:
+        return None
+    shown = campaign.presentation
+    return compare(store.records(names[-1]), shown.table_sizes, shown.benchmark_sizes)
+
+
+def write_judgement(folder: Path, name: str, found: Sequence[Judged]) -> None:
+    """JUnit XML, JSON and Markdown, in the campaign's folder."""
+    from mpicampaign.files import write_whole
+    from mpicampaign.show.contract import contract_document, contract_json, contract_junit
+    from mpicampaign.show.writers.markdown import markdown
+
+    write_whole(folder / f"{FILE}.xml", contract_junit(name, found))
+    write_whole(folder / f"{FILE}.json", contract_json(name, found))
+    write_whole(folder / f"{FILE}.md", markdown(contract_document(name, found)))

@@ -1,0 +1,73 @@
+"""mpicampaign schedule."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import CAMPAIGN, prepared_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from mpicampaign.jobs.prepare import Prepared
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, and what to do with its schedule."""
+    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
+    parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--install", action="store_true", help="put its lines into your crontab")
+    what.add_argument("--remove", action="store_true", help="remove its lines from your crontab")
+    what.add_argument("--systemd", action="store_true", help="print a systemd user timer instead")
+    what.add_argument("--scrontab", action="store_true", help="print lines for Slurm's scrontab instead")
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.schedule import crontab
+    from mpicampaign.schedule.script import script_path
+    from mpicampaign.schedule.tick import schedule_of
+
+    prepared = prepared_of(options)
+    script = script_path(prepared.folder, options.system)
+    if options.remove:
+        print(f"{'removed from' if crontab.remove(script) else 'nothing to remove in'} your crontab")
+        return 0
+    _write_script(prepared, options, script)
+    if options.install:
+        changed = crontab.install(schedule_of(prepared), script)
+        print("installed in your crontab:" if changed else "already in your crontab:")
+    print(_lines(prepared, options, script), end="")
+    return 0
+
+
+def _write_script(prepared: Prepared, options: argparse.Namespace, script: Path) -> None:
+    from mpicampaign.files import write_whole
+    from mpicampaign.jobs.prepare import check_runs
+    from mpicampaign.schedule.script import script_text
+    from mpicampaign.schedule.tick import schedule_of
+
+    check_runs(prepared)
+    schedule = schedule_of(prepared)
+    script.parent.mkdir(parents=True, exist_ok=True)
+    text = script_text(schedule, options.campaign, prepared.folder, options.system, os.environ)
+    write_whole(script, text)
+
+
+def _lines(prepared: Prepared, options: argparse.Namespace, script: Path) -> str:
+    """What is to be installed, as text."""
+    from mpicampaign.schedule import crontab, timers
+    from mpicampaign.schedule.tick import schedule_of
+
+    schedule, name = schedule_of(prepared), prepared.campaign.name
+    if options.scrontab:
+        return f"# add with: scrontab -e\n{timers.scrontab_lines(schedule, name, script)}"
+    if options.systemd:
+        units = timers.systemd_units(schedule, name, script)
+        texts = [f"# ~/.config/systemd/user/{file}\n{text}" for file, text in units.items()]
+        timer = list(units)[-1]
+        how = f"# then: systemctl --user daemon-reload && systemctl --user enable --now {timer}\n"
+        return "\n".join([*texts, how])
+    return crontab.block(schedule, script)

@@ -1,0 +1,72 @@
+"""mpicampaign tick: what cron or a timer calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.cli.common import CAMPAIGN, make_runs, prepared_of, print_lines
+from mpicampaign.errors import UserError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from mpicampaign.jobs.prepare import Prepared
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, and whether to look at the clock."""
+    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
+    parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+    parser.add_argument("--due", action="store_true", help="do nothing if the last tick is too recent")
+    profile = "Snakemake profile (default: %(default)s)"
+    parser.add_argument("--profile", default="profiles/cron", help=profile)
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.schedule.tick import Work, tick
+
+    prepared = prepared_of(options)
+
+    def runs(once: bool) -> int:
+        return make_runs(prepared, options, once=once)
+
+    return tick(prepared, Work(runs, _finish, print_lines), options.due)
+
+
+def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
+    """The history with this tick: its changes are reported for good, its page, and a notice."""
+    from mpicampaign.history.overview import overview
+    from mpicampaign.records import RECORDS, read_records
+    from mpicampaign.schedule.notice import notice_text, notify
+    from mpicampaign.schedule.tick import schedule_of
+    from mpicampaign.show.report.history import FILE, write_history_page
+
+    records = prepared.folder / RECORDS
+    if not records.is_file():
+        return  # no run has ended: there is no report either
+    try:
+        history = overview(prepared.folder, write=True)
+    except UserError as error:  # without pyarrow there is no history; the runs are made all the same
+        print_lines(str(error))
+        return
+    write_history_page(prepared.folder / FILE, history, prepared.campaign.title)
+    text = notice_text(history, read_records(records)[1], [*lines, *_failed_limits(prepared)])
+    if text:
+        print_lines(*notify(prepared.folder, text, schedule_of(prepared).notify))
+
+
+def _failed_limits(prepared: Prepared) -> list[str]:
+    """The limits of the contract that are failed now, a line each; all outcomes go to its files."""
+    from mpicampaign.cli.judge import judge_folder, write_judgement
+    from mpicampaign.compare.contract import FAILED
+    from mpicampaign.show.contract import judged_text
+
+    try:
+        found = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []
+    except UserError as error:  # such as a metric that no run has; it must not stop the tick
+        return [f"the contract cannot be judged: {problem}" for problem in error.problems]
+    if found:
+        write_judgement(prepared.folder, prepared.campaign.name, found)
+    return [f"failed: {judged_text(judged)}" for judged in found if judged.outcome == FAILED]

@@ -1,0 +1,209 @@
+"""The acceptance contract: each limit for each case is passed, failed or undecided, by an interval.
+
+Never by one number: passed where the whole interval is on the right side of the limit, failed where it is on
+the wrong side, else undecided. A case without enough runs that count is undecided, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.published import published_for
+from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.expectation import BEFORE, limit_value
+from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.reference import reference_names
+from mpicampaign.statistics.medians import median, order_statistic_interval
+from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.expectation import Limit
+    from mpicampaign.records import Case
+    from mpicampaign.statistics.medians import Interval
+
+PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
+
+# Why a case is undecided, where its interval does not say so
+NO_VALUE = "no value"  # of a run that counts
+FEW = "too few repeats"
+NO_OTHER = "nothing to compare with"
+
+
+class Bound(NamedTuple):
+    """What the interval is compared with; ``lower``: whether less is right. ``ratio``: of two groups."""
+
+    value: float
+    lower: bool
+    ratio: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A limit for one row.
+
+    ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats. ``metric`` and
+    ``bound`` are ``None`` where nothing was measured. ``why`` it is undecided, where no interval says so;
+    ``absence``: why it has no value.
+    """
+
+    limit: Limit
+    case: Case
+    label: str
+    outcome: str
+    metric: Metric | None = None
+    median: float | None = None
+    interval: Interval | None = None
+    bound: Bound | None = None
+    n: int = 0
+    why: str = ""
+    absence: Absence = ()
+
+
+class _Other(NamedTuple):
+    """What a metric is compared with: repeats, or one published value."""
+
+    values: tuple[float, ...] = ()
+    published: float | None = None
+
+
+def judge(
+    limits: Sequence[Limit],
+    comparison: Comparison,
+    cases: Sequence[Case],
+    before: Comparison | None,
+    file: str,
+) -> list[Judged]:
+    """Each limit for each of its cases.
+
+    Parameters
+    ----------
+    comparison : of the open series and of merged bundles
+    cases : all of the campaign; those that have not been run are undecided
+    before : the last finished series, if there is one
+    file : the campaign file, for messages
+
+    Raises
+    ------
+    UserError
+        for each metric that no run printed, each limit in another unit, and each unknown source.
+    """
+    found: list[Judged] = []
+    problems: list[Problem] = []
+    for number, limit in enumerate(limits):
+        try:
+            found += _judge_limit(limit, comparison, cases, before)
+        except ValueError as error:
+            hint = did_you_mean(*error.args[1:]) if error.args[1:] else ""
+            problems.append(Problem(str(error.args[0]), file, key=f"expect[{number}]", hint=hint))
+    if problems:
+        raise UserError(problems)
+    return found
+
+
+def _judge_limit(
+    limit: Limit, comparison: Comparison, cases: Sequence[Case], before: Comparison | None
+) -> Iterator[Judged]:
+    wanted = [case for case in cases if _is_meant(limit, case)]
+    tables = [table for table in comparison.tables if table.benchmark == limit.benchmark]
+    pairs = [(table, metric) for table in tables for metric in table.metrics if metric.name == limit.metric]
+    if not pairs and any(table.metrics for table in tables):
+        message = f"no run of {limit.benchmark} has the metric {limit.metric!r}"
+        raise ValueError(message, limit.metric, _metric_names(limit, comparison))
+    sources = (BEFORE, *reference_names(), *comparison.systems)
+    if limit.against and limit.against.source not in sources:
+        message = f"{limit.against.source!r} is no publication and no system of the results"
+        raise ValueError(message, limit.against.source, sources)
+    for case in wanted:
+        rows = [(t, m, row) for t, m in pairs for row in t.rows if row.case == case]
+        if not rows:
+            bare = (row.absence for table in tables for row in table.rows if row.case == case)
+            yield Judged(limit, case, limit.benchmark, UNDECIDED, why=NO_VALUE, absence=next(bare, ()))
+        for table, metric, row in rows:
+            yield _judge_row(limit, table, metric, row, _other(limit, table, metric, row, comparison, before))
+
+
+def _is_meant(limit: Limit, case: Case) -> bool:
+    return (
+        case.benchmark == limit.benchmark
+        and case.host_group in (limit.host_groups or [case.host_group])
+        and case.placement in (limit.placements or [case.placement])
+    )
+
+
+def _metric_names(limit: Limit, comparison: Comparison) -> list[str]:
+    tables = (table for table in comparison.tables if table.benchmark == limit.benchmark)
+    return sorted({metric.name for table in tables for metric in table.metrics})
+
+
+def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Other) -> Judged:
+    cell = row.cell(metric)
+    values = cell.values if cell and row.ranked else ()
+    named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values))
+    named = replace(named, median=median(values) if values else None)
+    if not values:
+        return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
+    if limit.against and not other.values and other.published is None:
+        return replace(named, why=NO_OTHER)
+    bound = _bound(limit, metric, other)
+    interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
+    if interval is None or interval.coverage < COVERAGE:
+        return replace(named, bound=bound, why=FEW)
+    return replace(named, bound=bound, interval=interval, outcome=_outcome(interval, bound))
+
+
+def _bound(limit: Limit, metric: Metric, other: _Other) -> Bound:
+    """The limit itself, or how much worse than the other value it may be."""
+    if limit.against is None:
+        text, lower = (limit.at_most, True) if limit.at_most else (limit.at_least, False)
+        return Bound(limit_value(text, metric.dimension.si_unit), lower, ratio=False)
+    lower = metric.lower_is_better
+    factor = 1 + limit.tolerance if lower else 1 - limit.tolerance
+    if other.published is not None:
+        return Bound(other.published * factor, lower, ratio=False)
+    return Bound(factor, lower, ratio=True)
+
+
+def _outcome(interval: Interval, bound: Bound) -> str:
+    if bound.lower:
+        right, wrong = interval.high <= bound.value, interval.low > bound.value
+    else:
+        right, wrong = interval.low >= bound.value, interval.high < bound.value
+    return PASSED if right else FAILED if wrong else UNDECIDED
+
+
+def _other(
+    limit: Limit, table: Table, metric: Metric, row: Row, comparison: Comparison, before: Comparison | None
+) -> _Other:
+    """What the row is compared with; empty where there is nothing of the kind."""
+    against = limit.against
+    if against is None:
+        return _Other()
+    group = against.host_group or row.case.host_group
+    placement = against.placement or row.case.placement
+    if against.source == BEFORE:
+        tables = before.tables if before else ()
+        return _of_rows(tables, table, metric, row, (row.case.system, group, placement))
+    if against.source in reference_names():
+        choice = ReferenceChoice(against.source, (group,), (placement,))
+        found = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
+        return _Other(published=found[0]) if len(found) == 1 else _Other()
+    return _of_rows(comparison.tables, table, metric, row, (against.source, group, placement))
+
+
+def _of_rows(
+    tables: Sequence[Table], table: Table, metric: Metric, row: Row, place: tuple[str, str, str]
+) -> _Other:
+    like = [each for each in tables if (each.benchmark, each.label) == (table.benchmark, table.label)]
+    for other in (other for each in like for other in each.rows):
+        cells = [cell for cell in other.cells if cell.metric.name == metric.name]
+        named = (other.case.system, other.case.host_group, other.case.placement)
+        if named == place and other.ranks == row.ranks and other.ranked and cells:
+            return _Other(cells[0].values)
+    return _Other()

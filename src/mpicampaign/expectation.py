@@ -1,0 +1,102 @@
+"""What is expected of a campaign's results: limits per metric, host group and placement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpicampaign.keys import LINE, NAME, Kind, entry, key, texts
+from mpicampaign.units import parse_flop_rate, parse_percent, parse_plain, parse_rate, parse_seconds
+
+# Numbers of repeats after which a case is looked at, whether it is known well enough.
+LOOKS = (6, 10, 15, 20)
+UNTIL_KNOWN = 0  # repeats of a case that go on until then
+
+BEFORE = "before"  # as the other side of a comparison: the last finished series
+
+_NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)
+
+# How a limit is written, by the SI unit of the metric; any other metric takes a plain number.
+_PARSERS = {"s": parse_seconds, "B/s": parse_rate, "flop/s": parse_flop_rate}
+
+
+def limit_value(text: str, si_unit: str) -> float:
+    """A limit in SI units: ``2 us`` for a metric in s.
+
+    Raises
+    ------
+    ValueError
+        when the text is no quantity of this unit.
+    """
+    return _PARSERS.get(si_unit, parse_plain)(text)
+
+
+def _any_limit(text: str) -> str:
+    """The text, if it is a quantity of any unit."""
+    for parse in (*_PARSERS.values(), parse_plain):
+        try:
+            parse(text)
+        except ValueError:
+            continue
+        return text
+    raise ValueError(f"{text!r} is not a quantity such as 2 us, 10 GB/s, 40 Gflop/s or 1.5")
+
+
+_LIMIT = Kind(
+    {"type": ["string", "number"], "x-type": "quantity"},
+    lambda values, path: values.parsed(path, _any_limit) or "",
+)
+_PERCENT = Kind(
+    {"type": ["string", "number"], "x-type": "per cent"},
+    lambda values, path: values.parsed(path, parse_percent),
+    absent=0.0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """What a metric is compared with.
+
+    ``host_group``, ``placement``: those of the judged case where empty.
+    """
+
+    source: str = key(
+        NAME,
+        "Where the values come from",
+        "before: the last finished series. Else a publication in reference/, or a system of a merged bundle.",
+        BEFORE,
+        "stfc-2017",
+        required=True,
+    )
+    host_group: str = key(LINE, "Host group there", "Default: that of the case.", "scarf15")
+    placement: str = key(LINE, "Placement there", "Default: that of the case.", "TCP")
+
+
+AGAINST = entry(
+    Against,
+    "against",
+    "Comparison",
+    "The source alone may be given as a text.",
+    **{"x-type": "text or mapping", "pattern": NAME.schema["pattern"], "x-message": NAME.schema["x-message"]},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit, for each of its host groups and placements.
+
+    Exactly one of ``at_most``, ``at_least`` and ``against`` is given. ``tolerance``: a fraction.
+    """
+
+    benchmark: str = key(NAME, "Benchmark", "", "PingPong", required=True)
+    metric: str = key(LINE, "Metric", "As the tables name it.", "latency at 0 B", required=True)
+    host_groups: tuple[str, ...] = key(
+        _NAMES, "Host groups", "Default: all that have the benchmark.", ["milan"]
+    )
+    placements: tuple[str, ...] = key(_NAMES, "Placements", "Default: all that have the benchmark.", ["TCP"])
+    at_most: str = key(_LIMIT, "Largest value", "", "2 us")
+    at_least: str = key(_LIMIT, "Smallest value", "", "10 GB/s")
+    against: Against | None = key(AGAINST, "Values that it is compared with", "", BEFORE)
+    tolerance: float = key(_PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
+
+
+LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")

@@ -1,0 +1,1 @@
+"""A campaign over time: its series, what was measured in each, and what changed when."""

@@ -1,0 +1,198 @@
+"""Changes in the curves of a campaign: looked for after each tick, and kept as they were reported.
+
+``history/changes.jsonl`` has one line for each tick that was analysed, with the changes reported then. It is
+only appended to, so what was reported stays reported, and each point is analysed once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mpicampaign.files import append_lines
+from mpicampaign.history.causes import causes, likely_first
+from mpicampaign.history.curves import Change, Curve, CurveKey
+from mpicampaign.history.series import tick_order
+from mpicampaign.records import plain_fields
+from mpicampaign.statistics.change_points import false_discoveries_controlled, latest_change, why_not_judged
+from mpicampaign.statistics.medians import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+FILE = "changes.jsonl"  # in history/
+_NUMBERS = ("before", "after", "p")
+
+
+class Analysis(NamedTuple):
+    """Curves with their changes.
+
+    ``new``: the changes that this analysis was the first to report, with the positions of their curves.
+    ``tested``: how many curves were tested at the last tick. ``problems``: damaged lines of the log.
+    """
+
+    curves: tuple[Curve, ...]
+    new: tuple[tuple[int, Change], ...]
+    tested: int
+    problems: tuple[str, ...] = ()
+
+
+class _Reported(NamedTuple):
+    """A change in the log; ``first``: the tick after it, ``tick``: the one that proved it."""
+
+    first: str
+    tick: str
+    before: float
+    after: float
+    p: float
+
+
+class _Line(NamedTuple):
+    """A line of the log: a tick, how many curves were tested at it, the changes with the `key_id` of each."""
+
+    tick: str
+    tested: int
+    changes: list[tuple[str, _Reported]]
+
+
+def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) -> Analysis:
+    """The curves with the changes of the log, and those that ticks which are not in it yet show.
+
+    Parameters
+    ----------
+    curves : without changes, their points in the order of ticks
+    log : history/changes.jsonl
+    write : whether to append the new ticks to the log; else they are only looked at
+    """
+    lines, problems = _read(log)
+    states = {(state := _State(curve)).key: state for curve in curves}
+    for line in lines:
+        for key, each in line.changes:
+            if key in states:
+                states[key].reported.append(each)
+    done = {line.tick for line in lines}
+    tested = lines[-1].tested if lines else 0
+    new: list[tuple[str, str]] = []
+    written: list[dict[str, Any]] = []
+    ticks = {point.tick for curve in curves for point in curve.points}
+    for tick in sorted(ticks - done, key=tick_order):
+        found, tested = _analyse_tick(states.values(), tick)
+        data = [{"curve": key, **each._asdict()} for key, each in found.items()]
+        written.append({"tick": tick, "tested": tested, "changes": data})
+        new += [(key, tick) for key in found]
+    if write and written:
+        append_lines(log, map(json.dumps, written))
+    judged = tuple(state.judged() for state in states.values())
+    places = {key: number for number, key in enumerate(states)}
+    fresh = [
+        (places[key], change)
+        for key, tick in new
+        for change in judged[places[key]].changes
+        if judged[places[key]].points[change.reported].tick == tick
+    ]
+    return Analysis(judged, tuple(fresh), tested, tuple(problems))
+
+
+class _State:
+    """A curve, its values, the places of its ticks, and what was reported of it."""
+
+    def __init__(self, curve: Curve) -> None:
+        self.curve, self.key = curve, key_id(curve.key)
+        self.values = [point.value for point in curve.points]
+        self.places = {point.tick: number for number, point in enumerate(curve.points)}
+        self.reported: list[_Reported] = []
+
+    def starts(self, end: int) -> list[int]:
+        """The positions of the first points after the reported changes, up to a point."""
+        return [change.index for change in self.changes() if change.index <= end]
+
+    def changes(self) -> list[Change]:
+        """The reported changes whose points are there, each once."""
+        found = {
+            self.places[each.first]: Change(
+                self.places[each.first], self.places[each.tick], each.before, each.after, each.p
+            )
+            for each in reversed(self.reported)
+            if 0 < self.places.get(each.first, 0) <= self.places.get(each.tick, 0)
+        }
+        return [found[index] for index in sorted(found)]
+
+    def judged(self) -> Curve:
+        """The curve with its changes."""
+        changes = self.changes()
+        return replace(
+            self.curve,
+            changes=tuple(replace(each, causes=causes(self.curve, each.index)) for each in changes),
+            not_judged=why_not_judged(self.values, [each.index for each in changes]),
+        )
+
+
+def key_id(key: CurveKey) -> str:
+    """A short name of a curve, the same on every machine."""
+    return hashlib.sha256(json.dumps(plain_fields(key), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Reported], int]:
+    """The changes that a tick proves, which become reported, and how many curves were tested at it."""
+    candidates: dict[str, _Reported] = {}
+    at_tick = [state for state in states if tick in state.places]
+    tested = 0
+    for state in at_tick:
+        place = state.places[tick]
+        values, starts = state.values[: place + 1], state.starts(place)
+        if why_not_judged(values, starts):
+            continue
+        tested += 1
+        start = starts[-1] if starts else 0
+        found = latest_change(values, start)
+        if found:
+            first = likely_first(state.curve, found)
+            before, after = median(values[start:first]), median(values[first:])
+            candidates[state.key] = _Reported(state.curve.points[first].tick, tick, before, after, found.p)
+    passed = false_discoveries_controlled([each.p for each in candidates.values()], tested)
+    real = {key: each for (key, each), ok in zip(candidates.items(), passed, strict=True) if ok}
+    for state in at_tick:
+        if state.key in real:
+            state.reported.append(real[state.key])
+    return real, tested
+
+
+def _read(log: Path) -> tuple[list[_Line], list[str]]:
+    """The lines of the log, and what is wrong with those that cannot be read."""
+    try:
+        texts = log.read_bytes().splitlines()
+    except FileNotFoundError:
+        return [], []
+    lines: list[_Line] = []
+    problems = []
+    for number, text in enumerate(texts, start=1):
+        try:
+            lines.append(_checked(json.loads(text)))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            problems.append(f"{log}:{number}: damaged line: {error}; its tick is analysed again")
+    return lines, problems
+
+
+def _checked(line: dict[str, Any]) -> _Line:
+    """The line, with texts and numbers where they belong.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, OverflowError
+        when it has another shape.
+    """
+    found = [
+        (
+            str(each["curve"]),
+            _Reported(str(each["first"]), str(each["tick"]), *(float(each[name]) for name in _NUMBERS)),
+        )
+        for each in line["changes"]
+    ]
+    for _, each in found:
+        if not (each.before > 0 and 0 < each.after / each.before < math.inf and 0 <= each.p <= 1):
+            raise ValueError(f"not the numbers of a change: {each.before:g}, {each.after:g}, {each.p:g}")
+    return _Line(str(line["tick"]), int(line["tested"]), found)

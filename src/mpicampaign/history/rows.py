@@ -1,0 +1,175 @@
+"""A series as a table: one row per run and metric, with what the run declared and what it observed.
+
+The columns are described in docs/formats.md. Units are SI; what is missing is null, never 0. A run without a
+value has one row without a metric, so that failures are part of the history.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.collect.observed import LIBRARY, PROGRAM
+from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.grouping import grouped
+from mpicampaign.identity import identity
+from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow
+
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.history.series import OpenSeries
+    from mpicampaign.plan_file import PlanFile
+    from mpicampaign.records import Case, Header, Record, Series
+
+FORMAT = "mpicampaign-history"
+VERSION = 1
+
+# What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
+OBSERVED = {
+    "kernel": ": kernel",
+    "cpu_model": ": cpu_model",
+    "microcode": ": microcode",
+    "governor": ": governor",
+    "mpi": "mpi_library",
+    "mpi_library": LIBRARY,
+    "program": PROGRAM,
+    "blas": BLAS,
+}
+_TEXTS = (
+    *("series", "tick", "campaign", "system", "host_group", "placement", "transport", "benchmark", "label"),
+    *("metric", "dimension", "unit", "status", "verdict", "condition"),
+    *("host", *OBSERVED),
+)
+COLUMNS = {
+    **dict.fromkeys(_TEXTS, "text"),
+    **dict.fromkeys(("declared", "identity", "reason"), "string"),
+    **dict.fromkeys(("ranks", "repeat"), "int32"),
+    "size": "int64",
+    "value": "float64",
+    **dict.fromkeys(("lower_is_better", "counts", "changed"), "bool"),
+    "started": "timestamp",
+}
+
+
+def schema() -> pyarrow.Schema:
+    """The columns with their types; format and version are in the metadata."""
+    import pyarrow as arrow
+
+    # Each text is kept once; not where all differ, nor in ``declared``: Arrow skips rows by plain texts only.
+    text = arrow.dictionary(arrow.int32(), arrow.string())
+    kinds = {
+        "text": text,
+        "string": arrow.string(),
+        "int32": arrow.int32(),
+        "int64": arrow.int64(),
+        "bool": arrow.bool_(),
+    }
+    kinds |= {"float64": arrow.float64(), "timestamp": arrow.timestamp("ms", "UTC")}
+    fields = [arrow.field(name, kinds[kind]) for name, kind in COLUMNS.items()]
+    return arrow.schema(fields, metadata={"format": FORMAT, "version": str(VERSION)})
+
+
+def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, header: Header) -> pyarrow.Table:
+    """The rows of a series.
+
+    Parameters
+    ----------
+    records : of all its runs
+    plan : from which the declarations are taken
+    series : whose name and ticks the rows get
+    header : of the records: message sizes at which metrics are read
+    """
+    import pyarrow as arrow
+
+    declared = {entry.case: identity({**entry.declared, "repeat": 0}) for entry in plan.cases}
+    lines = [
+        {**_of_series(series, record), "campaign": plan.campaign, **_of_run(record, declared), **value}
+        for runs in grouped(records, lambda record: record.case.benchmark).values()
+        for record, value in _values(runs, _sizes(header, runs[0].case))
+    ]
+    columns = {name: [line.get(name) for line in lines] for name in COLUMNS}
+    return arrow.table(columns, schema=schema())
+
+
+def _sizes(header: Header, case: Case) -> Sequence[int]:
+    return header.benchmark_sizes.get(case.benchmark) or header.table_sizes
+
+
+def _of_series(series: OpenSeries, record: Record) -> dict[str, Any]:
+    tick = series.tick_of(record.repeat)
+    return {"series": series.name, "tick": tick, "changed": bool(series.changed)}
+
+
+def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
+    case = record.case
+    return {
+        "system": case.system,
+        "host_group": case.host_group,
+        "placement": case.placement,
+        "transport": record.metadata.get(CLAIMED_TRANSPORT, "").partition(" ")[0],
+        "benchmark": case.benchmark,
+        "repeat": record.repeat,
+        "identity": record.identity,
+        "declared": declared.get(case, ""),
+        "status": record.status,
+        "reason": record.reason,
+        "verdict": record.verdict or "",
+        "condition": record.condition,
+        "counts": record.counts,
+        "started": _time(record.started),
+        "host": " ".join(record.hosts),
+        **{column: _observed(record, key) for column, key in OBSERVED.items()},
+    }
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _observed(record: Record, key: str) -> str:
+    found = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
+    return ", ".join(sorted(set(found)))
+
+
+def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Each run of a benchmark with each of its values; a run without any once."""
+    chosen = {label: _metrics(runs, label, sizes) for label in _labels(runs)}
+    for run in runs:
+        found = [
+            value for series in run.series for value in _of_table(run, series, chosen.get(series.label, ()))
+        ]
+        for value in found if run.status == OK and found else [{}]:
+            yield run, value
+
+
+def _labels(runs: Iterable[Record]) -> Iterable[str]:
+    return dict.fromkeys(series.label for run in runs if run.sound for series in run.series)
+
+
+def _metrics(runs: Sequence[Record], label: str, sizes: Sequence[int]) -> tuple[Metric, ...]:
+    """The metrics that the tables show."""
+    printed = [series for run in runs if run.sound for series in run.series if series.label == label]
+    return choose_metrics(runs[0].suite, printed, sizes)
+
+
+def _of_table(run: Record, series: Series, metrics: Iterable[Metric]) -> Iterator[dict[str, Any]]:
+    for metric in metrics:
+        reading = read(metric, series, run.series)
+        if reading is not None:
+            yield {
+                "label": series.label,
+                "ranks": series.ranks,
+                "metric": metric.name,
+                "size": metric.size,
+                "dimension": metric.dimension.name,
+                "unit": metric.dimension.si_unit,
+                "lower_is_better": metric.lower_is_better,
+                "value": float(reading.value),
+            }

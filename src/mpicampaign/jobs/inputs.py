@@ -1,0 +1,65 @@
+"""Input files of runs: kept once in the campaign's library, by checksum, and copied for each run."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.files import copy_whole, write_whole
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Benchmark
+    from mpicampaign.suites.request import Request
+
+
+class Input(NamedTuple):
+    """A file that a program finds where it starts: a copy of ``source``, or ``text`` where there is none."""
+
+    name: str
+    sha256: str
+    text: str = ""
+    source: Path | None = None
+
+    def kept(self, campaign_folder: Path) -> Path:
+        """Its place in the campaign's library."""
+        return campaign_folder / "lib" / "inputs" / f"{self.sha256[:16]}-{self.name}"
+
+    @property
+    def content(self) -> bytes:
+        return self.source.read_bytes() if self.source else self.text.encode()
+
+
+def inputs_of(benchmark: Benchmark, request: Request) -> tuple[Input, ...]:
+    """The campaign's own files, and those that the suite makes under other names."""
+    own = {Path(file).name: _copy(Path(file)) for file in benchmark.inputs}
+    made = {name: _made(name, text) for name, text in SUITES[benchmark.suite].inputs(request).items()}
+    return tuple((made | own).values())
+
+
+def keep(each: Input, campaign_folder: Path) -> None:
+    """Bring it into the library, unless it is there."""
+    place = each.kept(campaign_folder)
+    if place.exists():
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if each.source:
+        copy_whole(each.source, place)
+    else:
+        write_whole(place, each.text)
+
+
+def _made(name: str, text: str) -> Input:
+    return Input(name, hashlib.sha256(text.encode()).hexdigest(), text=text)
+
+
+def _copy(file: Path) -> Input:
+    return Input(file.name, _sha256(file), source=file)
+
+
+@cache
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,0 +1,94 @@
+"""The user's crontab: one marked block for each campaign; nobody else's line is touched."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.commands import call
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.schedule.times import times_of
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Schedule
+
+_EMPTY = "no crontab for"
+
+
+def block(schedule: Schedule, script: Path) -> str:
+    """The lines of a campaign; its script's path tells it from others."""
+    begin, end = _marks(script)
+    command = shlex.join(["/bin/sh", str(script)]).replace("%", r"\%")  # cron takes % for a line break
+    return f"{begin}\n{times_of(schedule).cron} {command}\n{end}\n"
+
+
+def _marks(script: Path) -> tuple[str, str]:
+    return f"# begin mpicampaign {script}", f"# end mpicampaign {script}"
+
+
+def install(schedule: Schedule, script: Path) -> bool:
+    """Put the block into the user's crontab in place of an earlier one; whether anything changed.
+
+    Raises
+    ------
+    UserError
+        when the crontab cannot be read or written, or the marks in it were edited.
+    """
+    before = _read()
+    return _write(before, _without(before, script) + block(schedule, script))
+
+
+def remove(script: Path) -> bool:
+    """Remove the block from the user's crontab; whether there was one.
+
+    Raises
+    ------
+    UserError
+        when the crontab cannot be read or written, or the marks in it were edited.
+    """
+    before = _read()
+    return _write(before, _without(before, script))
+
+
+def _read() -> str:
+    found = call(["crontab", "-l"])
+    if found.status == 0:
+        return found.out
+    if found.status == 1 and _EMPTY in found.err:
+        return ""
+    hint = "without cron: mpicampaign schedule --systemd prints a timer"
+    raise UserError(Problem(f"the crontab cannot be read: {found.failure}", hint=hint))
+
+
+def _without(text: str, script: Path) -> str:
+    """The crontab without the block.
+
+    Raises
+    ------
+    UserError
+        when one of its two marks is missing: what lies between them is then unknown.
+    """
+    begin, end = _marks(script)
+    lines = text.splitlines(keepends=True)
+    marks = [line.rstrip("\n") for line in lines if line.rstrip("\n") in (begin, end)]
+    if not marks:
+        return text if not text or text.endswith("\n") else f"{text}\n"
+    if marks != [begin, end]:
+        message = "the marks of this campaign's lines in your crontab were edited"
+        raise UserError(Problem(message, hint=f"crontab -e: remove the lines about {script}"))
+    plain = [line.rstrip("\n") for line in lines]
+    return "".join(lines[: plain.index(begin)] + lines[plain.index(end) + 1 :])
+
+
+def _write(before: str, text: str) -> bool:
+    if text == before:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "crontab"
+        file.write_text(text, encoding="utf-8")
+        done = call(["crontab", str(file)])
+    if done.status != 0 or _read() != text:
+        raise UserError(Problem(f"the crontab cannot be written: {done.failure or 'it is unchanged'}"))
+    return True

@@ -1,0 +1,64 @@
+"""What a tick found, in a file, and the user's own command that is called with its name."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.commands import call
+from mpicampaign.files import write_whole
+from mpicampaign.records import CONTRADICTED, FAILED, OK
+from mpicampaign.show.history import change_text, curve_name, event_text, year_of
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.history.overview import Overview
+    from mpicampaign.records import Record
+
+FOLDER = "history/notices"
+
+
+def notice_text(history: Overview, records: Sequence[Record], lines: Sequence[str]) -> str:
+    """What a tick found, as Markdown; empty where there is nothing to be told.
+
+    Parameters
+    ----------
+    history : whose new changes the tick was the first to report
+    records : of the open series
+    lines : on missed ticks, the clock and the campaign file
+    """
+    failed = [record for record in records if record.status == FAILED]
+    wrong = [record for record in records if record.status == OK and record.verdict == CONTRADICTED]
+    new = [(history.curves[place], change) for place, change in history.new]
+    first = {curve.points[change.index].tick for curve, change in new}
+    parts = [
+        [event_text(event, year_of(history)) for event in history.events if event.tick in first],
+        [f"{curve_name(curve.key)}: {change_text(change, curve)}" for curve, change in new],
+        [f"failed: {record.case} repeat {record.repeat}: {record.reason}" for record in failed],
+        [f"contradicted: {record.case} repeat {record.repeat}" for record in wrong],
+        dict.fromkeys((*lines, *history.problems)),
+    ]
+    found = [f"- {visible(line)}" for part in parts for line in part]
+    return (
+        "\n".join([f"# {visible(history.campaign)}: what the last tick found", "", *found, ""])
+        if found
+        else ""
+    )
+
+
+def notify(folder: Path, text: str, command: Sequence[str]) -> list[str]:
+    """Write the notice below the campaign's folder, and call the command with its name; lines to print."""
+    now = datetime.now(UTC)
+    path = folder / FOLDER / f"{now:%Y%m%dT%H%M%SZ}-{os.urandom(2).hex()}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    lines = [f"notice: {path}"]
+    if command:
+        name = str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0]
+        done = call([name, *command[1:], str(path)])
+        lines += [f"the command to notify failed: {done.failure}"] if done.failure else []
+    return lines

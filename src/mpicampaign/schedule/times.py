@@ -1,0 +1,56 @@
+"""When ticks are due, in the terms of cron and of systemd."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from mpicampaign.campaign.model import Schedule
+
+HOUR, DAY = 60, 24 * 60  # minutes
+
+
+class Times(NamedTuple):
+    """The five fields of a crontab line, and systemd's OnCalendar.
+
+    ``minutes``: between two of these times. They are more frequent than ticks where neither cron nor systemd
+    can express the time between ticks, such as 50 min; then each call looks whether a tick is due.
+    """
+
+    cron: str
+    calendar: str
+    minutes: int
+
+
+def times_of(schedule: Schedule) -> Times:
+    """The times at which cron calls the tick, by the local clock."""
+    every = schedule.every // 60
+    if every % HOUR:
+        step = gcd(every, HOUR)
+        return Times(f"*/{step} * * * *" if step > 1 else "* * * * *", f"*-*-* *:0/{step}:00", step)
+    if every % DAY:
+        hours = gcd(every // HOUR, DAY // HOUR)
+        fields = f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
+        return Times(fields, f"*-*-* 0/{hours}:00:00", hours * HOUR)
+    hour, minute = divmod(schedule.at, HOUR)
+    return Times(f"{minute} {hour} * * *", f"*-*-* {hour:02d}:{minute:02d}:00", DAY)
+
+
+def is_exact(schedule: Schedule) -> bool:
+    """Whether each of these times is one of a tick."""
+    return times_of(schedule).minutes * 60 == schedule.every
+
+
+def is_due(schedule: Schedule, since_last: timedelta | None) -> bool:
+    """Whether a tick is due, so long after the last one; half a step early is in time."""
+    if since_last is None or since_last.total_seconds() < 0:  # a clock that went backwards says nothing
+        return True
+    return since_last.total_seconds() >= schedule.every - times_of(schedule).minutes * 30
+
+
+def missed(schedule: Schedule, since_last: timedelta) -> int:
+    """How many ticks were missed; days of 23 and 25 hours miss none."""
+    return max(0, round(since_last.total_seconds() / schedule.every) - 1)

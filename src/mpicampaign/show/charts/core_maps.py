@@ -1,0 +1,182 @@
+"""Maps of all pairs of ranks: latency and bandwidth, with latency classes and what the system says."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.model import CoreMap, Field
+from mpicampaign.show.charts.scene import left_out
+from mpicampaign.show.numbers import quantity
+from mpicampaign.statistics.medians import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.records import Record, Series
+    from mpicampaign.show.charts.scene import Scene
+
+_FEWEST_RANKS = 4  # from here on core_pairs finds classes
+_BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is pairs_bandwidth_seconds
+# What two ranks share at most, as core_pairs numbers it: a core, a NUMA node, a socket, a node, nothing.
+_NUMA_NODE, _SOCKET, _NODE = 1, 2, 3
+
+_Pair = tuple[int, int]
+_Values = dict[_Pair, float]  # by the pair's ranks, from and to
+
+
+class _Pairs(NamedTuple):
+    """What one run printed of its pairs."""
+
+    run: Record
+    latency: _Values  # s
+    bandwidth: _Values  # B/s
+    classes: _Values
+    levels: _Values
+
+
+def core_maps(scene: Scene) -> Iterator[CoreMap]:
+    """Two for each host group and placement of core_pairs."""
+    for table in scene.comparison.tables:
+        for row in table.rows:
+            found = [_pairs(run, series) for run, series in row.curves if "pairs_from" in series.columns]
+            if found and len(_ranks(found[0])) >= _FEWEST_RANKS:
+                yield from _maps(scene, table, row, found)
+
+
+def _pairs(run: Record, series: Series) -> _Pairs:
+    sides = (series.columns["pairs_from"], series.columns["pairs_to"])
+    keys = [(int(a), int(b)) for a, b in zip(*sides, strict=True) if a is not None and b is not None]
+
+    def known(name: str) -> _Values:
+        values = zip(keys, series.columns[f"pairs_{name}"], strict=True)
+        return {key: value for key, value in values if value is not None}
+
+    seconds = known("bandwidth_seconds")
+    bandwidth = {key: _BANDWIDTH_BYTES / value for key, value in seconds.items() if value > 0}
+    return _Pairs(run, known("latency_seconds"), bandwidth, known("class"), known("level"))
+
+
+def _ranks(pairs: _Pairs) -> list[int]:
+    return sorted({rank for key in (*pairs.latency, *pairs.bandwidth) for rank in key})
+
+
+def _maps(scene: Scene, table: Table, row: Row, found: Sequence[_Pairs]) -> Iterator[CoreMap]:
+    """The medians of the runs whose ranks lie as in the first one."""
+    first = found[0]
+    alike = [pairs for pairs in found if pairs.levels == first.levels and _ranks(pairs) == _ranks(first)]
+    name = scene.name(table, row)
+    said = _layout_text(first, alike, found) + left_out(scene, [row])
+    latency = _medians([pairs.latency for pairs in alike])
+    bandwidth = _medians([pairs.bandwidth for pairs in alike])
+    if latency:
+        yield _map(scene, f"latency of 8 B between ranks, {name}", first, latency, TIME, said)
+    if bandwidth:
+        yield _map(
+            scene,
+            f"bandwidth of {_BANDWIDTH_BYTES} B between ranks, {name}",
+            first,
+            bandwidth,
+            BANDWIDTH,
+            said,
+        )
+
+
+def _medians(runs: Sequence[_Values]) -> _Values:
+    found = grouped(((key, value) for run in runs for key, value in run.items()), lambda pair: pair[0])
+    return {key: median([value for _, value in pairs]) for key, pairs in found.items()}
+
+
+def _map(
+    scene: Scene, title: str, first: _Pairs, values: _Values, dimension: Dimension, said: str
+) -> CoreMap:
+    paths = _paths(_ranks(first), first.levels)
+    ranks = sorted(paths, key=paths.__getitem__)
+    low, high = min(values.values()), max(values.values())
+    best, worst = (low, high) if dimension.lower_is_better else (high, low)
+
+    def field(key: _Pair) -> Field | None:
+        if key not in values:
+            return None
+        text = dimension.number(values[key], scene.unit)
+        share = math.log(values[key] / worst) / math.log(best / worst) if low < high else 1.0
+        return Field(text, values[key], share)
+
+    title = f"core_pairs: {title}"
+    ends = [quantity(value, dimension, scene.unit) for value in (best, worst)]
+    return CoreMap(
+        title,
+        f"From the rank at the left to the rank above.{said}",
+        f"{title}: from {ends[0]} to {ends[1]} between {len(ranks)} ranks.{_classes_text(scene, first)}",
+        dimension.unit(scene.unit).name,
+        tuple(ranks),
+        tuple(tuple(field((a, b)) for b in ranks) for a in ranks),
+        tuple(tuple(_class_of(first, (a, b)) for b in ranks) for a in ranks),
+        _edges([paths[rank] for rank in ranks]),
+        *ends,
+    )
+
+
+def _class_of(pairs: _Pairs, key: _Pair) -> int | None:
+    return int(pairs.classes[key]) if key in pairs.classes else None
+
+
+def _paths(ranks: Sequence[int], levels: Mapping[_Pair, float]) -> dict[int, tuple[int, ...]]:
+    """Node, socket and NUMA node of each rank by the lowest rank there, then the rank itself.
+
+    A rank of which nothing is known is a node of its own.
+    """
+
+    def lowest(rank: int, level: int) -> int:
+        return min(other for other in ranks if other == rank or levels.get((rank, other), math.inf) <= level)
+
+    if not levels:
+        return {rank: (rank,) for rank in ranks}
+    return {rank: (*(lowest(rank, level) for level in (_NODE, _SOCKET, _NUMA_NODE)), rank) for rank in ranks}
+
+
+def _edges(paths: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """How large a part ends before each place: the first part in which two neighbours differ."""
+    found = {}
+    for place, (one, other) in enumerate(pairwise(paths), 1):
+        part = next(part for part in range(len(one)) if one[part] != other[part])
+        if part < len(one) - 1:
+            found[place] = _NODE - part
+    return found
+
+
+def _layout_text(first: _Pairs, alike: Sequence[_Pairs], every: Sequence[_Pairs]) -> str:
+    """What the order of the ranks and the classes rest on, and which repeats."""
+    ordered = (
+        "in the order of nodes, sockets and NUMA nodes" if first.levels else "by number: no place is known"
+    )
+    text = f" Ranks are {ordered}. Medians of {len(alike)} repeat{'s' * (len(alike) > 1)}."
+    if len(every) > len(alike):
+        text += f" Left out: {len(every) - len(alike)} with ranks on other cores."
+    if first.classes:
+        text += f" Classes are those of repeat {first.run.repeat}{_agreement(first.run)}."
+    return text
+
+
+def _agreement(run: Record) -> str:
+    """How far classes and topology agree, as the kernel counted it."""
+    agreeing, _, known = run.metadata.get("topology_agreement", "").partition("/")
+    if not (agreeing.isdecimal() and known.isdecimal()):
+        return ""
+    return f"; {agreeing} of {known} pairs are at the most frequent level of their class"
+
+
+def _classes_text(scene: Scene, first: _Pairs) -> str:
+    """The median latency of each class."""
+    members = grouped(first.classes.items(), lambda pair: int(pair[1]))
+    said = []
+    for which, pairs in sorted(members.items()):
+        known = [first.latency[key] for key, _ in pairs if key in first.latency]
+        said += [f"class {which} {quantity(median(known), TIME, scene.unit)}"] if known else []
+    return f" Latency by class: {', '.join(said)}." if said else ""

@@ -1,0 +1,85 @@
+"""Gathers side by side: their table, and what a drawing against cores in use lacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.gathers import gathers
+from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.show.document import Heading, Paragraph, text_grid
+from mpicampaign.statistics.medians import median
+from mpicampaign.text import visible
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.gathers import Gather, Gathers
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.document import Grid
+
+GATHERS = "Gathers side by side: bandwidth against cores in use"
+DEFINITION = (
+    "Bandwidth: (P - 1) m / T for P ranks with m bytes each; T is the time of the slowest rank (IMB: t_max), "
+    "or the mean over ranks where OSU prints no other, which is shorter."
+)
+
+
+def gather_nodes(comparison: Comparison, unit: str, level: int = 2) -> list[Heading | Paragraph | Grid]:
+    """The table of each host group and number of nodes; nothing where there are no gathers to compare."""
+    found = gathers(comparison)
+    nodes: list[Heading | Paragraph | Grid] = []
+    nodes += [Heading(GATHERS, level), Paragraph(DEFINITION)] if found else []
+    for of_place in found:
+        nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
+        nodes += [_grid(of_place, unit)]
+        nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []
+    return nodes
+
+
+def place_of(comparison: Comparison, found: Gathers) -> str:
+    """``local, 1 node``."""
+    several = len(comparison.systems) > 1
+    where = f"{found.system}/{found.host_group}" if several else found.host_group
+    nodes = f"{found.nodes} node{'s' * (found.nodes > 1)}" if found.nodes else "unknown nodes"
+    return f"{visible(where)}, {nodes}"
+
+
+def placements_text(found: Gathers) -> str:
+    """``2 ranks: SHM-1; 4 ranks: FULL-1.``"""
+    used = dict.fromkeys((one.ranks, visible(one.row.case.placement)) for one in found.found)
+    return f"{'; '.join(f'{ranks} ranks: {placement}' for ranks, placement in used)}."
+
+
+def gather_name(one: Gather) -> str:
+    """The name; with what its time is where that is not the slowest rank's."""
+    return visible(one.name) + (" (mean over ranks)" if one.mean_time else "")
+
+
+def _missing(found: Gathers) -> str:
+    """What a drawing lacks; empty where it is drawn."""
+    if len(found.ranks) > 1:
+        return ""
+    return (
+        f"Not drawn: every gather there had {found.ranks[0]} ranks; further placements of the host group "
+        "with other numbers of ranks on as many nodes are missing."
+    )
+
+
+def _grid(found: Gathers, unit: str) -> Grid:
+    name = BANDWIDTH.unit(unit).name
+    header = ["gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in found.sizes)]
+    lines = sorted(found.found, key=lambda one: (one.ranks, gather_name(one)))
+    grid = text_grid(1, header, [_line(one, found.sizes, unit) for one in lines])
+    return replace(grid, title=f"{GATHERS}: {visible(found.host_group)}", role="sortable", label=GATHERS)
+
+
+def _line(one: Gather, sizes: Sequence[int], unit: str) -> list[str]:
+    return [gather_name(one), str(one.ranks), str(len(one.runs)), *_medians(one, sizes, unit)]
+
+
+def _medians(one: Gather, sizes: Sequence[int], unit: str) -> Iterable[str]:
+    for size in sizes:
+        values = [values[size] for _, values in one.runs if size in values]
+        yield BANDWIDTH.number(median(values), unit) if values else "not measured"

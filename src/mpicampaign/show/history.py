@@ -1,0 +1,323 @@
+"""A history as text, tables and data: what changed, series by series, curve by curve."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mpicampaign.dimension import (
+    BALANCE,
+    BANDWIDTH,
+    BANDWIDTH_UNITS,
+    COUNT,
+    DURATION,
+    FLOPS,
+    FRACTION,
+    MESSAGE_RATE,
+    RATIO,
+    SLOWDOWN,
+    TIME,
+    UPDATE_RATE,
+    own_dimension,
+)
+from mpicampaign.show.data import Data
+from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span, text_grid
+from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.history.causes import Event, Share
+    from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
+    from mpicampaign.history.overview import Overview, SeriesEntry
+    from mpicampaign.show.document import Node
+
+_DIMENSIONS = {
+    each.name: each
+    for each in (
+        TIME,
+        DURATION,
+        BANDWIDTH,
+        MESSAGE_RATE,
+        FRACTION,
+        RATIO,
+        SLOWDOWN,
+        COUNT,
+        FLOPS,
+        BALANCE,
+        UPDATE_RATE,
+    )
+}
+_WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over InfiniBand verbs"}
+_WHY_NOT = {
+    NOT_POSITIVE: "it has values that are 0 or less",
+    SHORT: f"fewer than {TOO_SHORT} points",
+    CORRELATED: "each point resembles the one before: the noise itself drifts",
+    ALTERNATING: "it alternates between the same two levels",
+}
+_BARS = "▁▂▃▄▅▆▇█"
+NO_CAUSE = "nothing that the runs recorded changed"
+
+
+def event_text(event: Event, year: str = "") -> str:
+    """``since 3 March, with kernel 5.14.0-427, in 9 of 9 metrics over TCP, none in shared memory``.
+
+    ``year``: which dates need not name.
+    """
+    parts = [f"since {day(event.since, year)}", with_text(event.causes), _shares_text(event.shares)]
+    return ", ".join(parts) + f": {_direction(event)}"
+
+
+def _direction(event: Event) -> str:
+    words = [text for count, text in ((event.worse, "worse"), (event.better, "better")) if count]
+    numbers = f" ({event.worse} worse, {event.better} better)" if len(words) == 2 else ""
+    return f"{' or '.join(words)} by {factor(event.ratio)}{numbers}"
+
+
+def factor(ratio: float) -> str:
+    """``5.2 %``, or ``2.4 times`` from a factor of 2 on."""
+    return f"{ratio:.3g} times" if ratio >= 2 else f"{100 * (ratio - 1):.2g} %"
+
+
+def with_text(causes: Iterable[Cause]) -> str:
+    """``with kernel 5.14.0-427 and microcode 0x2b``."""
+    named = [f"{cause.name} {visible(cause.after.removeprefix('Linux '))}" for cause in causes]
+    return f"with {' and '.join(named)}" if named else NO_CAUSE
+
+
+def _shares_text(shares: Sequence[Share]) -> str:
+    some = [share for share in shares if share.changed]
+    none = [share for share in shares if not share.changed]
+    first = " and ".join(f"in {share.changed} of {share.of} metrics {_where(share.where)}" for share in some)
+    return first + "".join(f", none {_where(share.where)}" for share in none)
+
+
+def _where(name: str) -> str:
+    return _WHERE.get(name, f"in {visible(name)}")
+
+
+def day(time: str, year: str = "") -> str:
+    """``3 March 2026``; without the year where it is this one."""
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return "an unknown date"
+    return f"{found.day} {found:%B}" + ("" if f"{found.year}" == year else f" {found.year}")
+
+
+def dimension_of(key: CurveKey) -> Dimension:
+    """The dimension by its name; that of a metric of one's own by its unit."""
+    found = _DIMENSIONS.get(key.dimension)
+    return found or own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
+
+
+def curve_name(key: CurveKey) -> str:
+    """``blue TCP PingPong: latency at 0 B``."""
+    return visible(f"{key.host_group} {key.placement} {key.label}: {key.metric}")
+
+
+def number(value: float, key: CurveKey) -> str:
+    """The value in the usual unit, without it."""
+    return dimension_of(key).number(value, BANDWIDTH_UNITS[0])
+
+
+def unit_name(key: CurveKey) -> str:
+    """The usual unit."""
+    return dimension_of(key).unit(BANDWIDTH_UNITS[0]).name
+
+
+def change_text(change: Change, curve: Curve, year: str = "") -> str:
+    """``3 March: +5.2 %, with kernel 5.14.0-427``."""
+    ratio = change.ratio
+    sign = "+" if ratio >= 1 else "−"
+    size = f"{ratio:.3g} times" if ratio >= 2 else f"{sign}{100 * abs(ratio - 1):.2g} %"
+    return f"{day(curve.points[change.index].time, year)}: {size}, {with_text(change.causes)}"
+
+
+def not_judged_text(reason: str) -> str:
+    """Why no change could be looked for."""
+    return f"not judged: {_WHY_NOT[reason]}" if reason else ""
+
+
+def sparkline(curve: Curve, width: int = 16) -> str:
+    """The curve as bars, each a stretch of it between its least and largest value."""
+    return "".join(_BARS[round((len(_BARS) - 1) * level)] for level in _levels(curve, width))
+
+
+def _levels(curve: Curve, most: int) -> list[float]:
+    """The medians of ``most`` equal stretches, or of all points where they are fewer, from 0 to 1."""
+    values = [point.value for point in curve.points]
+    count = min(most, len(values))
+    edges = [number * len(values) // count for number in range(count + 1)]
+    found = [sorted(part)[len(part) // 2] for part in (values[a:b] for a, b in pairwise(edges))]
+    low, high = min(found), max(found)
+    return [(value - low) / (high - low) if high > low else 0.0 for value in found]
+
+
+def year_of(history: Overview) -> str:
+    """The year of the last series: dates in it are shown without it."""
+    return max((series.began for series in history.series), default="")[:4]
+
+
+def history_document(history: Overview) -> list[Node]:
+    """What changed, the curves, and the series."""
+    return [
+        Heading(f"History of {visible(history.campaign)}", 1),
+        Heading("What changed"),
+        *change_nodes(history),
+        Heading("Curves"),
+        curve_grid(history),
+        Heading("Series"),
+        series_grid(history.series),
+        Paragraph(ticks_text(history)),
+    ]
+
+
+def change_nodes(history: Overview) -> list[Node]:
+    """What changed, how surely that is known, and what could not be read."""
+    found = tuple(event_text(event, year_of(history)) for event in history.events)
+    changes: Node = Items(found, label="Changes") if found else Paragraph("No change was found.")
+    damaged: list[Node] = []
+    if history.problems:
+        damaged = [
+            Heading("Damaged files", 3),
+            Items(tuple(map(visible, history.problems)), label="Damaged files"),
+        ]
+    return [changes, Paragraph(tested_text(history), "legend"), *damaged]
+
+
+def tested_text(history: Overview) -> str:
+    """How many curves were tested, and why others were not."""
+    kept = (
+        f"{history.tested} of {len(history.curves)} curves were tested at the last tick. Of the changes "
+        "reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
+    )
+    reasons = [f"{count}: {_WHY_NOT[reason]}" for reason, count in history.not_judged.items()]
+    return kept + (f" Not judged: {'; '.join(reasons)}." if reasons else "")
+
+
+def ticks_text(history: Overview) -> str:
+    """``40 ticks began, 2 found another at work, 1 was missed.``"""
+    began, busy, missed = history.ticks
+    if not began:
+        return "No tick has run this campaign: its schedule, or cron, has not started."
+    return f"Ticks: {began} began, {busy} found another at work, {missed} missed."
+
+
+def curve_grid(history: Overview) -> Grid:
+    """A line for each curve; on a page its name leads to the place where it is drawn."""
+    header = (
+        "host group",
+        "placement",
+        "metric",
+        "unit",
+        "points",
+        "first",
+        "last",
+        "over time",
+        "last change",
+    )
+    year = year_of(history)
+    lines = tuple(_line(place, curve, year) for place, curve in enumerate(history.curves))
+    return Grid("", 3, header, lines, remarks=2, label="Curves")
+
+
+def _line(place: int, curve: Curve, year: str) -> tuple[Box, ...]:
+    key, points = curve.key, curve.points
+    ends = [Box(number(point.value, key), value=point.value) for point in (points[0], points[-1])]
+    return (
+        Box(visible(key.host_group)),
+        Box(visible(key.placement)),
+        Box(Span(visible(f"{key.label}: {key.metric}"), link=f"#curve-{place}")),
+        Box(unit_name(key)),
+        Box(str(len(points)), value=float(len(points))),
+        *ends,
+        Box(Span(sparkline(curve), "over-time")),
+        Box(change_text(curve.changes[-1], curve, year) if curve.changes else ""),
+    )
+
+
+def series_grid(series: Sequence[SeriesEntry]) -> Grid:
+    """The series, how many runs each has, and how many of them count."""
+    header = ("series", "began (UTC)", "runs", "counted", "")
+    lines = [
+        (
+            each.name,
+            each.began.replace("T", " ").removesuffix("Z"),
+            str(each.runs),
+            str(each.counted),
+            _state(each),
+        )
+        for each in series
+    ]
+    return text_grid(1, header, lines, remarks=1)
+
+
+def _state(series: SeriesEntry) -> str:
+    return ", ".join(["open"] * series.is_open + ["the campaign file changed"] * series.changed)
+
+
+def history_data(history: Overview) -> Data:
+    """One line for each point of each curve, in SI units."""
+    columns = (
+        *(
+            (name, str)
+            for name in ("system", "host_group", "placement", "benchmark", "series", "metric", "unit")
+        ),
+        *(
+            ("size [B]", int),
+            ("ranks", int),
+            ("tick", str),
+            ("time", str),
+            ("n", int),
+            ("median [unit]", float),
+        ),
+        *(("change", bool), ("change_ratio [1]", float), ("causes", str), ("not_judged", str)),
+    )
+    lines = [line for curve in history.curves for line in _lines(curve)]
+    return Data(columns, tuple(lines))
+
+
+def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]]:
+    key = curve.key
+    names = (key.system, key.host_group, key.placement, key.benchmark, key.label, key.metric, key.unit)
+    changes = {change.index: change for change in curve.changes}
+    reason = not_judged_text(curve.not_judged)
+    for number, point in enumerate(curve.points):
+        change = changes.get(number)
+        causes = "; ".join(f"{c.name} {c.before} → {c.after}" for c in change.causes) if change else None
+        found = (change is not None, change.ratio if change else None, causes, reason or None)
+        yield (
+            *map(visible, names),
+            key.size,
+            key.ranks,
+            point.tick,
+            point.time,
+            point.n,
+            point.value,
+            *found,
+        )
+
+
+def terminal_plot(curve: Curve, width: int, height: int = 10) -> list[str]:
+    """A curve as characters: a column for each stretch of ticks, its median as a point, changes as lines."""
+    key, count = curve.key, len(curve.points)
+    values = [point.value for point in curve.points]
+    labels = [number(max(values), key), number(min(values), key)]
+    left = max(map(len, labels)) + 1
+    levels = _levels(curve, max(1, width - left - 2))
+    rows = [[" "] * len(levels) for _ in range(height)]
+    for change in curve.changes:
+        for row in rows:
+            row[change.index * len(levels) // count] = "┊"
+    for column, level in enumerate(levels):
+        rows[round((height - 1) * (1 - level))][column] = "•"
+    sides = [labels[0], *[""] * (height - 2), labels[1]]
+    lines = [f"{side.rjust(left)}│{''.join(row).rstrip()}" for side, row in zip(sides, rows, strict=True)]
+    days = f"{day(curve.points[0].time)} to {day(curve.points[-1].time)}"
+    about = [change_text(change, curve) for change in curve.changes] or [not_judged_text(curve.not_judged)]
+    title = f"{curve_name(key)} ({unit_name(key)}), {count} points, {days}"
+    return [title, *lines, *(f"{' ' * left} {text}" for text in about if text), ""]

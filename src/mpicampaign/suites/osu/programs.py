@@ -1,0 +1,79 @@
+"""The programs of the OSU Micro-Benchmarks 5 to 7: their kinds, and the ranks and nodes that they need.
+
+Source: ``numprocs`` in the ``main`` of each program, and ``omb_neighborhood_create`` for the neighbourhoods.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mpicampaign.suites.request import Request
+
+_BLOCKING = (
+    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast"),
+    *("gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scatter", "scatterv"),
+)
+_NEIGHBOURS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+_KINDS = {
+    "latency": ("osu_latency", "osu_latency_persistent", "osu_multi_lat"),
+    "threads": ("osu_latency_mt", "osu_latency_mp"),
+    "bandwidth": ("osu_bw", "osu_bibw", "osu_bw_persistent", "osu_bibw_persistent"),
+    "fan": ("osu_bw_fan_in", "osu_bw_fan_out"),
+    "pairs": ("osu_mbw_mr",),
+    "collective": (
+        *(f"osu_{name}" for name in _BLOCKING),
+        *(f"osu_i{name}" for name in _BLOCKING),
+        *(f"osu_{name}_persistent" for name in _BLOCKING if name != "reduce_scatter_block"),
+    ),
+    "neighbourhood": (
+        *(f"osu_neighbor_{name}" for name in _NEIGHBOURS),
+        *(f"osu_ineighbor_{name}" for name in _NEIGHBOURS),
+    ),
+    "one-sided": (
+        *("osu_put_latency", "osu_get_latency", "osu_acc_latency", "osu_get_acc_latency"),
+        *("osu_fop_latency", "osu_cas_latency", "osu_put_bw", "osu_put_bibw", "osu_get_bw"),
+    ),
+    "start": ("osu_init",),
+}
+KINDS = {program: kind for kind, programs in _KINDS.items() for program in programs}
+
+_TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
+    "osu_multi_lat"
+}
+_DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
+_RING = re.compile(r"cart:1:([0-9]{1,6})")
+
+
+def name_of(program: str) -> str:
+    """The name of a program, without its folder."""
+    return program.rsplit("/", 1)[-1]
+
+
+def lacking(request: Request, neighbourhood: str) -> str:
+    """Why a program ends without a table in this placement; ``neighbourhood``: its -N, or empty."""
+    name, ranks = name_of(request.program), request.ranks
+    kind = KINDS.get(name, "")
+    here = f"the placement has {ranks}"
+    if name == "osu_hello":
+        return "osu_hello prints no values; osu_init measures the start"
+    if _DEVICES.fullmatch(name):
+        return f"{name} needs device buffers, which mpicampaign does not provide"
+    if kind == "fan" and request.nodes < 2:
+        return f"{name} needs at least 2 nodes; the placement has {request.nodes}"
+    if name in _TWO and ranks != 2:
+        return f"{name} needs exactly 2 ranks; {here}"
+    if name == "osu_multi_lat" and ranks % 2:
+        return f"{name} needs an even number of ranks; {here}"
+    return _too_few(name, kind, ranks, neighbourhood or "cart:1:1")
+
+
+def _too_few(name: str, kind: str, ranks: int, neighbourhood: str) -> str:
+    ring = _RING.fullmatch(neighbourhood)
+    if kind == "neighbourhood" and ring:
+        least = 2 * int(ring[1]) + 1
+        why = f" for neighbours within {ring[1]} of each rank"
+    else:
+        least, why = 1 if kind in ("", "start") else 2, ""
+    return f"{name} needs at least {least} ranks{why}; the placement has {ranks}" if ranks < least else ""

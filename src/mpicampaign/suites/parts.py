@@ -1,0 +1,206 @@
+"""Cuts a text that holds several outputs, as of a script that runs one program after another, into these.
+
+A cut is made only where the output before is known to have ended. Everything else is refused with the reason:
+outputs that were printed at the same time, an output without its closing line above another one, rows of an
+output whose title is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.suites.detection import announced, prefix_of
+from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.suites.detection import Announced
+
+_LONGEST = 1000  # characters of a line that are looked at
+# A row of values, even a damaged one. The tables of launchers and MPI libraries have names behind a rank.
+_NUMBERS = re.compile(r"\s*[0-9][0-9.]*(?:\s+[+-]?(?:[0-9.]|nan\b|inf\b)|$)", re.IGNORECASE)
+
+
+class Part(NamedTuple):
+    """One of the outputs in a text.
+
+    ``text``: from its title to the next one's; the first begins with the text. ``above``: what was printed
+    above its title since the output before had ended, as launchers and MPI libraries do. ``output``: from the
+    title to its last line; ``below``: the rest, which is above the next title. What launchers report there
+    belongs to the next output; a program's end by an error, to this one. ``first``, ``last``: numbers of its
+    lines; 0 for a text that was not cut.
+    """
+
+    suite: str
+    text: str
+    above: str
+    output: str
+    below: str = ""
+    first: int = 0
+    last: int = 0
+
+    @property
+    def lines(self) -> str:
+        """Its lines in the text, such as 12-40; empty for all of a text."""
+        return f"{self.first}-{self.last}" if self.first else ""
+
+    @property
+    def to_parse(self) -> str:
+        """The text for its parser: without tables that launchers print below its end."""
+        if not self.below:
+            return self.text
+        lines = (line if not looks_like_row(line) else "" for line in self.below.split("\n"))
+        return self.text[: -len(self.below)] + "\n".join(lines)
+
+
+class _Span(NamedTuple):
+    """Where an output begins, where it ends, where the next one begins (positions), and its first line."""
+
+    found: Announced
+    end: int
+    following: int
+    line: int
+
+    @property
+    def named(self) -> str:
+        return f"output of {self.found.suite.name} (line {self.line})"
+
+
+def parts(text: str) -> list[Part]:
+    """The outputs in a text, in their order; all of it as one part where it holds one or none.
+
+    Raises
+    ------
+    OutputError
+        when it holds several that cannot be cut apart safely.
+    """
+    titles = announced(text)
+    if len(titles) < 2:
+        suite = titles[0].suite.name if titles else ""
+        return [Part(suite, text, "", text)]
+    spans = _spans(text, titles)
+    reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
+    if reason := _prefixed(text) or next(filter(None, reasons), ""):
+        raise OutputError(f"several outputs that cannot be cut apart: {reason}")
+    return list(_cut(text, spans))
+
+
+def _prefixed(text: str) -> str:
+    prefix = prefix_of(text)
+    return f"some lines have a prefix, such as {prefix!r}" if prefix else ""
+
+
+def _spans(text: str, titles: list[Announced]) -> list[_Span]:
+    """Where each output begins and ends; the last one extends to the end of the text."""
+    spans = []
+    line, counted = 1, 0
+    following = [title.position for title in titles[1:]]
+    for title, then in zip(titles, [*following, len(text)], strict=True):
+        line += text.count("\n", counted, title.position)
+        counted = title.position
+        end = _end(text, title, then) if then < len(text) else then
+        spans.append(_Span(title, end, then, line))
+    return spans
+
+
+def _end(text: str, title: Announced, following: int) -> int:
+    """The end of an output's last line above the next title; its begin where its closing line is missing."""
+    start, suite = title
+    if suite.end:
+        closing = text.rfind(f"\n{suite.end}", start, following)
+        return start if closing < 0 else text.find("\n", closing + 1) + 1
+    if suite.closing_line:
+        return start
+    own = re.compile("|".join(suite.whole) or "(?!)")
+    printed = (
+        end
+        for end, line in _upwards(text, start, following)
+        if _NUMBERS.match(line) or (own.search(line) and not looks_like_row(line))
+    )
+    return next(printed, start)
+
+
+def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The lines between two positions from the last one on, each with the position of its end."""
+    while end > start:
+        begin = text.rfind("\n", start, end - 1) + 1 or start
+        yield end, text[begin : min(end, begin + _LONGEST)].rstrip()
+        end = begin
+
+
+def _why_not(text: str, before: _Span, after: _Span) -> str:
+    """Why two outputs, one below the other, cannot be cut apart; empty where they can."""
+    if before.end == before.found.position:
+        begun = f"line {after.line}: {after.found.suite.name} begins"
+        return f"{begun} above the closing line of the {before.named}: cut, or printed at the same time"
+    if before.found.suite.closing_line:
+        row = _whole_row(text, before.end, after.found.position)
+        lost = f"a row below the {before.named}, of another output whose title is lost"
+        return f"line {_line(text, row)}: {lost}" if row else ""
+    if _same_title(text, before, after) and not _has_values(text, before):
+        again = f"line {after.line}: the title of line {before.line} again, without values in between"
+        return f"{again}: each rank printed it, as where a program is started without MPI"
+    if after.found.suite.closing_line and (row := _row_of_other(text, after)):
+        return f"line {_line(text, row)}: not a row of the {after.named}: printed at the same time"
+    return ""
+
+
+def _same_title(text: str, before: _Span, after: _Span) -> bool:
+    titles = (_line_at(text, span.found.position) for span in (before, after))
+    return len(set(titles)) == 1
+
+
+def _has_values(text: str, span: _Span) -> bool:
+    """Whether a line below the title belongs to the output."""
+    return span.end > text.find("\n", span.found.position) + 1
+
+
+def _whole_row(text: str, start: int, end: int) -> int:
+    """The position of the first whole row of numbers; 0 where there is none."""
+    return next((begin for begin, line in _downwards(text, start, end) if is_whole_row(line)), 0)
+
+
+def _row_of_other(text: str, span: _Span) -> int:
+    """The position of the first row at the begin of its line, where OSU prints its own and no one else."""
+    lines = _downwards(text, span.found.position, span.end)
+    return next((begin for begin, line in lines if not line[:1].isspace() and is_whole_row(line)), 0)
+
+
+def _downwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The lines between two positions, each with its position."""
+    while start < end:
+        yield start, _line_at(text, start)
+        following = text.find("\n", start) + 1
+        start = following or end
+
+
+def _line_at(text: str, start: int) -> str:
+    end = text.find("\n", start)
+    return text[start : min(end if end >= 0 else len(text), start + _LONGEST)].rstrip()
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _cut(text: str, spans: list[_Span]) -> Iterator[Part]:
+    """The parts. All above the first title is the first one's."""
+    last_line = text.count("\n") + (not text.endswith("\n"))
+    lasts = [span.line - 1 for span in spans[1:]] + [last_line]
+    begin = above = 0
+    for span, last in zip(spans, lasts, strict=True):
+        first = span.line if begin else 1
+        start = span.found.position
+        yield Part(
+            span.found.suite.name,
+            text[begin : span.following],
+            text[above:start],
+            text[start : span.end],
+            text[span.end : span.following],
+            first,
+            last,
+        )
+        begin, above = span.following, span.end

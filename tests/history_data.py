@@ -1,0 +1,94 @@
+"""Made-up histories: curves, records of series, and stores of them."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from mpicampaign.history.curves import Curve, CurveKey, Point
+from mpicampaign.history.series import OpenSeries, write_series
+from mpicampaign.history.store import FOLDER, Store
+from mpicampaign.identity import identity, run_path
+from mpicampaign.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
+from mpicampaign.presentation import Presentation
+from mpicampaign.records import NEW_SERIES, Case
+
+FIRST = datetime(2026, 1, 20, 4, tzinfo=UTC)
+OLD, NEW = {"kernel": "Linux 5.14.0-362", "host": "n1"}, {"kernel": "Linux 5.14.0-427", "host": "n1"}
+OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 {:.2f}\n"
+DECLARED = {"suite": "osu", "benchmark": "latency"}
+
+
+def key(placement: str = "TCP", metric: str = "bandwidth at 1 KiB", group: str = "blue") -> CurveKey:
+    transport = {"TCP": "tcp", "IBV": "ibv"}.get(placement, "shm")
+    names = ("cluster", group, placement, transport, "PingPong", "PingPong", 2, metric)
+    return CurveKey("d", *names, 1024, "bandwidth", "B/s", lower_is_better=False)
+
+
+def name_of(number: int) -> str:
+    """The tick of a day."""
+    return f"{FIRST + timedelta(days=number):%Y%m%dT%H%M%SZ}-{number:08x}"
+
+
+def curve(values: list[float], of: CurveKey | None = None, cut: int | None = None) -> Curve:
+    """A point each day; from ``cut`` on with another kernel."""
+    points = [
+        Point(
+            name_of(number),
+            f"{FIRST + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}",
+            value,
+            1,
+            NEW if cut is not None and number >= cut else OLD,
+        )
+        for number, value in enumerate(values)
+    ]
+    return Curve(of or key(), tuple(points))
+
+
+def noise(count: int, step: float = 1.0, cut: int = 0, seed: int = 1, level: float = 1e9) -> list[float]:
+    """Noise of 1 %; from ``cut`` on multiplied by ``step``."""
+    source = random.Random(seed)
+    return [level * source.gauss(1, 0.01) * (step if number >= cut else 1) for number in range(count)]
+
+
+def series_of(number: int) -> OpenSeries:
+    return OpenSeries(name_of(number), f"{FIRST + timedelta(days=number)}", NEW_SERIES, {"campaign": "c"})
+
+
+def write_runs(folder: Path, number: int, latency: float = 1.5, repeats: int = 2) -> OpenSeries:
+    """The open series of a campaign's folder: the runs of one case, with a plan."""
+    case = Case("here", "blue", "TCP", "latency")
+    entries = []
+    for repeat in range(1, repeats + 1):
+        named = identity({**DECLARED, "repeat": repeat})
+        entries.append(RunEntry(repeat, named, repeat))
+        result = folder / run_path(case, repeat, named) / "result"
+        result.mkdir(parents=True)
+        (result / "output.txt").write_text(OUTPUT.format(latency + repeat / 100))
+        started = f"{FIRST + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}"
+        lines = ["#mpicampaign-evidence 2", f"job started={started}", "job exit_status=0"]
+        kernel = NEW["kernel"] if number else OLD["kernel"]
+        lines += [f"node n1 kernel={kernel}", "node n1 microcode=0x2b", "end of evidence"]
+        (result / "evidence.txt").write_text("\n".join(lines) + "\n")
+    plan = PlanFile("c", ("here",), cases=(CaseEntry(case, "osu", "", None, None, DECLARED, tuple(entries)),))
+    (folder / FILE).write_text(plan_json(plan))
+    series = series_of(number)
+    write_series(folder, series)
+    return series
+
+
+def store_of(folder: Path, days: int, first: int = 0) -> Store:
+    """A campaign's folder whose store has a series for each day."""
+    import shutil
+
+    store = Store(folder / FOLDER)
+    for number in range(first, first + days):
+        series = write_runs(folder, number, 1.5 + number / 10)
+        store.add(series, folder, Presentation())
+        shutil.rmtree(folder / "runs")
+    return store
+
+
+def open_again(store: Store) -> Store:
+    return Store(store.folder)

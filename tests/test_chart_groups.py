@@ -1,0 +1,128 @@
+"""Dot plots of many host groups: published values beside own ones, a panel for each system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import synthetic
+from test_charts import drawn, marked_up, named_lines
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.published import with_published
+from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.records import Case, Record
+from mpicampaign.show.charts.curves import by_placement
+from mpicampaign.show.charts.dots import at_sizes, latency
+from mpicampaign.show.charts.looks import COLOURS
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.figures.page import WIDTH
+
+if TYPE_CHECKING:
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.charts.model import DotChart
+
+SCARF = [f"scarf{number}" for number in range(10, 17)]
+LOTUS = ["broadwell256G", "haswell256G", "ivybridge128G", "ivybridge2000G", "ivybridge512G"]
+PLACEMENTS = ("SHM-1", "TCP")
+
+
+def of_groups(system: str, groups: list[str], repeats: int = 2) -> list[Record]:
+    """PingPong in two placements, TCP ten times as slow; each host group unlike the one before."""
+    return [
+        run
+        for number, group in enumerate(groups, 1)
+        for factor, placement in zip((1, 10), PLACEMENTS, strict=True)
+        for run in synthetic.case_runs(
+            Case(system, group, placement, "PingPong"), 1e-7 * number * factor, 1e10 / factor, repeats
+        )
+    ]
+
+
+def beside_published(records: list[Record]) -> Comparison:
+    return with_published(compare(records), [ReferenceChoice("stfc-2017")])
+
+
+def latency_of(comparison: Comparison) -> DotChart:
+    chart = latency(Scene(comparison, "MB/s"), comparison.tables[0])
+    assert chart is not None
+    return chart
+
+
+def test_published_values_stand_on_the_line_of_the_same_place_or_on_one_of_their_own() -> None:
+    chart = latency_of(beside_published(of_groups("scarf", ["scarf10"])))
+    cells = {
+        (row.place, row.label): cell for row, cell in zip(chart.rows, chart.columns[0].cells, strict=True)
+    }
+    own, alone = cells["scarf/scarf10", "TCP"], cells["LOTUS/haswell256G", "TCP"]
+    assert own.published == (pytest.approx(89.49e-6),) and len(own.dots) == 2
+    assert alone.published == (pytest.approx(11.05e-6),) and not alone.dots and alone.summary is None
+    assert len(chart.rows) == len(cells) == 2 * 13 - 1  # the Cloud's ranks were not bound
+    assert len({row.look for row in chart.rows}) == 2
+    assert "published, stfc-2017, mean of 5; published, stfc-2017, mean of 30" in chart.caption
+    assert "LOTUS/haswell256G TCP (published: 11.1 µs)" in chart.alt
+
+
+def test_other_placements_or_ranks_of_a_publication_are_not_those_of_a_row() -> None:
+    records = of_groups("scarf", ["scarf10"])
+    four = [replace(run, series=(replace(run.series[0], ranks=4),)) for run in records]
+    chart = latency_of(beside_published(four))
+    rows = zip(chart.rows, chart.columns[0].cells, strict=True)
+    found = [(r.label, len(cell.dots), len(cell.published)) for r, cell in rows if r.host_group == "scarf10"]
+    assert found == [("SHM-1", 2, 0), ("TCP", 2, 0), ("SHM-1, 2 ranks", 0, 1), ("TCP, 2 ranks", 0, 1)]
+
+
+def test_few_host_groups_are_a_list_and_many_stand_side_by_side() -> None:
+    assert not latency_of(compare(of_groups("scarf", SCARF))).upright
+    assert latency_of(compare(of_groups("scarf", [*SCARF, "another"]))).upright
+
+
+@pytest.mark.parametrize("groups", [SCARF, [f"a host group with a long name {n}" for n in range(60)]])
+def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str]) -> None:
+    """Each placement of a host group has its own place; nothing lies outside the panels or the page."""
+    comparison = beside_published(
+        of_groups("scarf", groups) + of_groups("lotus", LOTUS) + of_groups("c", ["C"])
+    )
+    chart = at_sizes(Scene(comparison, "MB/s"), comparison.tables[0])
+    assert chart is not None and chart.upright
+    page, panels = drawn(chart)
+    assert all(panel.place.right <= WIDTH and panel.place.bottom > 0 for panel in panels)
+    cells = [cell for column in chart.columns for cell in column.cells]
+    values = Counter(f"{dot.value:.6g}" for cell in cells for dot in cell.dots)
+    published = Counter(f"{value:.6g}" for cell in cells for value in cell.published)
+    marks = [mark for mark in page._figure.artists if hasattr(mark, "get_marker")]
+    small, large = ([m for m in marks if m.get_markersize() == size] for size in (2.8, 5.5))
+    assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, small)) == values
+    assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, large)) == published
+    strokes = [line for lines in named_lines(page, "medians") for line in lines]
+    middles = {(round(line[0][0] + line[1][0], 3), round(line[0][1], 3)) for line in strokes}
+    assert len(middles) == len(strokes) == 4 * len(PLACEMENTS) * (len(groups) + 6)
+
+
+def test_systems_and_host_groups_are_named_once() -> None:
+    comparison = compare(
+        of_groups("scarf", SCARF) + of_groups("lotus", LOTUS) + of_groups("cloud", ["Cloud"])
+    )
+    page, _ = drawn(latency_of(comparison))
+    texts: Counter[Any] = Counter(text.get_text() for text in page._figure.texts)
+    assert all(texts[name] == 1 for name in ("scarf", "lotus", "cloud", *SCARF, *LOTUS, "Cloud", *PLACEMENTS))
+
+
+def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
+    comparison = compare(of_groups("scarf", SCARF) + of_groups("lotus", [f"group {n}" for n in range(16)]))
+    chart = by_placement(Scene(comparison, "MB/s"), comparison.tables[0])
+    assert chart is not None
+    titles = ["scarf", *(f"lotus, {part} of 3" for part in (1, 2, 3))]
+    assert [part.title for part in chart.panels] == [f"{name}, {t}" for name in PLACEMENTS for t in titles]
+    for part in chart.panels:
+        colours = {curve.look.colour for curve in part.curves}
+        assert len(colours) == len(part.curves) <= len(COLOURS)
+    assert sum(len(part.curves) for part in chart.panels) == 2 * 23
+    assert chart.panels[0].curves[0].label == "scarf10"
+    few = compare(of_groups("scarf", SCARF[:2]) + of_groups("lotus", LOTUS))
+    one = by_placement(Scene(few, "MB/s"), few.tables[0])
+    assert one is not None
+    assert [part.title for part in one.panels] == list(PLACEMENTS)
+    assert one.panels[0].curves[0].label == "scarf/scarf10"

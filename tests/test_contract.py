@@ -1,0 +1,219 @@
+"""The acceptance contract: passed, failed or undecided by intervals; its files and exit statuses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import synthetic
+from conftest import ProjectCopy
+from test_campaign_file import load
+from trivial_campaign import write_trivial
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED, Judged, judge
+from mpicampaign.errors import UserError
+from mpicampaign.expectation import Against, Limit
+from mpicampaign.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.show.contract import contract_json, contract_junit, contract_lines, judged_text
+from mpicampaign.statistics.ratios import ratio_interval
+
+HERE = Case("here", "blue", "TCP", "PingPong")
+LATENCY = Limit("PingPong", "latency at 0 B")
+TRIVIAL = {"benchmark": "trivial", "metric": "latency at 1 B"}
+
+
+def runs(latency: float = 20e-6, repeats: int = 6, case: Case = HERE, **changes: Any) -> list[Record]:
+    """Runs of PingPong within 2 % of a latency."""
+    found = synthetic.case_runs(case, latency, 1e9, repeats)
+    return [replace(run, condition=QUIET, **changes) for run in found]
+
+
+def judged(limit: Limit, records: list[Record], before: list[Record] | None = None) -> Judged:
+    cases = [HERE]
+    [found] = judge([limit], compare(records), cases, compare(before) if before else None, "c.yaml")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"),
+    [
+        ({"at_most": "30 us"}, PASSED),
+        ({"at_most": "10 us"}, FAILED),
+        ({"at_most": "20 us"}, UNDECIDED),
+        ({"at_least": "10 us"}, PASSED),
+        ({"at_least": "0.1 ms"}, FAILED),
+    ],
+)
+def test_a_limit_is_judged_by_the_interval(limit: dict[str, str], outcome: str) -> None:
+    found = judged(replace(LATENCY, **limit), runs())
+    assert (found.outcome, found.n, found.why) == (outcome, 6, "")
+    assert found.interval and found.interval.coverage >= 0.95
+
+
+def test_bandwidths_have_units_of_their_own() -> None:
+    limit = Limit("PingPong", "maximum bandwidth", at_least="8 Mbit/s")
+    assert judged(limit, runs()).outcome == PASSED
+    with pytest.raises(UserError, match=r"c.yaml: expect\[0\]: '2 us' is not a rate"):
+        judged(replace(limit, at_least="2 us"), runs())
+
+
+def test_too_few_disturbed_and_missing_runs_are_undecided() -> None:
+    limit = replace(LATENCY, at_most="30 us")
+    assert (judged(limit, runs(repeats=5)).outcome, judged(limit, runs(repeats=5)).why) == (UNDECIDED, FEW)
+    disturbed = judged(limit, [replace(run, condition=DISTURBED) for run in runs()])
+    assert (disturbed.outcome, disturbed.why) == (UNDECIDED, NO_VALUE)
+    assert "disturbed" in judged_text(disturbed)
+    mixed = [replace(run, condition=DISTURBED) if run.repeat > 6 else run for run in runs(repeats=8)]
+    assert judged(limit, mixed).n == 6
+    absent = judged(limit, synthetic.not_available(HERE, "no such network"))
+    assert (absent.outcome, absent.why) == (UNDECIDED, NO_VALUE)
+    assert "no such network" in judged_text(absent)
+    other = runs(case=replace(HERE, placement="IBV"))
+    assert judged(limit, other).outcome == UNDECIDED, "a case that has no row must not pass"
+
+
+def test_host_groups_and_placements_choose_cases() -> None:
+    cases = [replace(HERE, placement=each) for each in ("TCP", "IBV")]
+    records = [record for case in cases for record in runs(case=case)]
+    limit = replace(LATENCY, at_most="30 us", placements=("IBV",))
+    [found] = judge([limit], compare(records), cases, None, "c.yaml")
+    assert found.case.placement == "IBV"
+    assert judge([replace(limit, host_groups=("red",))], compare(records), cases, None, "c.yaml") == []
+
+
+def test_a_metric_that_no_run_has_is_named_with_the_nearest() -> None:
+    with pytest.raises(
+        UserError, match=r"no run of PingPong has the metric 'latency at 1 B'\n    did you mean"
+    ):
+        judged(replace(LATENCY, metric="latency at 1 B", at_most="2 us"), runs())
+
+
+def test_an_unknown_source_is_an_error_not_undecided() -> None:
+    limit = replace(LATENCY, against=Against("stfc-2071"))
+    with pytest.raises(UserError, match=r"'stfc-2071' is no publication .*\n    did you mean 'stfc-2017'"):
+        judged(limit, runs())
+
+
+@pytest.mark.parametrize(
+    ("factor", "tolerance", "outcome"), [(1.0, 0.5, PASSED), (2.0, 0.5, FAILED), (1.05, 0.05, UNDECIDED)]
+)
+def test_the_series_before_is_compared_by_the_interval_of_the_ratio(
+    factor: float, tolerance: float, outcome: str
+) -> None:
+    limit = replace(LATENCY, against=Against("before"), tolerance=tolerance)
+    found = judged(limit, runs(20e-6 * factor), runs())
+    assert (found.outcome, found.bound and found.bound.ratio) == (outcome, True)
+    assert judged(limit, runs()).why == NO_OTHER
+
+
+def test_more_bandwidth_is_better_and_less_fails() -> None:
+    limit = Limit("PingPong", "maximum bandwidth", against=Against("before"), tolerance=0.2)
+    slow, fast = ([replace(run) for run in synthetic.case_runs(HERE, 20e-6, b)] for b in (1e9, 2e9))
+    assert judged(limit, fast, slow).outcome == PASSED
+    assert judged(limit, slow, fast).outcome == FAILED
+
+
+def test_a_published_value_and_a_merged_system_are_compared() -> None:
+    published = Against("stfc-2017", "scarf15", "TCP")
+    limit = Limit("PingPong", "latency at 0 B", against=published, tolerance=0.05)
+    found = judged(limit, runs(1e-7))
+    assert (found.outcome, found.bound and found.bound.ratio) in ((PASSED, False), (UNDECIDED, None))
+    theirs = runs(case=replace(HERE, system="there", host_group="red"))
+    merged = replace(LATENCY, against=Against("there", "red"), tolerance=0.5)
+    assert judged(merged, [*runs(), *theirs]).outcome == PASSED
+    assert judged(merged, [*runs(40e-6), *theirs]).outcome == FAILED
+
+
+def test_the_files_hold_hostile_names_and_every_outcome() -> None:
+    evil = "a\x00<b>&\"'\x1b"
+    cases = [replace(HERE, host_group=evil), replace(HERE, placement="IBV")]
+    records = runs(case=cases[0])
+    limits = [replace(LATENCY, at_most="30 us"), replace(LATENCY, at_most="10 us")]
+    found = judge(limits, compare(records), cases, None, "c.yaml")
+    assert [each.outcome for each in found] == [PASSED, UNDECIDED, FAILED, UNDECIDED]
+    root = ElementTree.fromstring(contract_junit(evil, found))
+    [suite] = root
+    assert (root.tag, suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == (
+        *("testsuites", "4", "1", "2"),
+    )
+    assert [[part.tag for part in case] for case in suite] == [[], ["error"], ["failure"], ["error"]]
+    assert "<b>&" in suite[0].attrib["name"]
+    data = json.loads(contract_json(evil, found))
+    assert [each["outcome"] for each in data["limits"]] == [each.outcome for each in found]
+    assert data["limits"][0]["bound"] == pytest.approx(30e-6) and data["limits"][1]["median"] is None
+    lines = contract_lines(found)
+    assert lines[-1] == "1 passed, 1 failed, 2 undecided" and lines[0].startswith("failed: ")
+    assert "\x1b" not in "".join(lines)
+
+
+# ---- intervals of ratios
+
+
+def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
+    """By hand: 4 and 4 repeats have 70 orders; leaving out the outermost ratio on each side leaves 95 %."""
+    before, after = [1.0, 1.1, 1.2, 1.3], [2.0, 2.1, 2.3, 2.6]
+    found = ratio_interval(before, after)
+    ratios = sorted(b / a for a, b in itertools.product(before, after))
+    assert found and (found.low, found.high) == (ratios[0], ratios[-1])
+    assert found.coverage == pytest.approx(1 - 2 / 70)
+    assert ratio_interval(before[:3], after[:3]) is None
+    assert ratio_interval([0.0, *before], after) is None
+
+
+@pytest.mark.parametrize(("n", "m"), [(4, 4), (6, 6), (5, 9)])
+def test_the_interval_of_a_ratio_holds_the_true_factor(n: int, m: int) -> None:
+    source = random.Random(n)
+    held = 0
+    for _ in range(2000):
+        before = [source.lognormvariate(0, 0.1) for _ in range(n)]
+        after = [1.3 * source.lognormvariate(0, 0.1) for _ in range(m)]
+        found = ratio_interval(before, after)
+        held += bool(found and found.low <= 1.3 <= found.high)
+    assert held / 2000 > 0.94
+
+
+# ---- the campaign file and the command
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({}, "a limit has exactly one of at_most, at_least and against"),
+        ({"at_most": "2 us", "at_least": "1 us"}, "exactly one of at_most, at_least and against"),
+        ({"at_most": "2 parsecs"}, "is not a quantity such as 2 us"),
+        ({"at_most": "2 us", "tolerance": "5 %"}, "only values to compare with have a tolerance"),
+        ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
+        ({"at_most": "2 us", "placements": ["SHM-9"]}, "no placement 'SHM-9' is defined"),
+        ({"at_most": "2 us", "benchmark": "PingPang"}, "no benchmark 'PingPang' is defined"),
+    ],
+)
+def test_what_is_wrong_with_a_limit_is_found_before_anything_runs(
+    tmp_path: Path, limit: dict[str, Any], message: str
+) -> None:
+    limits = [{"benchmark": "PingPong", "metric": "latency at 0 B", **limit}]
+    with pytest.raises(UserError) as error:
+        load(tmp_path, expect=f"expect: {json.dumps(limits)}")
+    assert message in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_the_exit_status_says_how_it_ended(project: ProjectCopy) -> None:
+    def status(**limit: str) -> int:
+        write_trivial(project, repeats=6, expect=[TRIVIAL | limit])
+        return project.call("judge", "trivial.yaml").returncode
+
+    write_trivial(project, repeats=6)
+    assert project.call("run", "--campaign", "trivial.yaml").returncode == 0
+    assert "this campaign expects nothing" in project.call("judge", "trivial.yaml").stderr
+    assert (status(at_most="0.5 us"), status(at_most="0.4 us"), status(against="before")) == (0, 1, 3)
+    assert status(at_most="2 GB/s") == 2
+    folder = project.folder / "results/trivial"
+    assert {path.suffix for path in folder.glob("judgement.*")} == {".xml", ".json", ".md"}

@@ -1,0 +1,144 @@
+"""Maps of all pairs of ranks: what records keep, the order of the ranks, values, and lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+import pytest
+import synthetic
+from core_pairs_output import core_pairs, cyclic
+from test_charts import drawn, named_lines
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import Case, Record
+from mpicampaign.show.charts.core_maps import core_maps
+from mpicampaign.show.charts.every import every_chart
+from mpicampaign.show.charts.model import CoreMap
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.suites import parse
+from mpicampaign.suites.kernels.core_pairs import MOST_PAIRS
+
+if TYPE_CHECKING:
+    from core_pairs_output import Place
+
+SIXTEEN = cyclic(1, 2, 2, 4)  # rank r: socket r mod 2, its NUMA node r // 2 mod 2
+ORDER = (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15)
+NUMA_NODE, SOCKET, NODE = 1, 2, 3
+
+
+def of(text: str, repeat: int = 1) -> Record:
+    parsed = parse("kernel", text)
+    run = synthetic.run(Case("s", "g", "full", "core_pairs"), repeat, *parsed.series, suite="kernel")
+    return replace(run, metadata=parsed.metadata)
+
+
+def maps(*runs: Record) -> list[CoreMap]:
+    return list(core_maps(Scene(compare(list(runs)), "MB/s")))
+
+
+def map_of(places: list[Place]) -> CoreMap:
+    return maps(of(core_pairs(places)))[0]
+
+
+def test_a_record_keeps_every_pair_up_to_a_limit() -> None:
+    columns = of(core_pairs(SIXTEEN)).series[0].columns
+    assert {len(values) for name, values in columns.items() if name.startswith("pairs_")} == {16 * 15}
+    assert columns["pairs_to"][:3] == [1, 2, 3] and columns["pairs_level"][:3] == [3, 2, 3]
+    ranks = 91
+    assert ranks * (ranks - 1) > MOST_PAIRS
+    for text in (core_pairs(cyclic(1, 1, 1, ranks)), core_pairs(SIXTEEN, rows="those from each 2th rank")):
+        kept = of(text).series[0].columns
+        assert "pair_latency" in kept and not any(name.startswith("pairs_") for name in kept)
+
+
+@pytest.mark.parametrize(
+    ("places", "order", "edges"),
+    [
+        (SIXTEEN, ORDER, {4: NUMA_NODE, 8: SOCKET, 12: NUMA_NODE}),
+        (cyclic(2, 2, 1, 1), (0, 2, 1, 3), {1: SOCKET, 2: NODE, 3: SOCKET}),
+        (cyclic(4, 1, 1, 1), (0, 1, 2, 3), {1: NODE, 2: NODE, 3: NODE}),
+        (cyclic(1, 1, 1, 4), (0, 1, 2, 3), {}),
+    ],
+)
+def test_ranks_that_are_near_each_other_stand_beside_each_other(
+    places: list[Place], order: tuple[int, ...], edges: dict[int, int]
+) -> None:
+    found = map_of(places)
+    assert (found.ranks, found.edges) == (order, edges)
+
+
+def test_outputs_without_levels_are_in_the_order_of_ranks() -> None:
+    found, _ = maps(of(core_pairs(SIXTEEN, with_level=False)))
+    assert found.ranks == tuple(range(16)) and not found.edges
+    assert "by number: no place is known" in found.caption
+    assert found.classes[0][1:4] == (2, 1, 2)
+
+
+def test_fields_are_the_medians_of_repeats_with_the_same_layout() -> None:
+    other = of(core_pairs(cyclic(1, 2, 1, 8), seed=9), 4)
+    runs = [of(core_pairs(SIXTEEN, seed=seed), seed) for seed in (1, 2, 3)]
+    latency, bandwidth = maps(*runs, other)
+    columns = [run.series[0].columns for run in runs]
+    pairs = list(zip(columns[0]["pairs_from"], columns[0]["pairs_to"], strict=True))
+    index = pairs.index((4, 8))
+    times = [each["pairs_latency_seconds"][index] or 0.0 for each in columns]
+    rates = [2e6 / (each["pairs_bandwidth_seconds"][index] or 0.0) for each in columns]
+    for chart, values, text in ((latency, times, "0.10"), (bandwidth, rates, "14")):
+        field = chart.fields[1][2]  # from rank 4 to rank 8
+        assert field is not None and field.median == pytest.approx(median(values))
+        assert field.text.startswith(text)
+        assert chart.fields[3][3] is None and chart.classes[1][2] == 0
+        assert "Medians of 3 repeats. Left out: 1 with ranks on other cores." in chart.caption
+        assert "240 of 240 pairs are at the most frequent level of their class" in chart.caption
+    assert latency.best < latency.worst and latency.unit == "µs"
+    fractions = [field.fraction for line in bandwidth.fields for field in line if field]
+    assert (min(fractions), max(fractions)) == (0, 1)
+    assert "class 0 0.10" in latency.alt and "class 2 0.33" in latency.alt
+
+
+def test_pairs_that_were_not_measured_are_empty() -> None:
+    text = core_pairs(SIXTEEN).splitlines()
+    cut = []
+    for line in (line for line in text[:-1] if not line.startswith("core_pairs 0 ")):
+        tokens = line.split()
+        of_rank_1 = line.startswith("core_pairs 1 ")
+        cut.append(" ".join([*tokens[:4], "-", *tokens[5:]]) if of_rank_1 else line)
+    latency, bandwidth = maps(of("\n".join([*cut, "#@end rows=225 status=ok"])))
+    row = latency.ranks.index(1)
+    assert not any(latency.fields[0]) and sum(field is not None for field in latency.fields[row]) == 15
+    assert not any(bandwidth.fields[row])
+
+
+def test_few_ranks_have_no_map() -> None:
+    assert not maps(of(core_pairs(cyclic(1, 1, 1, 3))))
+    assert len(maps(of(core_pairs(cyclic(1, 1, 1, 4))))) == 2
+
+
+def test_values_parts_and_borders_of_classes_are_drawn() -> None:
+    comparison = compare([of(core_pairs(SIXTEEN))])
+    chart, *_ = [each for each in every_chart(Scene(comparison, "MB/s")) if isinstance(each, CoreMap)]
+    page, _ = drawn(chart)
+    texts = [text.get_text() for text in page._figure.texts]
+    assert all(field.text in texts for line in chart.fields for field in line if field)
+    (numa,), (sockets,) = named_lines(page, "parts-1"), named_lines(page, "parts-2")
+    assert (len(numa), len(sockets)) == (4, 2)
+    (borders,) = named_lines(page, "classes")
+    classes = chart.classes
+    pairs = [
+        (classes[a][b], classes[a + down][b + across])
+        for down, across in ((0, 1), (1, 0))
+        for a in range(16 - down)
+        for b in range(16 - across)
+    ]
+    assert len(borders) == sum(None not in pair and len(set(pair)) > 1 for pair in pairs) > 40
+    assert max(x for line in (*numa, *sockets, *borders) for x, _ in line) < 7.4
+
+
+def test_numbers_that_do_not_fit_are_left_out() -> None:
+    chart = map_of(cyclic(1, 2, 1, 40))
+    page, _ = drawn(chart)
+    texts = {text.get_text() for text in page._figure.texts}
+    assert not any(field.text in texts for field in chart.fields[0] if field)
+    assert {"0", "to rank", "from rank", chart.worst} < texts

@@ -1,0 +1,171 @@
+"""Gathers side by side: one definition of bandwidth, a placement for each number of ranks, the drawing."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import synthetic
+from test_charts import drawn, named_lines, read_back
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.gathers import gathers
+from mpicampaign.records import DISTURBED, Case, Record, Series
+from mpicampaign.show.charts.gathers import gather_charts
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.document import Grid, Paragraph
+from mpicampaign.show.gathers import gather_nodes
+
+if TYPE_CHECKING:
+    from mpicampaign.show.charts.model import CurveChart
+
+SIZES = [0.0, 1024.0, 8192.0, 32768.0, 1048576.0]
+OSU = "MPI Gather Latency Test"
+
+
+def time_of(ranks: int, size: float, rate: float) -> float:
+    return 1e-6 + (ranks - 1) * size / rate
+
+
+def kernel(ranks: int, name: str, rate: float, tree: str = "") -> Series:
+    bandwidth: list[float | None] = [(ranks - 1) * s / time_of(ranks, s, rate) for s in SIZES]
+    columns = {
+        "size": [*SIZES],
+        "bandwidth": bandwidth,
+        "bandwidth_wire": [2 * (b or 0.0) for b in bandwidth],
+    }
+    return Series(name, ranks, columns, {"tree": tree} if tree else {})
+
+
+def other(name: str, ranks: int | None, of: int, rate: float, columns: tuple[str, ...]) -> Series:
+    """A gather whose mean time over ranks is half of that of the slowest."""
+    slowest = [time_of(of, size, rate) for size in SIZES]
+    times = {"time": [time / 2 for time in slowest], "time_max": slowest}
+    return Series(name, ranks, {"size": [*SIZES], **{column: [*times[column]] for column in columns}})
+
+
+def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False) -> list[Record]:
+    """All four gathers in a placement; OSU prints no number of ranks."""
+    noise, found = random.Random(placement), []
+    for repeat in range(1, repeats + 1):
+        rate = 1e9 * noise.uniform(0.9, 1.1)
+        trees = [
+            kernel(ranks, "tree_gather", rate * f, t) for t, f in (("max-inter", 1.0), ("min-inter", 2.0))
+        ]
+        osu = ("time", "time_max") if osu_max else ("time",)
+        series = {
+            ("tree_gather", "kernel"): (*trees, kernel(ranks, "MPI_Gather", rate * 0.8)),
+            ("Gather", "imb"): (other("Gather", ranks, ranks, rate * 0.7, ("time", "time_max")),),
+            ("osu_gather", "osu"): (other(OSU, None, ranks, rate * 0.6, osu),),
+        }
+        for (benchmark, suite), tables in series.items():
+            found.append(synthetic.run(Case("s", "g", placement, benchmark), repeat, *tables, suite=suite))
+    return found
+
+
+def charts(records: list[Record]) -> list[CurveChart]:
+    return list(gather_charts(Scene(compare(records), "MB/s")))
+
+
+def test_all_four_have_one_definition() -> None:
+    records = of_place("FULL", 4, repeats=1)
+    (found,) = gathers(compare(records))
+    rate = 1e9 * random.Random("FULL").uniform(0.9, 1.1)
+    size = 1048576
+    values = {one.name: one.runs[0][1][size] for one in found.found}
+    assert values == {
+        "tree_gather (tree max-inter)": pytest.approx(3 * size / time_of(4, size, rate)),
+        "tree_gather (tree min-inter)": pytest.approx(3 * size / time_of(4, size, rate * 2.0)),
+        "MPI_Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.8)),
+        "IMB Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.7)),
+        "osu_gather": pytest.approx(3 * size / (time_of(4, size, rate * 0.6) / 2)),
+    }
+    assert {one.name for one in found.found if one.mean_time} == {"osu_gather"}
+    assert found.sizes == (1024, 8192, 32768, 1048576)
+    assert all(0 not in one.sizes for one in found.found)
+    (full,) = gathers(compare(of_place("FULL", 4, repeats=1, osu_max=True)))
+    assert not any(one.mean_time for one in full.found)
+
+
+def test_a_panel_for_each_size_and_a_curve_for_each_gather() -> None:
+    (chart,) = charts(of_place("SHM-1", 2) + of_place("HALF", 8) + of_place("FULL", 16))
+    assert [part.title for part in chart.panels] == [
+        "1 KiB per rank",
+        "8 KiB per rank",
+        "32 KiB per rank",
+        "1 MiB per rank",
+    ]
+    assert chart.ticks == (2, 8, 16) and chart.across.label == "cores in use"
+    for part in chart.panels:
+        assert len({curve.label for curve in part.curves}) == len(part.curves) == 5
+        assert all(list(curve.median) == [2, 8, 16] and len(curve.repeats) == 9 for curve in part.curves)
+    assert "osu_gather (mean over ranks)" in {curve.label for curve in chart.panels[0].curves}
+    assert "2 ranks: SHM-1; 8 ranks: HALF; 16 ranks: FULL." in chart.caption
+    page, panels = drawn(chart)
+    lines = [line for (line,) in named_lines(page, "median")]
+    curves = [
+        (panel, curve) for panel, part in zip(panels, chart.panels, strict=True) for curve in part.curves
+    ]
+    for line, (panel, curve) in zip(lines, curves, strict=True):
+        found = read_back(panel, line)
+        assert [x for x, _ in found] == pytest.approx([2, 8, 16])
+        assert [y for _, y in found] == pytest.approx(list(curve.median.values()))
+    texts = [text.get_text() for text in page._figure.texts]
+    assert texts.count("16") == 2 and "16 B" not in texts  # below both lowest panels
+
+
+def test_one_placement_for_each_number_of_ranks() -> None:
+    """That with the most gathers, else the first; other numbers of nodes are apart."""
+    poor = [run for run in of_place("SHM-1", 2) if run.case.benchmark == "Gather"]
+    apart = [replace(run, hosts=("a", "b")) for run in of_place("TCP", 4)]
+    records = poor + of_place("SHM-2", 2) + of_place("SHM", 2) + of_place("FULL", 4) + apart
+    one, two = gathers(compare(records))
+    assert {(each.ranks, each.row.case.placement) for each in one.found} == {(2, "SHM-2"), (4, "FULL")}
+    assert {(each.ranks, each.row.case.placement) for each in two.found} == {(4, "TCP")}
+    assert (one.nodes, two.nodes) == (1, 2)
+    assert [chart.title for chart in charts(records)] == [
+        "Gathers: bandwidth against cores in use, g, 1 node"
+    ]
+
+
+def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() -> None:
+    records = of_place("FULL", 4)
+    assert not charts(records)
+    nodes = gather_nodes(compare(records), "MB/s")
+    said = [node.text for node in nodes if isinstance(node, Paragraph)]
+    assert str(said[-1]).startswith("Not drawn: every gather there had 4 ranks; further placements")
+    (grid,) = (node for node in nodes if isinstance(node, Grid))
+    assert [str(line[0].text) for line in grid.lines] == [
+        "IMB Gather",
+        "MPI_Gather",
+        "osu_gather (mean over ranks)",
+        "tree_gather (tree max-inter)",
+        "tree_gather (tree min-inter)",
+    ]
+    several = gather_nodes(compare(records + of_place("SHM", 2)), "MB/s")
+    assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
+
+
+def test_disturbed_runs_and_other_campaigns_have_no_part() -> None:
+    assert (
+        gather_nodes(compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)), "MB/s") == []
+    )
+    disturbed = [replace(run, condition=DISTURBED) for run in of_place("FULL", 4)]
+    assert gathers(compare(disturbed)) == []
+
+
+def test_sizes_are_compared_only_where_they_agree() -> None:
+    records = []
+    for run in of_place("FULL", 4) + of_place("SHM", 2):
+        (first, *rest) = run.series
+        short = replace(first, columns={name: values[:3] for name, values in first.columns.items()})
+        records.append(replace(run, series=(short, *rest)) if run.suite == "imb" else run)
+    (found,) = gathers(compare(records))
+    assert found.sizes == (1024, 8192, 32768)  # 1 MiB is not common to all, and no table size
+    (chart,) = charts(records)
+    names = [{curve.label for curve in part.curves} for part in chart.panels]
+    assert ["IMB Gather" in of_panel for of_panel in names] == [True, True, False]
+    (grid,) = (node for node in gather_nodes(compare(records), "MB/s") if isinstance(node, Grid))
+    assert [str(box.text) for box in grid.lines[0][3:]][-1] == "not measured"

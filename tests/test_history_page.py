@@ -1,0 +1,249 @@
+"""The page and the command of a history: in a real browser, in the terminal, as data and figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser, browser
+from history_data import curve, key, name_of, noise, store_of, write_runs
+
+from mpicampaign.cli import main
+from mpicampaign.collect.campaign import collect_own, plan_of
+from mpicampaign.history.causes import events
+from mpicampaign.history.changes import analyse_curves
+from mpicampaign.history.overview import Overview, SeriesEntry, overview
+from mpicampaign.records import Header, write_records
+from mpicampaign.show.charts.history import time_chart
+from mpicampaign.show.history import event_text, sparkline, terminal_plot
+from mpicampaign.show.report.history import write_history_page
+
+MAY_SKIP = CHROMIUM is None and os.environ.get("CI") != "true"
+HOSTILE = '</script><img src=x onerror="document.title=1">&'
+
+
+def history(folder: Path, days: int = 64, curves: int = 18, cut: int = 42) -> Overview:
+    """Half of the curves over TCP, which lose 5 % with another kernel; the first has a hostile name."""
+    made = []
+    for number in range(curves):
+        tcp = number % 2 == 0
+        group = HOSTILE if number == 0 else "blue"
+        of = key("TCP" if tcp else "SHM-1", f"bandwidth at {number} B", group)
+        made.append(curve(noise(days, 0.95 if tcp else 1.0, cut, seed=number), of, cut))
+    analysis = analyse_curves(made, folder / "changes.jsonl")
+    series = [SeriesEntry(p.tick, p.time, curves, curves, False, False) for p in made[0].points]
+    found = tuple(events(analysis.curves))
+    return Overview(
+        "c", tuple(series), analysis.curves, found, analysis.new, analysis.tested, (days, 1, 2), ()
+    )
+
+
+def test_the_sentence_of_a_change_says_when_with_what_and_where(tmp_path: Path) -> None:
+    [event] = history(tmp_path).events
+    said = event_text(event, "2026")
+    start = (
+        "since 3 March, with kernel 5.14.0-427, in 9 of 9 metrics over TCP, none in shared memory: worse by "
+    )
+    assert said.startswith(start) and 4 < float(said.removeprefix(start).removesuffix(" %")) < 6
+    assert event_text(event).startswith("since 3 March 2026, ")
+
+
+def test_a_curve_in_the_terminal_shows_its_change(tmp_path: Path) -> None:
+    found = history(tmp_path).curves[2]
+    lines = terminal_plot(found, width=60)
+    assert "blue TCP PingPong: bandwidth at 2 B (MB/s), 64 points" in lines[0]
+    assert all(len(line) <= 60 for line in lines[1:11]) and any("┊" in line for line in lines)
+    assert "3 March 2026: −" in lines[11] and "with kernel 5.14.0-427" in lines[11]
+    bars = sparkline(found)
+    assert len(bars) == 16 and set(bars[:9]) <= set("▅▆▇█▄") and set(bars[12:]) <= set("▁▂▃")
+
+
+def test_a_chart_has_a_panel_for_each_curve(tmp_path: Path) -> None:
+    chart = time_chart("c", history(tmp_path).curves[1:4])
+    assert [len(panel.marks) for panel in chart.panels] == [0, 1, 0]
+    assert chart.panels[1].marks[0].first == 42
+
+
+# ---- the command
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A campaign's folder with three finished series and an open one."""
+    store_of(tmp_path, 3)
+    write_runs(tmp_path, 3, latency=3.0)
+    write_records(tmp_path / "records.jsonl", Header("c"), collect_own(plan_of(tmp_path), tmp_path))
+    return tmp_path
+
+
+def call(capsysbinary: pytest.CaptureFixture[bytes], *arguments: object) -> tuple[int, str]:
+    status = main(["history", *map(str, arguments)])
+    out, err = capsysbinary.readouterr()
+    return status, (out + err).decode()
+
+
+def test_the_open_series_follows_the_finished_ones(results: Path) -> None:
+    found = overview(results)
+    assert [series.name for series in found.series] == [name_of(number) for number in range(4)]
+    assert [series.is_open for series in found.series] == [False, False, False, True]
+    assert {(series.runs, series.counted) for series in found.series} == {(2, 2)}
+    [one] = found.curves
+    assert [round(point.value * 1e6, 3) for point in one.points] == [1.515, 1.615, 1.715, 3.015]
+    assert found.not_judged == {"too short": 1}
+
+
+def test_the_command_shows_filters_and_writes(
+    results: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    status, text = call(capsysbinary, "--results", results)
+    assert status == 0 and "fewer than 15 points" in text and name_of(3) in text
+    _, text = call(capsysbinary, "--results", results, "--format", "csv", "--since", "2026-01-21")
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert [line["tick"] for line in lines] == [name_of(number) for number in (1, 2, 3)]
+    assert float(lines[0]["median [unit]"]) == pytest.approx(1.615e-6)
+    _, text = call(capsysbinary, "--results", results, "--format", "json", "--until", "2026-01-20")
+    assert len(json.loads(text)["rows"]) == 1
+    status, text = call(capsysbinary, "--results", results, "--plot", results / "h.svg")
+    assert status == 0 and "<svg" in (results / "h.svg").read_text()
+    _, text = call(capsysbinary, "--results", results, "--plot")
+    assert text.count("•") == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--benchmark", "latence"],
+            "--benchmark: no curve has it (found latence)\n    did you mean 'latency'?",
+        ),
+        (["--since", "yesterday"], "--since: not a date such as 2026-03-01"),
+        (["--since", "2027-01-01"], "no point is left"),
+        (["--plot", "h.gif"], "--plot: a figure ends in .svg, .png or .pdf"),
+        (["--files", "x"], "no finished series 'x'"),
+        (["--merge", "nowhere"], "no finished series there"),
+    ],
+)
+def test_errors_of_the_command(
+    results: Path, capsysbinary: pytest.CaptureFixture[bytes], options: list[str], message: str
+) -> None:
+    status, text = call(capsysbinary, "--results", results, *options)
+    assert status == 2 and message in text
+
+
+def test_no_history_yet_says_what_to_do(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    status, text = call(capsysbinary, "--results", tmp_path)
+    assert status == 2 and "no history yet\n    run the campaign, or call mpicampaign tick" in text
+
+
+def test_raw_files_are_listed_and_extracted(
+    results: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    _, text = call(capsysbinary, "--results", results, "--files", name_of(1))
+    [path, _] = re.findall(r" (runs/\S+/output\.txt)", text)
+    _, content = call(capsysbinary, "--results", results, "--extract", name_of(1), path)
+    assert content.startswith("# OSU MPI Latency Test")
+
+
+def test_stores_are_merged_by_the_command(
+    results: Path, tmp_path_factory: pytest.TempPathFactory, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    store_of(other, 2, first=10)
+    status, text = call(capsysbinary, "--results", results, "--merge", other)
+    assert (status, text.count(": merged")) == (0, 2)
+    assert len(overview(results).series) == 6
+
+
+def test_a_merged_pack_with_wrong_content_is_named(
+    results: Path, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    other = store_of(tmp_path / "other", 1, first=10)
+    other.pack(name_of(10)).rename(other.pack(name_of(11)))
+    status, text = call(capsysbinary, "--results", results, "--merge", tmp_path / "other")
+    assert status == 1 and f"{name_of(11)}.tar.gz is damaged (it holds the series {name_of(10)})" in text
+
+
+@pytest.mark.parametrize(
+    ("form", "output", "message"),
+    [
+        ("terminal", "campaign.yaml", "this file exists already"),
+        ("json", "series.json", "one of the results"),
+    ],
+)
+def test_no_output_replaces_a_campaign_file_or_results(
+    results: Path, capsysbinary: pytest.CaptureFixture[bytes], form: str, output: str, message: str
+) -> None:
+    path = results / output
+    if not path.exists():
+        path.write_text("precious")
+    before = path.read_bytes()
+    status, text = call(capsysbinary, "--results", results, "--format", form, "-o", path)
+    assert status == 2 and message in text and path.read_bytes() == before
+
+
+# ---- the page
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(MAY_SKIP, reason="no chromium on this machine")
+def test_the_page_in_a_browser(tmp_path: Path) -> None:
+    write_history_page(tmp_path / "history.html", history(tmp_path), "<i>title</i>")
+    with browser() as page:
+        page.open((tmp_path / "history.html").as_uri())
+        page.wait("performance.getEntriesByName('drawn').length")
+        assert page.complaints == [] and len(page.requests) == 1
+        assert page.value("document.title") == "<i>title</i>: history"
+        assert page.value("document.querySelectorAll('img, i').length") == 0
+        assert "since 3 March, with kernel 5.14.0-427" in page.value(
+            "document.querySelector('#answers li').textContent"
+        )
+        assert page.value("[...document.querySelectorAll('table')].every((table) => table.caption)")
+        assert drawn(page) > 100
+        assert "Changes: 3 March" in page.value("document.getElementById('reading').textContent")
+        names_and_marks(page)
+        compares(page)
+
+
+def drawn(page: Browser) -> int:
+    """How many pixels of the curve have the colour of its line."""
+    return int(
+        page.value("""(() => {
+          const canvas = document.getElementById("plot");
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          let count = 0;
+          for (let i = 0; i < data.length; i += 4)
+            count += data[i] === 0 && data[i + 1] === 114 && data[i + 2] === 178;
+          return count;
+        })()""")
+    )
+
+
+def names_and_marks(page: Browser) -> None:
+    """A name in the table chooses the curve; arrow keys read single ticks."""
+    page.value("document.querySelector('a[href=\"#curve-3\"]').click()")
+    assert page.value("document.getElementById('curve').selectedIndex") == 3
+    assert "No change was found" in page.value("document.getElementById('reading').textContent")
+    for arrow in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.value(
+            f"document.getElementById('plot').dispatchEvent(new KeyboardEvent('keydown', {{key: '{arrow}'}}))"
+        )
+    assert name_of(0) in page.value("document.getElementById('reading').textContent")
+    assert "bandwidth at 3 B" in page.value("document.getElementById('plot').getAttribute('aria-label')")
+
+
+def compares(page: Browser) -> None:
+    page.value(
+        "document.getElementById('earlier').value = 0; document.getElementById('later').value = 50;"
+        "document.getElementById('later').dispatchEvent(new Event('change'))"
+    )
+    rows = page.value(
+        "[...document.querySelectorAll('#compared tbody tr')].map((r) => r.lastChild.textContent)"
+    )
+    assert len(rows) == 18
+    ratios = [float(text) for text in rows]
+    assert all(ratio < 0.98 for ratio in ratios[::2]) and all(ratio > 0.95 for ratio in ratios[1::2])

@@ -1,0 +1,102 @@
+"""Real runs of HPCC, where it is installed: input, results, the BLAS library that the ranks mapped."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import yaml
+from conftest import ProjectCopy
+
+from mpicampaign.records import BLAS, read_records
+from mpicampaign.verdict.blas import blas_of
+from mpicampaign.verdict.evidence import Evidence
+
+NEEDED = ("hpcc", "mpirun.openmpi")
+MISSING = [name for name in NEEDED if shutil.which(name) is None]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+
+
+def campaign(orders: list[int]) -> dict[str, object]:
+    hpcc = {"suite": "hpcc", "program": "hpcc", "provider": "path"}
+    benchmarks = {f"HPCC-{order}": hpcc | {"parameters": {"N": order, "NB": 64}} for order in orders}
+    return {
+        "campaign": "hpcc",
+        "repeats": 1,
+        "busy_machine": "rank",
+        "time_limit": "1 min",
+        "mpis": {"openmpi4": {"command": "mpirun.openmpi"}},
+        "systems": {
+            "here": {
+                "scheduler": "none",
+                "mpi": "openmpi4",
+                "environment": {"OPENBLAS_NUM_THREADS": 1, "MPICC": "mpicc.openmpi", **AS_ROOT},
+            }
+        },
+        "host_groups": {"local": {"system": "here"}},
+        "benchmarks": benchmarks,
+        "matrix": [{"host_groups": "local", "placements": "SHM-1", "benchmarks": list(benchmarks)}],
+    }
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
+def test_runs_of_unlike_linear_systems_are_cases_of_their_own(project: ProjectCopy) -> None:
+    path = project.folder / "hpcc.yaml"
+    path.write_text(yaml.safe_dump(campaign([300, 400]), sort_keys=False))
+    done = project.call("run", "--campaign", str(path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    _, records = read_records(project.folder / "results/hpcc/records.jsonl")
+    assert [record.status for record in records] == ["ok", "ok"]
+    labels = {series.label for record in records for series in record.series}
+    assert labels == {f"HPCC (N {n}, NB 64, grid 1 x 2)" for n in (300, 400)}
+    for record in records:
+        assert record.verdict == "verified", record.verdict_reasons
+        assert record.metadata[BLAS]
+    for output in project.results("hpcc"):
+        assert "End of HPC Challenge tests." in output.read_text()
+        assert not (output.parent / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("recorded", "name"),
+    [
+        ({"blas": "/usr/lib/blas/libblas.so.3.11.0"}, "reference BLAS"),
+        ({"blas": "/opt/lib/libcblas.so.3"}, "reference BLAS"),
+        (
+            {"blas": "/usr/lib/openblas/libblas.so.3", "blas_openblas": "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen"},
+            "OpenBLAS 0.3.21",
+        ),
+        ({"blas": "/opt/libmkl_rt.so.2"}, "Intel MKL"),
+        (
+            {"blas": "/opt/libmkl_rt.so.2", "blas_mkl": "Intel(R) oneAPI Math Kernel Library Version 2023.1"},
+            "Intel MKL 2023.1",
+        ),
+        ({"blas": "/opt/libblis.so.4", "blas_blis": "0.9.0"}, "BLIS 0.9.0"),
+        ({"blas": "/opt/libsatlas.so.3"}, "ATLAS"),
+        ({"blas": "/opt/libours.so"}, "BLAS libours.so"),
+    ],
+)
+def test_a_blas_library_is_called_by_what_it_says_or_else_by_its_file(
+    recorded: dict[str, str], name: str
+) -> None:
+    found = blas_of(evidence_of(recorded))
+    assert found
+    assert found.name == name
+
+
+def test_ranks_with_different_libraries() -> None:
+    """Not averaged with runs whose ranks had one."""
+    ranks = [{"blas": "/a/libblas.so.3"}, {"blas": "/a/libmkl_rt.so.2"}]
+    found = blas_of(evidence_of(*ranks))
+    assert found
+    assert found.name == "reference BLAS and Intel MKL"
+
+
+def test_no_library_is_no_name() -> None:
+    assert blas_of(evidence_of({})) is None
+
+
+def evidence_of(*ranks: dict[str, str]) -> Evidence:
+    recorded = ({f"end.{key}": value for key, value in of_rank.items()} for of_rank in ranks)
+    return Evidence(ranks=dict(enumerate(recorded)))

@@ -1,0 +1,213 @@
+"""HPL's linear system: the input file made from parameters, and what a campaign file is refused for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import MACHINE, campaign, plan
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Benchmark, Provider
+from mpicampaign.collect.peak import with_peak
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.errors import UserError
+from mpicampaign.jobs.plan import make_plan, plan_file
+from mpicampaign.plan_file import plan_from, plan_json
+from mpicampaign.records import Case, Record, Series
+from mpicampaign.suites.hpl.problem import grid_of, input_file, order_of, warns
+from mpicampaign.suites.request import Request
+from mpicampaign.units import parse_flop_rate
+
+GIB = 1 << 30
+
+
+def request(
+    ranks: int = 4, nodes: int = 1, memory: int | None = None, time_limit: int = 0, **parameters: object
+) -> Request:
+    texts = {name: str(value) for name, value in parameters.items()}
+    return Request("xhpl", (), texts, (), nodes, ranks // nodes, memory, None, time_limit)
+
+
+def messages(
+    tmp_path: Path, suite: str = "hpl", placement: dict[str, Any] | None = None, **keys: Any
+) -> list[str]:
+    """The errors of a campaign file with these parameters, each with its line's text."""
+    memory = keys.pop("node_memory", "16 GiB")
+    group = {"system": "here", **({"node_memory": memory} if memory else {})}
+    provider = {"kind": "path", "location": "/apps/program"}
+    made = {
+        "campaign": "c",
+        "systems": {"here": {"scheduler": "lsf", "mpi": "platform"}},
+        "host_groups": {"blue": group},
+        "placements": {
+            "four": placement or {"nodes": 1, "ranks_per_node": 4, "transport": "shm", "binding": "none"}
+        },
+        "benchmarks": {
+            "solve": {"suite": suite, "program": "program", "provider": provider, "parameters": keys}
+        },
+        "matrix": [{"host_groups": "blue", "placements": "four", "benchmarks": "solve"}],
+    }
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump(made, sort_keys=False))
+    lines = path.read_text().splitlines()
+    try:
+        load_campaign(path)
+    except UserError as error:
+        return [
+            f"{lines[p.line - 1].strip() if p.line else ''} | {p.message} | {p.hint}" for p in error.problems
+        ]
+    return []
+
+
+def test_the_order_follows_from_the_memory_by_the_rule_of_80_percent() -> None:
+    """The STFC report: 20 GB and blocks of 180 give 44640."""
+    assert order_of(request(memory=20 * 10**9, NB=180)) == 44640
+    assert order_of(request(ranks=8, nodes=2, memory=10 * 10**9, NB=180)) == 44640
+    half = request(memory=32 * GIB, NB=1)._replace(parameters={"NB": "1", "memory": "50 %"})
+    assert order_of(half) ** 2 * 8 <= 16 * GIB < (order_of(half) + 1) ** 2 * 8
+
+
+@pytest.mark.parametrize(
+    ("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (12, (3, 4)), (7, (1, 7)), (88, (8, 11))]
+)
+def test_the_grid_is_as_square_as_the_ranks_allow(ranks: int, grid: tuple[int, int]) -> None:
+    assert grid_of(request(ranks, N=1000)) == grid
+    assert grid_of(request(ranks, N=1000, P=ranks)) == (ranks, 1)
+
+
+def test_each_parameter_is_where_hpl_reads_it() -> None:
+    """The lines by number, after HPL's own example of the file."""
+    values = {"N": 1, "NB": 2, "pmap": 1, "P": 3, "Q": 4, "threshold": 5.5, "pfact": 2, "nbmin": 6, "ndiv": 7}
+    values |= {
+        "rfact": 1,
+        "bcast": 3,
+        "depth": 8,
+        "swap": 1,
+        "swap_threshold": 9,
+        "l1": 1,
+        "u": 1,
+        "equil": 0,
+    }
+    values |= {"align": 16}
+    lines = input_file(request(12, **values)).splitlines()
+    numbers = (6, 8, 9, 11, 12, 13, 15, 17, 19, 21, 23, 25, *range(26, 32))
+    assert [lines[number - 1].split()[0] for number in numbers] == [str(each) for each in values.values()]
+
+
+@pytest.mark.parametrize(
+    ("keys", "line", "message"),
+    [
+        (
+            {"N": 50000},
+            "N: 50000",
+            "a matrix of order 50000 takes 18.6 GiB; 1 node has 16.0 GiB | 41280 takes",
+        ),
+        (
+            {"N": 1000, "P": 2, "Q": 3},
+            "P: 2",
+            "P × Q = 2 × 3 needs 6 ranks; the placement has 4 | without P and Q",
+        ),
+        ({"N": 1000, "Q": 3}, "Q: 3", "P × Q = 1 × 3 needs 3 ranks"),
+        ({"N": 1000, "NB": 0}, "NB: 0", "must be a whole number from 1 to 65536"),
+        ({"N": "all"}, "N: all", "must be a whole number from 1 to"),
+        (
+            {"N": 1000, "threshold": -1},
+            "threshold: -1",
+            "without a threshold HPL does not check its solution",
+        ),
+        ({"N": 1000, "memory": "80 %"}, "memory: 80 %", "the order N of the matrix is given, too"),
+        ({"memory": "150 %"}, "memory: 150 %", "must be a share such as 80 %"),
+        ({"N": 1000, "block": 2}, "block: 2", "suite hpl has no parameter 'block'"),
+        ({"N": 1000, "nb": 2}, "nb: 2", "suite hpl has no parameter 'nb' | did you mean 'NB'"),
+    ],
+)
+def test_what_cannot_run_is_refused_with_the_numbers(
+    tmp_path: Path, keys: Any, line: str, message: str
+) -> None:
+    [found] = messages(tmp_path, **keys)
+    assert found.startswith(f"{line} | ")
+    assert message in found
+
+
+def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
+    assert len(messages(tmp_path, N=0, NB=0, ndiv=1)) == 3
+
+
+def test_hpcc_is_refused_before_it_would_stop_without_a_message(tmp_path: Path) -> None:
+    [found] = messages(tmp_path, "hpcc", N=1000, P=4, Q=4)
+    assert "P × Q = 4 × 4 needs 16 ranks; the placement has 4" in found
+
+
+def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:
+    [found] = messages(tmp_path, node_memory=None)
+    assert "follows from the memory of a node, which is unknown | give N, or node_memory" in found
+    assert messages(tmp_path, node_memory=None, N=10**6) == []
+
+
+def test_the_memory_that_slurm_is_asked_for_is_the_limit(tmp_path: Path) -> None:
+    made = campaign(
+        benchmark=benchmark_of(), group={"memory": "1G", "node_memory": 64 * GIB}, scheduler="slurm"
+    )
+    [file] = {run.inputs[0].text for run in plan(made).runs}
+    assert file.splitlines()[5].split()[0] == str(order_of(request(memory=GIB)))
+
+
+def benchmark_of(**parameters: str) -> Benchmark:
+    return Benchmark("HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), parameters=parameters)
+
+
+def test_a_time_that_will_not_suffice_is_a_warning() -> None:
+    """Appendix C of the STFC report took 1800 s; an hour was asked for."""
+    assert list(warns(request(time_limit=3300, N=44640, NB=180))) == []
+    [text] = warns(request(time_limit=600, N=44640, NB=180))
+    assert text.startswith(
+        "HPL of order 44640 takes about 24 min 43 s at 10 Gflop/s for each rank (an estimate)"
+    )
+
+
+def test_parameters_and_the_file_are_part_of_the_identity() -> None:
+    plans = [
+        plan(campaign(benchmark=benchmark_of(N=order), group={"node_memory": GIB}))
+        for order in ("1000", "2000")
+    ]
+    first, second = (each.runs[0].declared for each in plans)
+    differing = {key for key in first if first[key] != second[key]}
+    assert differing == {"parameters.N", "input.HPL.dat"}
+
+
+def test_an_input_file_of_the_campaign_takes_the_place_of_the_suites_own(tmp_path: Path) -> None:
+    (tmp_path / "HPL.dat").write_text("mine\n")
+    made = Benchmark(
+        "HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), inputs=(str(tmp_path / "HPL.dat"),)
+    )
+    [file] = make_plan(campaign(benchmark=made), ["here"], MACHINE).runs[0].inputs
+    assert (file.name, file.content) == ("HPL.dat", b"mine\n")
+
+
+def test_other_suites_have_no_parameters_and_no_inputs(tmp_path: Path) -> None:
+    assert plan(campaign()).runs[0].inputs == ()
+    assert "suite imb has no parameter 'N'" in messages(tmp_path, "imb", N=1)[0]
+
+
+def test_the_peak_of_a_core_reaches_the_analysis_by_the_plan() -> None:
+    made = plan(campaign(benchmark=benchmark_of(N="1000"), group={"core_peak": 41.6e9}))
+    [case, *_] = plan_from(json.loads(plan_json(plan_file(made, "c.yaml")))).cases
+    assert case.core_peak == 41.6e9
+
+
+def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:
+    columns: dict[str, list[float | None]] = {"flops": [8e9], "hpl_flops_per_process": [4e9]}
+    series = Series("HPL", 2, columns, {"N": "1000"})
+    record = Record(Case("s", "g", "p", "HPL"), "hpl", 1, "ok", series=(series,))
+    [found] = with_peak(record, 16e9).series
+    assert found.columns["hpl_peak"] == [0.25]
+    assert with_peak(record, None) == record
+    names = [metric.name for metric in choose_metrics("hpl", [found], ()) if metric.column == "hpl_peak"]
+    assert names == ["fraction of peak, an estimate"]
+    assert parse_flop_rate("41.6 Gflop/s") == pytest.approx(41.6e9)
+    with pytest.raises(ValueError, match=r"is not a rate of operations such as 41.6 Gflop/s"):
+        parse_flop_rate("41.6 GB/s")

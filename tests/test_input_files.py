@@ -1,0 +1,94 @@
+"""Input files in the folder that a program starts in, and results that it writes to a file there."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from test_job_script_run import END, evidence, execute, prepared
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.errors import UserError
+from mpicampaign.jobs.inputs import Input, keep
+from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
+
+SHA256 = "9e107d9d372bb6826bd81d3542a419d6" * 2
+
+
+def with_input(folder: Path, program: str, content: str = "hello\n", **system: object) -> Prepared:
+    """A run whose program has the input file words.txt; the suite takes its results from results.txt."""
+    found = prepared(folder, program, **system)  # type: ignore[arg-type]
+    source = folder / "source.txt"
+    source.write_text(content)
+    sha256 = subprocess.check_output(["sha256sum", source], text=True).split()[0]
+    run = replace(found.plan.runs[0], inputs=(Input("words.txt", sha256, source=source),), time_limit=5)
+    made = replace(found, plan=replace(found.plan, runs=(run,)))
+    write_scripts(made)
+    return made
+
+
+def test_the_program_starts_beside_its_input_and_leaves_nothing_else(tmp_path: Path) -> None:
+    found = with_input(tmp_path, f"cat words.txt; touch litter; ls >&2; {END}")
+    script = found.scripts[0]
+    assert execute(script) == 0
+    result = script.output.parent
+    assert script.output.read_text().startswith("hello\n")
+    assert (result / "stderr.txt").read_text().split()[-2:] == ["litter", "words.txt"]
+    assert sorted(each.name for each in result.iterdir()) == ["evidence.txt", "output.txt", "stderr.txt"]
+    assert evidence(script).job["input.words.txt"] == script.run.inputs[0].sha256
+
+
+def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
+    found = with_input(tmp_path, END)
+    script = found.scripts[0]
+    script.run.inputs[0].kept(found.folder).write_text("changed\n")
+    assert execute(script) == 66
+    [attempt] = script.folder.glob("attempts/*")
+    reason = "the input file words.txt is not the one that was declared"
+    assert f"job reason={reason}" in (attempt / "evidence.txt").read_text()
+
+
+def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
+    found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
+    write_inline(found)
+    script = found.scripts[0]
+    script.run.inputs[0].kept(found.folder).unlink()
+    assert execute(script) == 0
+    assert script.output.read_text().startswith("end of file\n$(touch /tmp/x) `x`\n")
+
+
+def test_an_input_is_kept_once_and_never_written_again(tmp_path: Path) -> None:
+    each = Input("a.txt", SHA256, text="a\n")
+    keep(each, tmp_path)
+    place = each.kept(tmp_path)
+    place.chmod(0o444)
+    before = place.stat()
+    keep(each, tmp_path)
+    assert (place.read_text(), place.stat().st_mtime_ns) == ("a\n", before.st_mtime_ns)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ("[absent.txt]", "no such file"),
+        ("[words.txt, folder/words.txt]", "a second input file of this name"),
+        ("['a b.txt']", "an input file is named by letters, digits"),
+    ],
+)
+def test_input_files_are_checked_with_the_campaign(tmp_path: Path, inputs: str, message: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for name in ("words.txt", "folder/words.txt", "a b.txt"):
+        (tmp_path / name).write_text("x\n")
+    path = tmp_path / "c.yaml"
+    path.write_text(
+        f"""campaign: c
+systems: {{here: {{scheduler: none, mpi: wheel}}}}
+host_groups: {{local: {{system: here}}}}
+benchmarks: {{PingPong: {{inputs: {inputs}}}}}
+matrix: [{{host_groups: local, placements: SHM, benchmarks: PingPong}}]
+"""
+    )
+    with pytest.raises(UserError, match=f":4: .*{message}"):
+        load_campaign(path)

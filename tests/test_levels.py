@@ -1,0 +1,102 @@
+"""Time per level of a tree at its root: what records keep, and the bars."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+from test_charts import drawn
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import Case, Record
+from mpicampaign.show.charts.levels import level_charts
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.suites import parse
+
+TREES = ("natural", "random")
+HEADER = """\
+#mpicampaign-kernel 1
+#@kernel=tree_merge
+#@version=3
+#@ranks={ranks}
+#@columns.samples=operation tree size sample block_messages seconds useful_bytes wire_bytes
+#@columns.levels=operation tree size rank level receive_seconds merge_seconds bytes
+#@columns.sizes=operation tree size samples warmup_samples warmup_settled converged verified
+"""
+
+
+def seconds(tree: str, size: int, rank: int, level: int, factor: float) -> tuple[float, float]:
+    """Receiving and merging, unlike on each tree, size, rank and level."""
+    base = (1 + TREES.index(tree)) * size * (1 + rank) * factor * 1e-9
+    return base * (level + 1), base * (level + 1) / 4
+
+
+def output(levels: int = 3, factor: float = 1.0, without: tuple[int, ...] = ()) -> str:
+    """Rows of levels for ranks 0 and 2; sizes in ``without`` have none."""
+    rows = []
+    for tree in TREES:
+        for size in (1024, 4096):
+            rows += [f"samples tree_merge {tree} {size} {n} 1 1e-05 {size * 7} {size * 12}" for n in range(5)]
+            rows.append(f"sizes tree_merge {tree} {size} 5 0 1 1 1")
+            for rank, level in ((0, level) for level in range(levels)):
+                receive, merge = seconds(tree, size, rank, level, factor)
+                if size not in without:
+                    rows.append(f"levels tree_merge {tree} {size} 0 {level} {receive:.6e} {merge:.6e} {size}")
+            if size not in without:
+                rows.append(f"levels tree_merge {tree} {size} 2 0 9.0e-01 9.0e-01 {size}")
+    lines = "".join(f"{row}\n" for row in rows)
+    return f"{HEADER.format(ranks=2**levels)}{lines}#@end rows={len(rows)} status=ok\n"
+
+
+def run(repeat: int, text: str) -> Record:
+    case = Case("s", "g", "FULL", "tree_merge")
+    return synthetic.run(case, repeat, *parse("kernel", text).series, suite="kernel")
+
+
+def test_records_keep_the_levels_of_the_root() -> None:
+    columns = run(1, output(without=(1024,))).series[0].columns
+    assert columns["receive_2"] == [None, pytest.approx(4096 * 3e-9)]
+    assert columns["merge_0"] == [None, pytest.approx(4096 * 0.25e-9)]
+    assert "receive_3" not in columns
+    assert {len(values) for values in columns.values()} == {2}
+
+
+def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
+    runs = [run(n, output(factor=factor)) for n, factor in enumerate((1.0, 2.0, 9.0), 1)]
+    (chart,) = level_charts(Scene(compare(runs), "MB/s"))
+    assert chart.title == "tree_merge: time per level at 4 KiB per rank, g FULL"
+    assert [label for label, _ in chart.trees] == [f"tree_merge (tree {tree})" for tree in TREES]
+    for tree, (_, levels) in zip(TREES, chart.trees, strict=True):
+        assert [level.number for level in levels] == [0, 1, 2]
+        for level in levels:
+            expected = seconds(tree, 4096, 0, level.number, 2.0)
+            assert (level.receive, level.merge) == pytest.approx(expected)
+    assert "the median over 3 repeats" in chart.caption and "At the root" in chart.caption
+    smaller = [run(1, output(without=(4096,)))]
+    (chart,) = level_charts(Scene(compare(smaller), "MB/s"))
+    assert "1 KiB" in chart.title
+
+
+def test_bars_are_drawn_behind_each_other() -> None:
+    (chart,) = level_charts(Scene(compare([run(1, output())]), "MB/s"))
+    page, (panel,) = drawn(chart)
+    bars = [
+        artist for artist in page._figure.artists if hasattr(artist, "get_paths") and not artist.get_gid()
+    ]
+    found = []
+    for paths in (artist.get_paths() for artist in bars):
+        found += [[min(x for x, _ in path.vertices), max(x for x, _ in path.vertices)] for path in paths]
+    expected = [
+        [panel.x(start), panel.x(end)]
+        for _, levels in chart.trees
+        for level in levels
+        for start, end in ((0, level.receive), (level.receive, level.receive + level.merge))
+    ]
+    for pair in expected:
+        assert any(pair == pytest.approx(other) for other in found), pair
+    texts = [text.get_text() for text in page._figure.texts]
+    assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
+
+
+def test_a_single_level_or_none_is_not_drawn() -> None:
+    for text in (output(levels=1), output(without=(1024, 4096))):
+        assert not list(level_charts(Scene(compare([run(1, text)]), "MB/s")))

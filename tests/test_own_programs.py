@@ -1,0 +1,217 @@
+"""Programs of one's own: keys of the campaign file, reading outputs, and the worked example for real."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import campaign, plan
+from conftest import ProjectCopy, succeeded
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.errors import UserError
+from mpicampaign.records import Case, Record, read_records, record_from_json, record_to_json
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
+from mpicampaign.suites.reading import ParsedOutput
+
+ROOT = Path(__file__).parents[1]
+RATE = {"pattern": "^rate ([0-9.]+)", "unit": "cells/s", "better": "higher", "take": ""}
+TIME = {"pattern": "^(?P<size>[0-9]+) (?P<value>[0-9.e-]+)", "unit": "us", "better": "lower", "take": ""}
+
+
+def read(text: str, **metrics: dict[str, str]) -> ParsedOutput:
+    declared = {"benchmark": "ours", **{f"metrics.{name}": about for name, about in metrics.items()}}
+    return parse("own", text, declared=json.dumps(declared))
+
+
+def refused(text: str, **metrics: dict[str, str]) -> str:
+    with pytest.raises(OutputError) as caught:
+        read(text, **metrics)
+    return str(caught.value)
+
+
+def test_a_value_alone_in_its_own_unit() -> None:
+    (series,) = read("MPI startup\nrate 12.5\ndone\n", cells=RATE).series
+    assert (series.label, series.columns) == ("ours", {"cells": [12.5]})
+    (metric,) = choose_metrics("own", [series], ())
+    assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
+    assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
+
+
+def test_times_over_sizes_are_latency_and_curve_as_of_any_suite() -> None:
+    (series,) = read("8 1.5\n64 2.5e1\n", step=TIME).series
+    assert series.columns == {"size": [8, 64], "time": [pytest.approx(1.5e-6), pytest.approx(25e-6)]}
+    assert [metric.name for metric in choose_metrics("own", [series], (64,))] == [
+        "time at 8 B",
+        "time at 64 B",
+    ]
+
+
+def test_a_second_time_over_sizes_keeps_its_name() -> None:
+    other = TIME | {"pattern": "^[0-9]+ [0-9.]+ (?P<value>[0-9.]+) of (?P<size>[0-9]+)"}
+    (series,) = read("8 1.5 3.5 of 8\n", step=TIME, other=other).series
+    assert series.columns == {"size": [8], "time": [1.5e-6], "other": [3.5e-6]}
+    assert list(series.metrics) == ["other"]
+
+
+def test_values_alone_and_over_sizes_are_two_tables() -> None:
+    alone, over = read("rate 2\n8 1.5\n", cells=RATE, step=TIME).series
+    assert (alone.label, over.label) == ("ours", "ours (over message size)")
+
+
+@pytest.mark.parametrize(
+    ("unit", "better", "value", "si"),
+    [("ms", "lower", 2.0, 2e-3), ("MiB/s", "higher", 1.0, 2**20), ("Gflop/s", "higher", 3.0, 3e9)],
+)
+def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
+    (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
+    assert series.columns["x"] == [pytest.approx(si)]
+
+
+@pytest.mark.parametrize(("take", "value"), [("first", 3), ("last", 2), ("smallest", 1), ("largest", 3)])
+def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None:
+    (series,) = read("rate 3\nrate 1\nrate 2\n", x=RATE | {"take": take}).series
+    assert series.columns["x"] == [value]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("nothing\n", "x: no line matches '^rate"),
+        ("rate 1\nrate 2\n", "x: 2 lines match (lines 1, 2...); give take: first, last, smallest, largest"),
+        ("rate 1.2.3\n", "line 1: x is '1.2.3', not a number"),
+        ("rate 9" + "9" * 400 + "\n", "a value is finite and not negative"),
+        ("\nSegmentation fault\nrate 1\n", "the program was aborted"),
+    ],
+)
+def test_what_is_no_value_is_refused_with_its_line(text: str, reason: str) -> None:
+    assert reason in refused(text, x=RATE)
+
+
+def test_a_value_below_0_is_refused() -> None:
+    signed = RATE | {"pattern": "^rate (-?[0-9.]+)"}
+    assert "line 1: x is '-1.5': a value is finite and not negative" in refused("rate -1.5\n", x=signed)
+
+
+def test_how_an_output_is_read_is_part_of_the_identity() -> None:
+    def declared(pattern: str) -> dict[str, Any]:
+        metrics = {"rate": OwnMetric("rate", pattern, "1/s", "higher")}
+        made = Benchmark("ours", "own", "p", Provider("path", "/p"), metrics=metrics, whole=("^done$",))
+        return plan(campaign(benchmark=made)).runs[0].declared
+
+    first, second = declared("^rate (.*)$"), declared("^speed (.*)$")
+    assert {key for key in first if first[key] != second[key]} == {"metrics.rate"}
+    assert (first["metrics.rate"]["unit"], first["whole"]) == ("1/s", ["^done$"])
+
+
+def test_one_size_twice_is_refused() -> None:
+    assert "line 2: step at 8 B a second time" in refused("8 1.5\n8 1.6\n", step=TIME)
+
+
+def test_without_a_declaration_nothing_is_read_and_nothing_is_taken_for_it() -> None:
+    with pytest.raises(OutputError, match="only as its campaign declares it"):
+        SUITES["own"].parse("rate 1\n")
+    assert detect_suite("rate 1\ndone\n") is None
+
+
+def messages(tmp_path: Path, **keys: Any) -> list[str]:
+    """The errors of a campaign file with these keys of its benchmark, each with its line's text."""
+    benchmark: dict[str, Any] = {
+        "suite": "own",
+        "program": "p",
+        "provider": {"kind": "path", "location": "/apps/p"},
+        "whole": "^done$",
+        "metrics": {"rate": {"pattern": "^rate ([0-9.]+)", "unit": "1/s", "better": "higher"}},
+    }
+    made = {
+        "campaign": "c",
+        "systems": {"here": {"scheduler": "none", "mpi": "wheel"}},
+        "host_groups": {"local": {"system": "here"}},
+        "benchmarks": {
+            "ours": {name: value for name, value in (benchmark | keys).items() if value is not None}
+        },
+        "matrix": [{"host_groups": "local", "placements": "SHM", "benchmarks": "ours"}],
+    }
+    path = tmp_path / "c.yaml"
+    path.write_text(yaml.safe_dump(made, sort_keys=False))
+    lines = path.read_text().splitlines()
+    try:
+        load_campaign(path)
+    except UserError as error:
+        return [f"{lines[(p.line or 1) - 1].strip()} | {p.message}" for p in error.problems]
+    return []
+
+
+def metric(**changes: str) -> dict[str, dict[str, str]]:
+    return {"rate": {"pattern": "^rate ([0-9.]+)", "unit": "1/s", "better": "higher", **changes}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({}, ""),
+        ({"whole": None}, "suite: own | a program of one's own needs whole"),
+        ({"metrics": None}, "suite: own | a program of one's own needs metrics"),
+        ({"metrics": metric(pattern="^rate (")}, "pattern: ^rate ( | not a regular expression"),
+        ({"metrics": metric(pattern="^rate")}, "pattern: ^rate | the number must be its only group"),
+        ({"metrics": metric(pattern="(?P<n>1)")}, "its groups are named value and size, not n"),
+        ({"metrics": metric(pattern="(?P<size>1) (2)", take="last")}, "a metric over sizes has one value at"),
+        ({"metrics": metric(better="faster")}, "better: faster | must be"),
+        ({"metrics": {"size": metric()["rate"]}}, "a metric cannot be called size"),
+        ({"suite": "imb"}, "suite imb knows its own outputs: only suite own has this key"),
+    ],
+)
+def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
+    found = messages(tmp_path, **keys)
+    assert any(message in each for each in found) if message else found == []
+
+
+def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
+    assert len(messages(tmp_path, whole=None, metrics=metric(pattern="^rate", better="up"))) == 3
+
+
+def test_records_carry_what_the_campaign_says_of_the_metrics() -> None:
+    series = read("rate 2\n", cells=RATE).series
+    record = Record(Case("s", "g", "p", "ours"), "own", 1, "ok", series=series)
+    assert record_from_json(json.loads(json.dumps(record_to_json(record)))) == record
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:
+    if shutil.which("mpicc") is None:
+        pytest.skip("mpicc is not installed")
+    folder = project.folder / "campaigns"
+    shutil.copytree(ROOT / "campaigns/own-program", folder / "own-program")
+    shutil.copy(ROOT / "campaigns/own-program.yaml", folder)
+    text = (folder / "own-program.yaml").read_text().replace("repeats: 6", "repeats: 2\nbusy_machine: rank")
+    (folder / "own-program.yaml").write_text(text)
+    source = folder / "own-program/halo.c"
+    environment = project.environment | {"I_MPI_ROOT": sys.prefix}
+    subprocess.run(["mpicc", "-O2", "-o", source.with_suffix(""), source], check=True, env=environment)
+    assert succeeded(project.call("run", "--campaign", "campaigns/own-program.yaml"))
+    _, records = read_records(project.folder / "results/own-program/records.jsonl")
+    assert len(records) == 4
+    for record in records:
+        assert (record.status, record.verdict) == ("ok", "verified"), record
+        assert record.condition
+        alone, over = record.series
+        assert (alone.columns["steps"][0] or 0) > 0
+        assert len(over.columns["size"]) == len(over.columns["time"]) == 18
+    text = project.call("tables", "--campaign", "campaigns/own-program.yaml", "--format", "csv").stdout
+    lines = [line for line in csv.DictReader(io.StringIO(text)) if line["metric"] == "steps"]
+    assert {line["placement"]: line["unit"] for line in lines} == {
+        "SHM-1": "steps/s",
+        "TCP-loopback": "steps/s",
+    }
+    assert list((project.folder / "results/own-program/figures").glob("halo*time*.svg"))

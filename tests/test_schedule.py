@@ -1,0 +1,380 @@
+"""Schedules: when a tick is due, what it makes, and the lines that cron and timers need."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from conftest import ProjectCopy, succeeded
+from trivial_campaign import write_trivial
+
+from mpicampaign.campaign.model import Schedule
+from mpicampaign.errors import UserError
+from mpicampaign.history.series import OPEN, read_series
+from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
+from mpicampaign.schedule import crontab
+from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
+from mpicampaign.schedule.tick import new_name
+from mpicampaign.schedule.timers import scrontab_lines, systemd_units
+from mpicampaign.schedule.times import is_due, is_exact, missed, times_of
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def schedule(every: int, **more: Any) -> Schedule:
+    return replace(Schedule(every, "new"), **more)
+
+
+@pytest.mark.parametrize(
+    ("every", "cron", "exact"),
+    [
+        (1 * MINUTE, "* * * * *", True),
+        (7 * MINUTE, "* * * * *", False),
+        (20 * MINUTE, "*/20 * * * *", True),
+        (50 * MINUTE, "*/10 * * * *", False),
+        (90 * MINUTE, "*/30 * * * *", False),
+        (1 * HOUR, "0 * * * *", True),
+        (6 * HOUR, "0 */6 * * *", True),
+        (36 * HOUR, "0 */12 * * *", False),
+        (1 * DAY, "0 4 * * *", True),
+        (7 * DAY, "0 4 * * *", False),
+    ],
+)
+def test_the_times_of_cron_are_those_of_ticks_or_more_frequent(every: int, cron: str, exact: bool) -> None:
+    made = schedule(every)
+    assert (times_of(made).cron, is_exact(made)) == (cron, exact)
+    assert every % (times_of(made).minutes * 60) == 0
+
+
+def test_the_time_of_day_is_chosen() -> None:
+    assert times_of(schedule(DAY, at=150))[:2] == ("30 2 * * *", "*-*-* 02:30:00")
+
+
+def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
+    made = schedule(50 * MINUTE)  # looked at every 10 minutes
+    minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
+    assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
+    assert is_due(made, None)
+
+
+def test_days_of_23_and_25_hours_miss_no_tick() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    for day in (datetime(2026, 3, 29, 4, tzinfo=zone), datetime(2026, 10, 25, 4, tzinfo=zone)):
+        before = (day - timedelta(days=1)).astimezone(UTC)
+        hours = day.astimezone(UTC) - before
+        assert hours in (timedelta(hours=23), timedelta(hours=25))
+        assert missed(schedule(DAY), hours) == 0
+        assert missed(schedule(DAY), hours + timedelta(days=2)) == 2
+
+
+def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:
+    now = datetime(2026, 11, 23, 4, tzinfo=UTC)
+    first = new_name(now, [OPEN])
+    later = new_name(now - timedelta(hours=1), [first])
+    assert first.startswith("20261123T040000Z-") and later > first
+    assert new_name(now, []) != new_name(now, [])
+
+
+# ---- crontab
+
+CRONTAB = """\
+#!/bin/sh
+# As cron's own: -l prints the file, or complains with status 1; a file name replaces it.
+[ -z "$CRON_FAILS" ] || { echo "crontab: no permission" >&2; exit 1; }
+case $1 in
+    -l) [ -f "$CRON_FILE" ] && cat "$CRON_FILE" || { echo "no crontab for user" >&2; exit 1; } ;;
+    -*) exit 64 ;;
+    *) cp "$1" "$CRON_FILE" ;;
+esac
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a strict stand-in for crontab."""
+    program = tmp_path / "bin/crontab"
+    program.parent.mkdir()
+    program.write_text(CRONTAB)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("CRON_FILE", str(tmp_path / "table"))
+    return tmp_path / "table"
+
+
+SCRIPT = Path("/results/c/schedule/tick.sh")
+
+
+def test_the_lines_are_installed_once_changed_and_removed(table: Path) -> None:
+    table.write_text("MAILTO=me\n0 1 * * * backup\n")
+    assert crontab.install(schedule(20 * MINUTE), SCRIPT)
+    first = table.read_text()
+    assert not crontab.install(schedule(20 * MINUTE), SCRIPT)
+    assert crontab.install(schedule(HOUR), SCRIPT)
+    assert table.read_text() == first.replace("*/20 * * * *", "0 * * * *")
+    assert crontab.install(schedule(HOUR), SCRIPT.with_name("other.sh"))
+    assert crontab.remove(SCRIPT) and not crontab.remove(SCRIPT)
+    assert crontab.remove(SCRIPT.with_name("other.sh"))
+    assert table.read_text() == "MAILTO=me\n0 1 * * * backup\n"
+
+
+def test_an_empty_crontab_and_one_without_a_last_line_break(table: Path) -> None:
+    assert crontab.install(schedule(HOUR), SCRIPT)
+    assert table.read_text() == crontab.block(schedule(HOUR), SCRIPT)
+    table.write_text("0 1 * * * backup")
+    assert crontab.install(schedule(HOUR), SCRIPT)
+    assert table.read_text() == "0 1 * * * backup\n" + crontab.block(schedule(HOUR), SCRIPT)
+
+
+def test_edited_marks_are_refused(table: Path) -> None:
+    text = crontab.block(schedule(HOUR), SCRIPT).replace("# end", "# END") + "0 1 * * * backup\n"
+    table.write_text(text)
+    for change in (lambda: crontab.install(schedule(HOUR), SCRIPT), lambda: crontab.remove(SCRIPT)):
+        with pytest.raises(UserError, match=r"marks .* were edited\n    crontab -e"):
+            change()
+    assert table.read_text() == text
+
+
+def test_a_crontab_that_cannot_be_read_or_written_is_an_error(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.mkdir()
+    with pytest.raises(UserError, match="the crontab cannot be written: it is unchanged"):
+        crontab.install(schedule(HOUR), SCRIPT)
+    monkeypatch.setenv("CRON_FAILS", "1")
+    with pytest.raises(UserError, match=r"cannot be read: crontab .*no permission\n    without cron"):
+        crontab.install(schedule(HOUR), SCRIPT)
+
+
+def test_hostile_paths_are_quoted_for_each_kind() -> None:
+    script = Path("/a b/%y $(id) 'q\"/tick.sh")
+    line = crontab.block(schedule(HOUR), script).splitlines()[1]
+    shell = line.removeprefix("0 * * * * ").replace(r"\%", "%")  # as cron passes it on
+    printed = subprocess.run(
+        ["sh", "-c", shell.replace("/bin/sh", "printf %s", 1)], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == str(script) and not line.replace(r"\%", "").count("%")
+    service, _ = systemd_units(schedule(HOUR), "c", script).values()
+    assert 'ExecStart=/bin/sh "/a b/%%y $$(id) \'q\\"/tick.sh"' in service
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_systemd_takes_the_units_and_their_times(tmp_path: Path) -> None:
+    for every in (MINUTE, 20 * MINUTE, 50 * MINUTE, HOUR, 6 * HOUR, DAY):
+        made = schedule(every)
+        calendar = ["systemd-analyze", "calendar", times_of(made).calendar]
+        assert subprocess.run(calendar, capture_output=True, check=False).returncode == 0, calendar
+    units = systemd_units(schedule(DAY), "c", Path("/bin/a b%"))
+    for name, text in units.items():
+        (tmp_path / name).write_text(text)
+    verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "mpicampaign-c.timer")]
+    done = subprocess.run(verify, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "mpicampaign-c" not in done.stderr, done.stderr
+
+
+def test_scrontab_lines_ask_for_the_time_of_a_tick() -> None:
+    lines = scrontab_lines(schedule(20 * MINUTE, limit=HOUR), "c", SCRIPT).splitlines()
+    assert lines[2:] == ["#SCRON --time=65", f"*/20 * * * * /bin/sh {SCRIPT}"]
+
+
+# ---- the script
+
+
+def made_script(folder: Path, **more: Any) -> Path:
+    """The script of a campaign in a folder, its tick replaced by a program of the test's."""
+    results = folder / "results/c"
+    path = script_path(results, "")
+    path.parent.mkdir(parents=True)
+    environment = {"PATH": os.environ["PATH"], "SECRET_TOKEN": "hunter2", "MODULEPATH": "/opt/my modules"}
+    text = script_text(schedule(HOUR, **more), folder / "c.yaml", results, "", environment)
+    assert "hunter2" not in text and "export MODULEPATH='/opt/my modules'\n" in text
+    head, _, _ = text.rpartition(" -P -m ")
+    command = head.rpartition(" ")[0] + f' {folder}/program >>"$log" 2>&1 </dev/null\n'
+    path.write_text(command)
+    return path
+
+
+def test_the_log_is_rotated(tmp_path: Path) -> None:
+    path = made_script(tmp_path)
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho tick $MODULEPATH; pwd\n")
+    program.chmod(0o755)
+    log = path.with_suffix(".log")
+    for number in range(6):
+        assert subprocess.run(["sh", str(path)], capture_output=True, check=False).stderr == b""
+        assert log.read_text() == f"tick /opt/my modules\n{tmp_path}\n"
+        log.write_text(f"{number}" * (MAX_LOG + 1))
+    kept = [log.with_name(f"tick.log.{number}").read_text()[0] for number in range(1, 5)]
+    assert kept == ["4", "3", "2", "1"]
+    assert not log.with_name("tick.log.5").exists()
+
+
+def test_a_tick_that_takes_too_long_gets_sigterm(tmp_path: Path) -> None:
+    path = made_script(tmp_path, limit=1)
+    program = tmp_path / "program"
+    program.write_text("#!/bin/bash\ntrap 'echo ended; exit 143' TERM\nwhile :; do sleep 0.1; done\n")
+    program.chmod(0o755)
+    assert subprocess.run(["sh", str(path)], check=False).returncode == 124
+    assert path.with_suffix(".log").read_text().endswith("ended\n")
+
+
+# ---- ticks
+
+EVERY = {"every": "20 min", "series": "repeats"}
+
+
+def ticks(project: ProjectCopy, name: str) -> TickLog:
+    return TickLog(project.folder / "results" / name)
+
+
+@pytest.mark.slow
+def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
+    write_trivial(project, repeats=2, schedule=EVERY)
+    for repeat in (1, 2):
+        assert succeeded(project.call("tick", "trivial.yaml"))
+        assert {path.parents[1].name[:3] for path in project.results("trivial")} == {
+            f"r{number:02d}" for number in range(1, repeat + 1)
+        }
+        assert len(project.results("trivial")) == 2 * repeat
+    before = ticks(project, "trivial").path.read_bytes()
+    logs = len(list((project.folder / ".snakemake/log").iterdir()))
+    done = project.call("tick", "trivial.yaml")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert len(list((project.folder / ".snakemake/log").iterdir())) == logs == 2
+    assert ticks(project, "trivial").path.read_bytes() == before
+    assert (project.folder / "results/trivial/history.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy) -> None:
+    path = write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
+    folder = project.folder / "results/trivial"
+    assert succeeded(project.call("tick", "trivial.yaml"))
+    first, outputs = read_series(folder), [each.read_bytes() for each in project.results("trivial")]
+    (folder / "runs/link").symlink_to("nowhere")
+    (folder / "history/metrics").mkdir()
+    (folder / "history/metrics/bad.parquet").touch()
+    path.write_text(path.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
+    done = project.call("tick", "trivial.yaml")
+    assert succeeded(done)
+    assert "the campaign file has changed: time_limit: 1 min → 2 min" in done.stdout
+    second = read_series(folder)
+    assert second.name > first.name and second.changed == ("time_limit: 1 min → 2 min",)
+    with tarfile.open(folder / f"history/series/{first.name}.tar.gz") as pack:
+        packed = [name for name in pack.getnames() if name.endswith("result/output.txt")]
+        assert sorted(pack.extractfile(name).read() for name in packed) == sorted(outputs)  # type: ignore[union-attr]
+    assert "runs/link: a link; only regular files are bundled" in done.stdout
+    assert "bad.parquet is damaged" in done.stdout
+    assert (folder / f"history/unpacked/{first.name}/link").is_symlink()
+    assert len(project.results("trivial")) == 2
+    notice = next((folder / "history/notices").iterdir()).read_text()
+    assert "the campaign file has changed" in notice
+    listed = project.call("history", "trivial.yaml").stdout
+    assert f"{second.name}" in listed and "open, the campaign file changed" in listed
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_a_killed_tick_is_finished_by_the_next_one_which_says_what_was_missed(project: ProjectCopy) -> None:
+    write_trivial(project, repeats=1, schedule={"every": "1 min", "series": "new", "notify": "./tell me"})
+    program = project.folder / "tell"
+    program.write_text(f'#!/bin/sh\ncp "$2" "{project.folder}/told-$1"\n')
+    program.chmod(0o755)
+    assert succeeded(project.call("tick", "trivial.yaml"))
+    folder = project.folder / "results/trivial"
+    name = read_series(folder).name
+    one = project.results("trivial")[0].parents[1]
+    shutil.rmtree(one)
+    log = ticks(project, "trivial")
+    past = (datetime.now(UTC) - timedelta(minutes=4)).isoformat(timespec="seconds")
+    log.path.write_text(json.dumps({"event": BEGAN, "time": past, "series": name}) + "\n{torn")
+    done = project.call("tick", "trivial.yaml")
+    assert succeeded(done)
+    assert read_series(folder).name == name and one.is_dir(), "a series that was interrupted goes on"
+    assert "3 ticks were missed before this one" in done.stdout
+    events = [(tick.event, tick.data.get("missed", 0)) for tick in ticks(project, "trivial").ticks]
+    assert events == [(BEGAN, 0), (BEGAN, 3), (ENDED, 0)]
+    assert ticks(project, "trivial").damaged == [2]
+    assert "3 ticks were missed" in (project.folder / "told-me").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_a_tick_that_finds_another_at_work_leaves_and_records_it(project: ProjectCopy) -> None:
+    write_trivial(project, repeats=1, body="sleep 3", schedule=EVERY)
+    command = project.command("tick", "trivial.yaml")
+    first = subprocess.Popen(command, cwd=project.folder, env=project.environment)
+    try:
+        while not ticks(project, "trivial").ticks:
+            assert first.poll() is None
+            time.sleep(0.05)
+        second = project.call("tick", "trivial.yaml")
+    finally:
+        first.send_signal(signal.SIGTERM)
+        first.wait(60)
+    assert (second.returncode, second.stdout) == (0, "another tick is at work: this tick leaves\n")
+    assert [tick.event for tick in ticks(project, "trivial").ticks][:2] == [BEGAN, BUSY]
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_runs_made_before_the_first_tick_are_a_series_of_their_own(project: ProjectCopy) -> None:
+    write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
+    assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
+    outputs = sorted(each.read_bytes() for each in project.results("trivial"))
+    for _ in range(2):
+        assert succeeded(project.call("tick", "trivial.yaml"))
+    packs = sorted((project.folder / "results/trivial/history/series").iterdir())
+    assert len(packs) == 2
+    with tarfile.open(packs[0]) as kept:
+        packed = [name for name in kept.getnames() if name.endswith("result/output.txt")]
+        assert sorted(kept.extractfile(name).read() for name in packed) == outputs  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("lost", ["nothing", "runs", "series.json"])
+def test_a_kill_between_packing_and_the_new_series_loses_nothing(project: ProjectCopy, lost: str) -> None:
+    write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
+    folder = project.folder / "results/trivial"
+    assert succeeded(project.call("tick", "trivial.yaml"))
+    outputs = sorted(each.read_bytes() for each in project.results("trivial"))
+    old = shutil.copytree(folder, project.folder / "old")
+    assert succeeded(project.call("tick", "trivial.yaml"))
+    pack = next((folder / "history/series").iterdir())
+    # as if it had been killed after the pack was written, or after the runs were removed
+    shutil.copy(old / "series.json", folder)
+    shutil.copy(old / "history/ticks.jsonl", folder / "history")
+    if lost == "nothing":
+        shutil.rmtree(folder / "runs")
+        shutil.copytree(old / "runs", folder / "runs")
+    elif lost == "runs":
+        shutil.rmtree(folder / "runs")
+    assert succeeded(project.call("tick", "trivial.yaml"))
+    with tarfile.open(pack) as kept:
+        packed = [name for name in kept.getnames() if name.endswith("result/output.txt")]
+        assert sorted(kept.extractfile(name).read() for name in packed) == outputs  # type: ignore[union-attr]
+    assert len(project.results("trivial")) == 2
+
+
+def test_a_campaign_without_a_schedule_and_one_of_half_minutes_are_refused(project: ProjectCopy) -> None:
+    write_trivial(project)
+    for command in ("tick", "schedule"):
+        done = project.call(command, "trivial.yaml")
+        assert done.returncode == 2
+        assert "this campaign has no schedule\n    add, for example, schedule:" in done.stderr
+    write_trivial(project, schedule={"every": "90 s", "series": "new", "notify": "mail --password=x"})
+    refused = project.call("tick", "trivial.yaml").stderr
+    assert "schedule.every: must be whole minutes" in refused
+    assert "schedule.notify: secrets do not belong in a campaign file" in refused
