@@ -7,6 +7,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -38,25 +39,28 @@ matrix:
 """
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
-# SIGNAL STEP COMMAND...: sends the signal to the command and its children at the next line of submissions.txt
-# with this step, however long its start takes.
+# SIGNAL ACTION COUNT COMMAND...: sends the signal to the command and its children when submissions.txt has
+# COUNT more lines with this action ("" for any), however long its start takes.
 KILLER = """
 import os, pathlib, signal, subprocess, sys, time
-number, word, *command = sys.argv[1:]
+number, action, more, *command = sys.argv[1:]
 log = pathlib.Path("results/jobs/submissions.txt")
-count = lambda: log.read_text().count(f" {word} ") if log.exists() else 0
+count = lambda: log.read_text().count(f" {action} " if action else "\\n") if log.exists() else 0
 before = count()
 process = subprocess.Popen(command, start_new_session=True)
-while process.poll() is None and count() == before:
-    time.sleep(0.05)
-os.killpg(process.pid, int(number))
+while process.poll() is None and count() < before + int(more):
+    time.sleep(0.01)
+try:
+    os.killpg(process.pid, int(number))
+except ProcessLookupError:
+    pass  # it has ended
 sys.exit(process.wait())
 """
 
 
-def killed_after(word: str, number: signal.Signals) -> tuple[str, ...]:
-    """Prefix of a call to be killed once a job was ``submitted`` or ``adopted``."""
-    return (sys.executable, "-c", KILLER, str(int(number)), word)
+def killed_after(action: str, number: signal.Signals, count: int = 1) -> tuple[str, ...]:
+    """Prefix of a call to be killed once ``count`` jobs were ``submitted`` or ``adopted``."""
+    return (sys.executable, "-c", KILLER, str(int(number)), action, str(count))
 
 
 class Site:
@@ -135,6 +139,23 @@ class Site:
         names = {name_of_job(script) for script in scripts}
         jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
         return Counter(name for name in jobs.values() if name in names)
+
+    def submitted_while_alive(self) -> list[str]:
+        """Jobs that were submitted though an earlier one of the run was alive or had succeeded.
+
+        From the scheduler's log of ended jobs: of a run each job but the last must have failed before the
+        next one was submitted.
+        """
+        jobs = sorted(self.cluster.completed_jobs(), key=lambda job: int(job["JobId"]))
+        by_name: dict[str, list[dict[str, str]]] = {}
+        for job in jobs:
+            by_name.setdefault(job["Name"], []).append(job)
+        pairs = (pair for several in by_name.values() for pair in pairwise(several))
+        return [
+            f"{later['JobId']} after {job['JobId']} {job['JobState']}"
+            for job, later in pairs
+            if job["JobState"] == "COMPLETED" or job["EndTime"] > later["SubmitTime"]
+        ]
 
     def submit(self, script: Path, *options: str) -> str:
         """Submit a script by hand; the job's id."""

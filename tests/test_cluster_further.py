@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cluster_site import KILLER, Site, killed_after
+from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 from on_cluster import cluster_project, host_groups, system
@@ -90,8 +90,7 @@ def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) ->
 def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
     wait = f'if ! {FURTHER.format(repeat=1)}; then while [ ! -e "$0.go" ]; do sleep 0.1; done; fi'
     write(site, ALL, repeats=1, then=wait, keys="further_repeats: 2\n")
-    second_job = KILLER.replace("count() == before", "count() < before + 2")
-    first = site.run(before=(sys.executable, "-c", second_job, str(int(signal.SIGKILL)), "submitted"))
+    first = site.run(before=killed_after("submitted", signal.SIGKILL, 2))
     assert first.returncode != 0
     second = site.run(before=killed_after("adopted", signal.SIGINT))
     assert second.returncode != 0
