@@ -137,8 +137,24 @@ class Site:
         """How often a job of each name was submitted, from the scheduler's log of ended jobs."""
         scripts = self.folder.glob("results/jobs/runs/*/*/*/*/job.sh")
         names = {name_of_job(script) for script in scripts}
-        jobs = {job["JobId"]: job["Name"] for job in self.cluster.completed_jobs()}
-        return Counter(name for name in jobs.values() if name in names)
+        jobs = {job["JobId"]: job for job in self.cluster.completed_jobs()}
+        return Counter(name for job in jobs.values() for name in self.runs_of(job) if name in names)
+
+    def runs_of(self, job: Mapping[str, str]) -> list[str]:
+        """The names of the runs' own jobs for a job in Slurm's log of ended jobs, which may be of a batch.
+
+        Only the controller's log says which task of which array the job was.
+        """
+        batch = self.folder / f"results/jobs/batches/{job['Name']}.runs"
+        if not batch.exists():
+            return [job["Name"]]
+        tasks = [line.split("\t") for line in batch.read_text().splitlines()]
+        index = 1
+        if len(tasks) > 1:
+            found = re.search(rf"JobId=\d+_(\d+)\({job['JobId']}\)", self.cluster.controller_log())
+            assert found, job
+            index = int(found[1])
+        return [name_of_job(self.folder / "results/jobs" / path / "job.sh") for path in tasks[index - 1]]
 
     def submitted_while_alive(self) -> list[str]:
         """Jobs that were submitted though an earlier one of the run was alive or had succeeded.
@@ -146,10 +162,11 @@ class Site:
         From the scheduler's log of ended jobs: of a run each job but the last must have failed before the
         next one was submitted.
         """
-        jobs = sorted(self.cluster.completed_jobs(), key=lambda job: int(job["JobId"]))
+        jobs = {int(job["JobId"]): job for job in self.cluster.completed_jobs()}
         by_name: dict[str, list[dict[str, str]]] = {}
-        for job in jobs:
-            by_name.setdefault(job["Name"], []).append(job)
+        for number in sorted(jobs):
+            for name in self.runs_of(jobs[number]):
+                by_name.setdefault(name, []).append(jobs[number])
         pairs = (pair for several in by_name.values() for pair in pairwise(several))
         return [
             f"{later['JobId']} after {job['JobId']} {job['JobState']}"

@@ -17,9 +17,11 @@ from builders import campaign, plan
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
+    FIRST_WAIT,
     GRACE_SECONDS,
     PATIENT_TRIES,
     RETRIES,
+    SETTLE_SECONDS,
     SUBMIT_TRIES,
     ClusterJobs,
     Ended,
@@ -49,7 +51,9 @@ class Cluster:
     def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
-        self.refusal, self.silent, self.submissions = "", False, 0
+        self.refusal, self.silent = "", False
+        self.calls, self.submissions = 0, 0  # of the command, and runs
+        self.submitted: list[list[list[Script]]] = []  # the tasks of each call
         self.said: list[str] = []
         self.jobs = ClusterJobs(SLURM, lock, self.said.append, lambda: self.now, self.answer)
         for script in scripts:
@@ -71,13 +75,29 @@ class Cluster:
         if self.refusal:
             return CommandResult(command[0], 1, "", f"sbatch: error: {self.refusal}")
         assert options["keep_open"]  # the lock lives as long as the command, if we are killed
-        self.submissions += 1
-        [script] = [script for script in self.scripts if str(script.path) == command[-1]]
-        # noted before it is done: a call that is killed in between leaves a job that the next one must know
-        notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
-        assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
-        self.queue[str(self.submissions)] = ("PENDING", "Priority", script.job_name)
-        return CommandResult(command[0], 0, f"{self.submissions}\n", "")
+        self.calls += 1
+        tasks = self.tasks(Path(command[-1]))
+        self.submitted.append(tasks)
+        for script in (script for task in tasks for script in task):
+            self.submissions += 1
+            # noted before it is done: a killed call leaves a job that the next one must know
+            notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
+            assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
+        name = Path(command[-1]).stem if sum(map(len, tasks)) > 1 else tasks[0][0].job_name
+        numbers = [f"{self.calls}_{index}" for index in range(1, len(tasks) + 1)]
+        for number in numbers if len(tasks) > 1 else [str(self.calls)]:
+            self.queue[number] = ("PENDING", "Priority", name)
+        return CommandResult(command[0], 0, f"{self.calls}\n", "")
+
+    def tasks(self, submitted: Path) -> list[list[Script]]:
+        """The runs that a submitted script makes, by task of its array."""
+        by_folder = {
+            str(script.folder.relative_to(script.campaign_folder)): script for script in self.scripts
+        }
+        if submitted.name == "job.sh":
+            return [[script for script in self.scripts if script.path == submitted]]
+        lines = submitted.with_suffix(".runs").read_text().splitlines()
+        return [[by_folder[folder] for folder in line.split("\t")] for line in lines]
 
     def step(self, seconds: float = 100.0) -> list[Ended]:
         self.now += seconds
@@ -86,11 +106,16 @@ class Cluster:
     def becomes(self, state: str, number: str = "1", reason: str = "None") -> None:
         self.queue[number] = (state, reason, self.queue[number][2])
 
+    @property
+    def runs(self) -> list[Script]:
+        """The scripts in the order in which they were submitted."""
+        return [script for found in self.submitted for task in found for script in task]
+
 
 @pytest.fixture
-def make(tmp_path: Path) -> Callable[[int], Cluster]:
-    def made(runs: int) -> Cluster:
-        campaign_of_runs = campaign(repeats=runs, scheduler="slurm")
+def make(tmp_path: Path) -> Callable[..., Cluster]:
+    def made(runs: int, **system: Any) -> Cluster:
+        campaign_of_runs = campaign(repeats=runs, scheduler="slurm", **system)
         planned = plan(campaign_of_runs)
         prepared = Prepared(campaign_of_runs, planned, tmp_path / "results")
         write_scripts(prepared)
@@ -455,7 +480,7 @@ def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Call
     answer = cluster.answer
 
     def refusing(command: list[str], **options: Any) -> CommandResult:
-        if command[-1] == str(bad.path):
+        if command[0] == "sbatch" and any(bad in task for task in cluster.tasks(Path(command[-1]))):
             return CommandResult(
                 "sbatch",
                 1,
@@ -466,7 +491,7 @@ def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Call
 
     cluster.jobs._run = refusing
     found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]
-    assert cluster.submissions == 4
+    assert cluster.submissions == cluster.calls == 4  # the array was refused: each by itself
     assert [ended.script for ended in found] == [bad]
     assert "time limit is invalid" in found[0].problem
 
@@ -477,17 +502,18 @@ def test_a_folder_that_was_removed_hangs_no_other_run(make: Callable[[int], Clus
     shutil.rmtree(cluster.scripts[0].folder)
     leave(cluster.scripts[1], 0, result=True)
     assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
-    cluster.becomes("FAILED")
+    cluster.becomes("FAILED", "1_1")
     assert [ended.script for ended in cluster.step()] == [cluster.scripts[0]]
 
 
 def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]) -> None:
-    cluster = make(120)
-    cluster.step()
-    assert cluster.submissions == 50
-    cluster.step(0.1)
-    cluster.step(0.1)
-    assert cluster.submissions == 120
+    cluster = make(220)
+    submitted = []
+    while cluster.jobs.queries == 0 or cluster.jobs.submits:
+        cluster.step(0.1)
+        submitted.append(cluster.submissions)
+    assert submitted == [100, 200, 220]
+    assert (cluster.calls, cluster.jobs.queries) == (3, 1)
 
 
 def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
@@ -500,6 +526,125 @@ def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
     for _ in range(10):
         cluster.step(0.1)
     assert cluster.jobs.queries == asked
+
+
+def test_runs_alike_in_request_go_as_one_array_in_the_plans_order(make: Callable[..., Cluster]) -> None:
+    cluster = make(30)
+    cluster.step()
+    requests = {script.run.job.placement.nodes for script in cluster.scripts}
+    assert cluster.calls == len(cluster.submitted) == len(requests)
+    for tasks in cluster.submitted:
+        orders = [script.run.order for [script] in tasks]
+        assert orders == sorted(orders)
+    assert {script.job_name for script in cluster.runs} == cluster.jobs.names
+    assert len(cluster.runs) == 30
+
+
+def test_a_task_of_an_array_is_adopted_watched_and_submitted_again_by_itself(
+    make: Callable[..., Cluster],
+) -> None:
+    cluster = make(3)
+    cluster.step()
+    later = Cluster(cluster.scripts, cluster.scripts[0].submitting_lock)
+    later.queue = cluster.queue
+    assert later.step() == []
+    assert later.submissions == 0
+    assert "job 1_2 is in the queue already" in later.said[1]
+    later.becomes("NODE_FAIL", "1_2")
+    later.calls = 1
+    assert later.step() == []
+    assert later.submitted == [[[cluster.scripts[1]]]]
+    leave(cluster.scripts[2], 3, number="1_3")
+    later.becomes("FAILED", "1_3")
+    assert later.step() == [Ended(cluster.scripts[2], 3)]
+
+
+def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Cluster]) -> None:
+    cluster = make(30, pack=4)
+    cluster.step()
+    packs = [task for tasks in cluster.submitted for task in tasks]
+    assert max(map(len, packs)) > 1
+    for pack in packs:
+        assert len({script.run.case for script in pack}) == len(pack) <= 4
+        assert [script.run.order for script in pack] == sorted(script.run.order for script in pack)
+    assert len(cluster.runs) == 30
+    text = Path(cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
+    assert any("timeout --kill-after=60" in each.read_text() for each in text)
+
+
+def test_no_more_jobs_than_wanted_are_in_the_queue_and_free_places_are_filled_without_a_look(
+    make: Callable[..., Cluster],
+) -> None:
+    cluster = make(30, max_queued=5)
+    cluster.step()
+    assert cluster.submissions == 5
+    asked = cluster.jobs.queries
+    for script in cluster.runs[:2]:
+        leave(script, 0, result=True)
+    assert len(cluster.step(0.1)) == 2
+    assert (cluster.submissions, cluster.jobs.queries) == (7, asked)
+
+
+def test_a_limit_of_the_scheduler_is_found_and_kept_to(make: Callable[..., Cluster]) -> None:
+    """The array is refused, then runs are submitted one by one; a success makes room for the next."""
+    cluster = make(30)
+    answer, limit = cluster.answer, 4
+
+    def limited(command: list[str], **options: Any) -> CommandResult:
+        if command[0] == "sbatch":
+            more = sum(map(len, cluster.tasks(Path(command[-1]))))
+            if cluster.submissions - len(done) + more > limit:
+                return CommandResult("sbatch", 1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit")
+        return answer(command, **options)
+
+    done: list[Script] = []
+    cluster.jobs._run = limited
+    for _ in range(3):
+        cluster.step()
+    assert cluster.submissions == limit
+    asked = cluster.jobs.queries
+    for script in cluster.runs[:2]:
+        leave(script, 0, result=True)
+        done.append(script)
+    assert len(cluster.step(0.1)) == 2
+    assert (cluster.submissions, cluster.jobs.queries) == (limit + 2, asked)
+
+
+@pytest.mark.parametrize("last", ["submitting", "refused"])
+def test_a_submission_of_unknown_outcome_is_waited_for(make: Callable[..., Cluster], last: str) -> None:
+    """A timeout, or a kill: the scheduler may accept the job later, and it would be there twice."""
+    cluster = make(1)
+    log = cluster.scripts[0].campaign_folder / "submissions.txt"
+    log.write_text(f"2026-01-01T00:00:00Z {cluster.scripts[0].run.identity} {last}\n")
+    cluster.step(0.1)
+    assert cluster.submissions == (last == "refused")
+    cluster.step(SETTLE_SECONDS)
+    assert cluster.submissions == 1
+
+
+def test_after_a_timeout_of_the_command_the_job_may_still_appear(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.refusal = "Batch job submission failed: Socket timed out on send/recv operation"
+    cluster.step(0.1)
+    cluster.refusal = ""
+    cluster.step(FIRST_WAIT)
+    assert cluster.submissions == 0
+    cluster.queue["1"] = ("PENDING", "Priority", cluster.scripts[0].job_name)
+    cluster.step(SETTLE_SECONDS)
+    assert cluster.submissions == 0
+    assert "job 1 is in the queue already" in cluster.said[-1]
+
+
+def test_a_part_of_an_array_without_numbers_is_no_answer(make: Callable[..., Cluster]) -> None:
+    """Nobody knows then which runs are in the queue."""
+    cluster = make(3)
+    cluster.step()
+    name = cluster.queue["1_1"][2]
+    cluster.queue = {"1_[1-3]": ("PENDING", "Priority", name)}
+    for _ in range(5):
+        assert cluster.step() == []
+    assert cluster.submissions == 3
+    assert "no single task of its array" in cluster.said[-1]
 
 
 STATES = {

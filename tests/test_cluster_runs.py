@@ -86,15 +86,24 @@ def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.full
-def test_random_kills_submit_nothing_twice(site: Site) -> None:
-    """Sixteen kills of a campaign of 50 runs at one of its next 20 actions; counted in Slurm's own log.
+@pytest.mark.parametrize(
+    ("runs", "more"),
+    [
+        pytest.param(50, "", marks=pytest.mark.full),
+        pytest.param(300, "", marks=pytest.mark.soak),
+        pytest.param(300, ", max_queued: 40", marks=pytest.mark.soak),
+    ],
+)
+def test_random_kills_submit_nothing_twice(site: Site, runs: int, more: str) -> None:
+    """Sixteen kills of a campaign at one of its next 20 actions; counted in Slurm's own log.
 
     Twenty jobs end meanwhile; the others wait for the last kill, however fast the machine is.
     """
     wait = 'while [ ! -e "$0.killed" ]; do sleep 0.2; done'
     first = 'echo >> "$0.jobs"; [ "$(wc -l < "$0.jobs")" -le 20 ]'
-    site.write(body=f"{{ {first}; }} || {wait}", repeats=50, time_limit="10 min")
+    site.write(
+        body=f"{{ {first}; }} || {wait}", repeats=runs, system=f", launcher: srun{more}", time_limit="10 min"
+    )
     generator = random.Random(11)
     kinds = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
     for _ in range(16):
@@ -104,8 +113,8 @@ def test_random_kills_submit_nothing_twice(site: Site) -> None:
     (site.folder / "program.killed").touch()
     assert succeeded(site.run())
     assert site.submitted_while_alive() == []
-    assert len(site.submissions()) == 50
-    assert [record.status for record in site.records()] == [OK] * 50
+    assert len(site.submissions()) == runs
+    assert [record.status for record in site.records()] == [OK] * runs
 
 
 def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:

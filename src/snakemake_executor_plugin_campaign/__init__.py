@@ -63,19 +63,21 @@ class Executor(RealExecutor):  # type: ignore[misc]
         names = {job.params.script.job_name for job in jobs}
         self._progress.expect(len(names - self._taken))
         self._taken |= names
+        new = []
         for job in sorted(jobs, key=lambda job: job.params.script.run.order):
             self.run_job_pre(job)
-            self.run_job(job)
+            script = job.params.script
+            info = SubmittedJobInfo(job=job)
+            self._infos[script.job_name] = info
+            self.report_job_submission(info)
+            if script.job_name in self._further:
+                self._join(script)
+            else:
+                new.append(script)
+        self._take(new)
 
     def run_job(self, job: JobExecutorInterface) -> None:
-        script = job.params.script
-        info = SubmittedJobInfo(job=job)
-        self._infos[script.job_name] = info
-        self.report_job_submission(info)
-        if script.job_name in self._further:
-            self._join(script)
-        else:
-            self._take(script)
+        self.run_jobs([job])
 
     def _join(self, script: Script) -> None:
         """A further repeat that was taken before Snakemake came to it, as with ``--jobs 1``."""
@@ -83,11 +85,14 @@ class Executor(RealExecutor):  # type: ignore[misc]
         if ended and (info := self._infos.pop(script.job_name, None)) is not None:
             self._report(info, script.output.exists())
 
-    def _take(self, script: Script) -> None:
-        name = script.run.job.system.scheduler
-        if name not in self._runs:
-            self._runs[name] = self._new_runs(script)
-        self._runs[name].take(script)
+    def _take(self, scripts: list[Script]) -> None:
+        by_scheduler: dict[str, list[Script]] = {}
+        for script in scripts:
+            by_scheduler.setdefault(script.run.job.system.scheduler, []).append(script)
+        for name, several in by_scheduler.items():
+            if name not in self._runs:
+                self._runs[name] = self._new_runs(several[0])
+            self._runs[name].take(several)
 
     def _new_runs(self, first: Script) -> LocalRuns | ClusterRuns:
         scheduler = batch_scheduler(first.run.job.system.scheduler)
@@ -159,8 +164,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._taken |= names
         self._further |= names
         self._in_flight |= names
-        for each in new:
-            self._take(each)
+        self._take(new)
 
     def cancel(self) -> None:
         """Stop local runs, leave jobs with the scheduler; the same command resumes all."""

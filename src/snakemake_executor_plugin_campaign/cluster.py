@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import BatchScheduler
 
 # Seconds between two looks at the runs' folders; the more runs, the longer.
-SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 5.0, 0.005
+SHORTEST_LOOK, LONGEST_LOOK, LOOK_PER_JOB = 0.2, 4.0, 0.005
 SECONDS_TO_END = 5.0
 
 
@@ -33,14 +33,14 @@ class ClusterRuns:
     ) -> None:
         self._progress, self._ended = progress, ended
         self._jobs = ClusterJobs(scheduler, submitting_lock, progress.say)
-        self._new: queue.SimpleQueue[Script] = queue.SimpleQueue()
+        self._new: queue.SimpleQueue[list[Script]] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
-    def take(self, script: Script) -> None:
-        """Add a run."""
-        self._new.put(script)
+    def take(self, scripts: list[Script]) -> None:
+        """Add runs, in the plan's order; those that ask for the same are submitted together."""
+        self._new.put(scripts)
 
     def stop(self) -> None:
         """Leave the jobs to the scheduler; the same command resumes them."""
@@ -54,11 +54,13 @@ class ClusterRuns:
     def _work(self) -> None:
         while not self._stopping.is_set():
             while not self._new.empty():
-                self._jobs.take(self._new.get())
+                for script in self._new.get():
+                    self._jobs.take(script)
             for found in self._step():
                 self._ended(found.script, found.status, found.problem)
-            look = SHORTEST_LOOK + LOOK_PER_JOB * len(self._jobs.names)
-            self._stopping.wait(min(LONGEST_LOOK, look))
+            if not self._jobs.submits:
+                look = SHORTEST_LOOK + LOOK_PER_JOB * len(self._jobs.names)
+                self._stopping.wait(min(LONGEST_LOOK, look))
 
     def _step(self) -> list[Ended]:
         try:

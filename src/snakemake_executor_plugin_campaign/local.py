@@ -26,9 +26,10 @@ class LocalRuns:
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
-    def take(self, script: Script) -> None:
-        """Add a run."""
-        self._waiting.put((script.run.order, script.job_name, script))
+    def take(self, scripts: list[Script]) -> None:
+        """Add runs."""
+        for script in scripts:
+            self._waiting.put((script.run.order, script.job_name, script))
 
     def stop(self) -> None:
         """Stop the present run and drop the waiting ones; all of them stay due."""

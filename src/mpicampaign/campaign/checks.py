@@ -140,6 +140,9 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     if system.local:
         if system.directives:
             notes.add((*key, "directives"), "without a scheduler there are no directives")
+        for name in ("max_queued", "pack"):
+            if lookup(notes.document.data, (*key, name)) is not None:
+                notes.add((*key, name), "without a scheduler there is no queue", hint="remove it")
         if system.hosts_from != "list":
             message = "without a scheduler the launcher gets its hosts from the list"
             notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])

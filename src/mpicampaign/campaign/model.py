@@ -243,6 +243,20 @@ class System:
     launcher_options: tuple[str, ...] = key(
         TOKENS, "Extra launcher options", _SPLIT, "--mca pml ob1", default=[]
     )
+    max_queued: int | None = key(
+        count(1, 1000000),
+        "Largest number of jobs in the queue",
+        "Further jobs are submitted as these end. Default: as many as the scheduler accepts.",
+        200,
+    )
+    pack: int = key(
+        count(1, 1000),
+        "Runs in one job",
+        "So many runs of different cases that request the same share an allocation, one after the other, in "
+        "the plan's order. Repeats of a case never share one: they stay independent. For short runs.",
+        8,
+        default=1,
+    )
     hosts_from: str = key(
         choice(("scheduler", "list")),
         "Where the launcher gets the hosts from",

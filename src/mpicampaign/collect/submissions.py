@@ -1,7 +1,8 @@
 """The log of submissions to a scheduler, submissions.txt, one line for each action.
 
 A line is a time (UTC), the identity of the run, and the action: ``submitting`` before the scheduler is
-called, then ``submitted ID``; ``adopted ID``; ``again after REASON``.
+called, then ``submitted ID`` or ``refused``; ``adopted ID``; ``again after REASON``. After a last
+``submitting`` nobody knows whether the job was accepted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 SUBMISSIONS = "submissions.txt"
 SUBMITTING = "submitting"
+REFUSED = "refused"
 
 
 def read_submissions(file: Path) -> dict[str, list[str]]:

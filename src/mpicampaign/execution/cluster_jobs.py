@@ -18,9 +18,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import exit_status
-from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTING, read_submissions
+from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
+from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -38,11 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from mpicampaign.campaign.model import System
     from mpicampaign.jobs.prepare import Script
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
-BURST = 50  # submissions between two looks at files and queue
+# Runs that are submitted between two looks at the files, and so the largest array. Runs of one array stand
+# next to each other in the queue: a larger one would undo more of the plan's random order.
+BURST = 100
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 BUSY = re.compile(
@@ -50,6 +54,7 @@ BUSY = re.compile(
 )
 TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
+SETTLE_SECONDS = 10.0  # until a submission whose outcome is unknown is in the queue, if it was accepted
 GRACE_SECONDS = 30.0  # until a network file system must show the files of an ended job
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
@@ -71,11 +76,14 @@ ADVICE = {
 class ClusterJob:
     """A run in flight. ``since``: when its job was first seen to have ended or to be absent.
 
-    ``held``: the id of the job that was reported as held.
+    ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
+    or since its job had ended without a result. ``held``: the id of the job that was reported as held.
     """
 
     script: Script
     id: str = ""
+    due: bool = False
+    alone: bool = False
     refusals: int = 0
     left_exit_status: bool = False
     held: str = ""
@@ -109,7 +117,10 @@ class ClusterJobs:
         self._wait = FIRST_WAIT
         self._silent = False  # whether the last query had no answer
         self._waited_for_orphan = False  # whether the last submission of a killed call has ended
+        self._room: int | None = None  # jobs in flight when the scheduler accepted no more
+        self._alone = False  # whether it refused an array for a limit on jobs
         self._log = lock.with_name(SUBMISSIONS)
+        self._noted: dict[str, list[str]] = {}
         self.queries = 0
 
     def take(self, script: Script) -> None:
@@ -122,11 +133,20 @@ class ClusterJobs:
         """The names of the jobs in flight."""
         return set(self._jobs)
 
+    @property
+    def submits(self) -> bool:
+        """Whether the next step submits jobs, without another look at the queue."""
+        return bool(self._due())
+
     def step(self) -> list[Ended]:
-        """Look at the files of all runs, and at the queue when it is time; submit jobs."""
+        """Look at the files of all runs, and at the queue when it is time; submit jobs.
+
+        A free place in the queue is filled without a look at the queue: the last one showed what is absent.
+        """
         if not self._waited_for_orphan:
             with submitting(self._lock):
                 self._waited_for_orphan = True
+            self._noted = read_submissions(self._log)
         ended = [found for job in self._jobs.values() if (found := self._finished(job))]
         if (
             self._jobs.keys() - {found.script.job_name for found in ended}
@@ -135,9 +155,14 @@ class ClusterJobs:
             listing = self._listing()
             if listing is not None:
                 ended = self._after_query(listing)
+        self._forget(ended)
+        refused = self._submit_due()
+        self._forget(refused)
+        return ended + refused
+
+    def _forget(self, ended: list[Ended]) -> None:
         for found in ended:
             self._jobs.pop(found.script.job_name, None)
-        return ended
 
     def _finished(self, job: ClusterJob) -> Ended | None:
         """Files alone show success; a failure needs the queue, too: the job may be requeued."""
@@ -153,7 +178,7 @@ class ClusterJobs:
     def _listing(self) -> dict[str, QueuedJob] | None:
         """Our jobs by name, see `by_name`; None where the scheduler does not answer."""
         self.queries += 1
-        jobs, problem = query(self._scheduler, self._run)
+        jobs, problem = query(self._scheduler, self._run, self._lock.parent)
         if self._silent and not problem:
             self._say("the scheduler answers again")
             self._silent = False
@@ -168,23 +193,14 @@ class ClusterJobs:
         return by_name(jobs)
 
     def _after_query(self, listing: dict[str, QueuedJob]) -> list[Ended]:
-        ended, to_submit = [], []
+        self._room = None  # a limit may have been raised
+        ended = []
         for name, job in self._jobs.items():
             found = self._judge(job, listing.get(name))
             if isinstance(found, Ended):
                 ended.append(found)
-            elif found:
-                to_submit.append(job)
-        refused = 0
-        for job in to_submit[:BURST]:
-            problem = self._submit(job)
-            refused += bool(problem)
-            if problem and self._gives_up(job, problem):
-                ended.append(Ended(job.script, None, f"not submitted after {job.refusals} tries: {problem}"))
-            if (problem and BUSY.search(problem)) or refused == REFUSALS_IN_A_BURST:
-                break  # the others may be refused for the same reason
-        if len(to_submit) > BURST and not refused:
-            self._next_query = 0.0
+            else:
+                job.due = found
         return ended
 
     def _judge(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
@@ -198,11 +214,21 @@ class ClusterJobs:
             return False  # it is still in the queue: a second job would be one too many
         if not job.id:
             if not queued or not self._may_have_just_ended(job, queued):
-                return True
+                return self._is_absent(job)
             job.id = queued.id
         if queued and queued.id != job.id:
             queued = None
         return self._after_end(job, queued)
+
+    def _is_absent(self, job: ClusterJob) -> bool:
+        """Whether a run without a job in the queue has none.
+
+        A submission that was cut off, by a timeout or a kill, may still be accepted.
+        """
+        if self._noted.get(job.script.run.identity, [])[-1:] != [SUBMITTING]:
+            return True
+        job.since = self._clock() if job.since is None else job.since
+        return self._clock() - job.since >= SETTLE_SECONDS
 
     def _may_have_just_ended(self, job: ClusterJob, queued: QueuedJob) -> bool:
         """Whether the job has ended well and its files must appear here soon.
@@ -211,22 +237,22 @@ class ClusterJobs:
         """
         if queued.state != DONE or exit_status(job.script.folder, queued.id) is not None:
             return False
-        noted = read_submissions(self._log).get(job.script.run.identity, [])
+        noted = self._noted.get(job.script.run.identity, [])
         return any(note.endswith(f" {queued.id}") for note in noted) or noted[-1:] == [SUBMITTING]
 
     def _adopt(self, job: ClusterJob, queued: QueuedJob) -> None:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
-            self._note(job, f"adopted {queued.id}")
+            self._note([job], f"adopted {queued.id}")
             self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
-            release = f"'{self._scheduler.release} {queued.id}' lets it start"
+            release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
             self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since = queued.id, None
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
-        answer = self._run([self._scheduler.cancel, queued.id])
+        answer = self._run([self._scheduler.cancel, self._scheduler.address(queued.id)])
         if answer.status != 0:
             self._say(
                 f"{job.script.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again"
@@ -248,59 +274,130 @@ class ClusterJobs:
         if job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += 1
             self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
-            job.id, job.since = "", None
-            self._note(job, f"again after {state}")
+            job.id, job.since, job.alone = "", None, True
+            self._note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
         return Ended(job.script, None, f"job {job.id}: {description}; {advice}")
 
     # Submission
 
-    def _submit(self, job: ClusterJob) -> str:
-        """Submit a job; returns why it was not accepted, or nothing."""
-        job.left_exit_status = False
+    def _due(self) -> list[ClusterJob]:
+        """What is to be submitted, in the plan's order; nothing while the queue has no place for it."""
+        due = [job for job in self._jobs.values() if job.due]
+        places = self._places(due)
+        return [job for job in due if places[_system(job).name] > 0][:BURST]
+
+    def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:
+        """How many further jobs the queue takes, by system."""
+        systems = {_system(job).name: _system(job) for job in jobs}
+        queued = Counter(
+            name for name, _ in {(_system(job).name, job.id) for job in self._jobs.values() if job.id}
+        )
+        places: Counter[str] = Counter()
+        for name, system in systems.items():
+            limits = [limit for limit in (self._room, system.max_queued) if limit is not None]
+            places[name] = min((limit - queued[name] for limit in limits), default=BURST)
+        return places
+
+    def _submit_due(self) -> list[Ended]:
+        """Submit; returns the runs that are given up, since the scheduler refuses them."""
+        due = self._due()
+        by_name = {job.script.job_name: job for job in due}
+        alone = {name for name, job in by_name.items() if job.alone or self._alone}
+        ended: list[Ended] = []
+        refused = 0
+        for batch in batches_of([job.script for job in due], self._scheduler, self._places(due), alone):
+            jobs = [by_name[script.job_name] for script in batch.scripts]
+            problem = self._submit(batch, jobs)
+            refused += bool(problem)
+            if problem and self._gives_up(jobs, problem):
+                message = f"not submitted after {jobs[0].refusals} tries: {problem}"
+                ended.append(Ended(jobs[0].script, None, message))
+            if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
+                break
+        return ended
+
+    def _concerns_all(self, problem: str) -> bool:
+        """Whether the refusal is one of all further jobs: a busy controller, or a limit on jobs (noted)."""
+        if TOO_MANY.search(problem):
+            self._alone = True
+            self._room = len({job.id for job in self._jobs.values() if job.id})
+        return (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
+
+    def _submit(self, batch: Batch, jobs: list[ClusterJob]) -> str:
+        """Submit runs; returns why they were not accepted, or nothing."""
+        for job in jobs:
+            job.left_exit_status = job.due = False
+            job.since = None
         # noted before it is done: if this call is killed in between, the next one must expect the job
-        self._note(job, SUBMITTING)
-        answer = submit(self._scheduler, job.script, self._lock, self._run)
+        self._note(jobs, SUBMITTING)
+        try:
+            script = batch.write()
+        except OSError as error:
+            answer = CommandResult("", 1, err=f"{error.filename}: {error.strerror}")
+        else:
+            answer = submit(self._scheduler, script, self._lock, self._run)
         number = self._scheduler.read_submitted(answer.out) if answer.status == 0 else ""
         if number:
-            self._note(job, f"submitted {number}")
-            job.id, job.refusals = number, 0
+            ids = batch.ids(number)
+            for job in jobs:
+                job.id, job.refusals = ids[job.script.job_name], 0
+            self._note(jobs, "submitted", with_id=True)
             return ""
-        job.refusals += 1
+        if answer.status is not None and not BUSY.search(answer.last_line):
+            self._note(jobs, REFUSED)
+        for job in jobs:
+            job.refusals += 1
+            job.alone = job.alone or len(jobs) > 1
         # the next query shows whether it was accepted after all
-        self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * job.refusals)
+        self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * jobs[0].refusals)
         return answer.last_line
 
-    def _gives_up(self, job: ClusterJob, problem: str) -> bool:
+    def _gives_up(self, jobs: list[ClusterJob], problem: str) -> bool:
         """Whether to stop trying; with other jobs of ours in flight, a limit on jobs is waited for."""
         patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
         others = any(other.id for other in self._jobs.values())
-        if (patient and others) or job.refusals < (PATIENT_TRIES if patient else SUBMIT_TRIES):
-            self._say(f"{job.script.label}: not submitted yet ({problem}), trying again")
+        tries = PATIENT_TRIES if patient else SUBMIT_TRIES
+        if (patient and others) or len(jobs) > 1 or jobs[0].refusals < tries:
+            more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+            self._say(f"{jobs[0].script.label}{more}: not submitted yet ({problem}), trying again")
             return False
         return True
 
-    def _note(self, job: ClusterJob, note: str) -> None:
+    def _note(self, jobs: list[ClusterJob], note: str, *, with_id: bool = False) -> None:
         """Append to the campaign's submissions.txt, from which records count a run's submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        lines = []
+        for job in jobs:
+            identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
+            self._noted.setdefault(identity, []).append(text)
+            lines.append(f"{stamp} {identity} {text}\n")
         try:
             with self._log.open("a", encoding="utf-8") as file:
-                file.write(f"{stamp} {job.script.run.identity} {note}\n")
+                file.write("".join(lines))
         except OSError as error:
-            self._say(f"{job.script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
+            self._say(f"{jobs[0].script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
 
-def query(scheduler: BatchScheduler, run: Callable[..., CommandResult] = call) -> tuple[list[QueuedJob], str]:
-    """All jobs of this user, from one query, and why they are unknown; one of both is empty."""
+def query(
+    scheduler: BatchScheduler,
+    run: Callable[..., CommandResult] = call,
+    campaign_folder: Path | None = None,
+) -> tuple[list[QueuedJob], str]:
+    """All jobs of this user, from one query, and why they are unknown; one of both is empty.
+
+    ``campaign_folder``: its batches are listed run by run.
+    """
     answer = run(scheduler.query(getpass.getuser()))
     if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
         return [], ""
     if answer.status != 0:
         return [], answer.last_line
     try:
-        return scheduler.read_queue(answer.out), ""
-    except UnreadableError as error:
+        jobs = scheduler.read_queue(answer.out)
+        return (runs_in_queue(jobs, campaign_folder) if campaign_folder else jobs), ""
+    except (UnreadableError, OSError) as error:
         return [], str(error)
 
 
@@ -314,18 +411,22 @@ def by_name(jobs: Iterable[QueuedJob]) -> dict[str, QueuedJob]:
     return found
 
 
+def _system(job: ClusterJob) -> System:
+    return job.script.run.job.system
+
+
 def _number(job: QueuedJob) -> int:
     return int("".join(character for character in job.id.split("_")[0] if character.isdecimal()) or 0)
 
 
 def submit(
-    scheduler: BatchScheduler, script: Script, lock: Path, run: Callable[..., CommandResult] = call
+    scheduler: BatchScheduler, script: Path, lock: Path, run: Callable[..., CommandResult] = call
 ) -> CommandResult:
-    """Submit a job script; its command keeps the lock, even if this process is killed."""
+    """Submit a script; the command keeps the lock, even if this process is killed."""
     with submitting(lock) as number:
         if scheduler.script_on_stdin:
-            return run(list(scheduler.submit), script=script.path, keep_open=[number])
-        return run([*scheduler.submit, str(script.path)], keep_open=[number])
+            return run(list(scheduler.submit), script=script, keep_open=[number])
+        return run([*scheduler.submit, str(script)], keep_open=[number])
 
 
 @contextmanager

@@ -86,9 +86,12 @@ def cancel(prepared: Prepared) -> str:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
     names, cancelled = _names(prepared), 0
     for scheduler in schedulers:
-        found = [job for job in _jobs_of(scheduler) if job.name in names and job.state in IN_THE_QUEUE]
+        found = [
+            job for job in _jobs_of(scheduler, prepared) if job.name in names and job.state in IN_THE_QUEUE
+        ]
         if found:
-            answer = call([scheduler.cancel, *(job.id for job in found)])
+            addresses = dict.fromkeys(scheduler.address(job.id) for job in found)
+            answer = call([scheduler.cancel, *addresses])
             if answer.failure:
                 raise UserError(Problem(answer.failure, hint="try again"))
         cancelled += len(found)
@@ -108,15 +111,15 @@ def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
         return [], {}
     from mpicampaign.execution.cluster_jobs import by_name  # takes 10 ms, and needs a scheduler
 
-    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler)]
+    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler, prepared)]
     return jobs, by_name(jobs)
 
 
-def _jobs_of(scheduler: BatchScheduler) -> list[QueuedJob]:
-    """All jobs of this user that the scheduler knows."""
+def _jobs_of(scheduler: BatchScheduler, prepared: Prepared) -> list[QueuedJob]:
+    """All jobs of this user that the scheduler knows; those of batches run by run."""
     from mpicampaign.execution.cluster_jobs import query
 
-    jobs, problem = query(scheduler)
+    jobs, problem = query(scheduler, campaign_folder=prepared.folder)
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
     return jobs

@@ -160,13 +160,57 @@ def script_text(run: Run, folder: Path, campaign_folder: Path, job_name: str, in
     return template.render(_context(run, folder, campaign_folder, job_name, inline))
 
 
-def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool) -> dict[str, Any]:
+def batch_text(run: Run, campaign_folder: Path, runs: Path, tasks: int, packed: int) -> str:
+    """The script of several runs that ask for the same.
+
+    Parameters
+    ----------
+    run : one of them
+    campaign_folder : the campaign's, with the logs
+    runs : the file with the runs' folders, a line for each task; its name is the job's
+    tasks : the number of tasks; more than one are a job array
+    packed : the largest number of runs in a task
+    """
+    scheduler = SCHEDULERS[run.job.system.scheduler]
+    each = minutes(run.time_limit)
+    shape = f"A job array of {tasks} tasks" if tasks > 1 else "A job"
+    template = _environment().get_template("batch.sh.j2")
+    return template.render(
+        **_request(run, campaign_folder, runs.stem, each * packed, tasks if tasks > 1 else 0),
+        shape=f"{shape} with at most {_counted(packed, 'run')} each, of campaign {run.campaign}",
+        how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
+        campaign_folder=campaign_folder,
+        runs=runs,
+        task=ShellText(scheduler.task or "1"),
+        seconds=60 * each if packed > 1 else 0,
+    )
+
+
+def _request(run: Run, campaign_folder: Path, job_name: str, limit: int, array: int = 0) -> dict[str, Any]:
+    """What directives need; ``limit`` in minutes, ``array``: the number of tasks, 0 for a single job."""
     job, system, group = run.job, run.job.system, run.job.group
+    scheduler = SCHEDULERS[system.scheduler]
+    return {
+        "header": _header(scheduler.header) if scheduler.header else None,
+        "job_name": job_name,
+        "array": array,
+        "logs": campaign_folder / "logs",
+        "nodes": job.placement.nodes,
+        "ranks": job.ranks,
+        "ranks_per_node": job.ranks_per_node,
+        "time": ShellText(scheduler.time(limit)),
+        "options": scheduler.options(group.keys),
+        "directives": [*system.directives, *group.directives],
+    }
+
+
+def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool) -> dict[str, Any]:
+    job, system = run.job, run.job.system
     scheduler = SCHEDULERS[system.scheduler]
     spack = run.benchmark.provider.location if run.benchmark.provider.kind == "spack" else ""
     return {
+        **_request(run, campaign_folder, job_name, minutes(run.time_limit)),
         "run": run,
-        "header": _header(scheduler.header) if scheduler.header else None,
         "how_to_run": scheduler.how_to_run,
         "run_folder": folder,
         "lock": measuring_lock(campaign_folder) if scheduler.local else "",
@@ -175,14 +219,7 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
         "library_sha256": _sha256(library_text()),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
-        "job_name": job_name,
-        "logs": campaign_folder / "logs",
-        "nodes": job.placement.nodes,
-        "ranks": job.ranks,
         "shape": f"{_counted(job.ranks, 'rank')} on {_counted(job.placement.nodes, 'node')}",
-        "time": ShellText(scheduler.time(minutes(run.time_limit))),
-        "options": scheduler.options(group.keys),
-        "directives": [*system.directives, *group.directives],
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
         "exports": _exports(dict(scheduler.environment) | prefix_environment(system) | environment(job)),
@@ -232,7 +269,6 @@ def _placement(run: Run) -> dict[str, Any]:
     binding = bound.get(placement.binding, "the launcher binds the ranks")
     return {
         "placement_comment": f"{binding}; {placement.transport}{network}",
-        "ranks_per_node": job.ranks_per_node,
         "sockets": placement.sockets or 0,
         "binding": placement.binding,
         "device": job.device,

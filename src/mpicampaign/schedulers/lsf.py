@@ -98,7 +98,8 @@ class Lsf(BatchScheduler):
     title = "LSF"
 
     header = Path(__file__).with_name("lsf.sh.j2")
-    job_id = "${LSB_JOBID:-$$}"
+    job_id = "${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0}"  # the index is 0 outside of arrays
+    task = "$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX : 1))"
     script = "$run/job.sh"  # LSF runs a copy, with its own lines added
     how_to_run = "Submit with: bsub < job.sh"
     selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
@@ -142,7 +143,7 @@ class Lsf(BatchScheduler):
         return option if option in _OWN_OPTIONS else ""
 
     def query(self, user: str) -> list[str]:
-        fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
+        fields = "jobid jobindex stat exit_reason job_name pend_reason delimiter='|'"
         return ["bjobs", "-a", "-u", user, "-noheader", "-o", fields]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
@@ -152,12 +153,17 @@ class Lsf(BatchScheduler):
         """
         found: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
-            fields = [field.strip() for field in line.split("|", 4)]
-            if is_job(line) and len(fields) == 5:
+            fields = [field.strip() for field in line.split("|", 5)]
+            if is_job(line) and len(fields) == 6:
                 found.append(_queued_job(*fields))
             elif not found:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
         return found
+
+    def address(self, job_id: str) -> str:
+        """12_3 -> 12[3]."""
+        number, array, index = job_id.partition("_")
+        return f"{number}[{index}]" if array else number
 
     def read_submitted(self, text: str) -> str:
         """From ``Job <4711> is submitted to queue <normal>.``; a site may print further lines."""
@@ -184,7 +190,10 @@ class Lsf(BatchScheduler):
         return read_report(text)
 
 
-def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
+def _queued_job(number: str, index: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
+    """Page "Job arrays": the index is 0 outside of an array; in one, the name ends in it: ``a[3]``."""
+    if index not in ("", "-", "0"):
+        number, name = f"{number}_{index}", name.removesuffix(f"[{index}]")
     state = _STATE_OF.get(native, UNKNOWN)
     if state == FAILED:
         state = next((known for term, known in _EXITS.items() if term in ended), FAILED)

@@ -87,7 +87,8 @@ class JobReport(NamedTuple):
 class Scheduler(ABC):
     """What job scripts and campaign files need. The defaults are those of a machine without a scheduler.
 
-    ``job_id`` and ``script`` are shell text: how a running script knows its id and its own file.
+    ``job_id``, ``task`` and ``script`` are shell text: how a running script knows its id, its number in a job
+    array (1 outside of one), and its own file. An id in an array is that of the array, ``_`` and the number.
     """
 
     name: str  # in campaign files
@@ -96,6 +97,7 @@ class Scheduler(ABC):
 
     header: Path | None = None  # the template of its directives
     job_id = "$$"
+    task = ""  # empty: it has no job arrays
     script = "$0"
     how_to_run = "Run with: bash job.sh"
     environment: ClassVar[Mapping[str, str]] = {}  # what each job script exports
@@ -164,7 +166,10 @@ class BatchScheduler(Scheduler):
 
     @abstractmethod
     def query(self, user: str) -> list[str]:
-        """The command that lists all jobs of a user, ended ones too as long as the scheduler knows them."""
+        """The command that lists all jobs of a user, ended ones too as long as the scheduler knows them.
+
+        Each task of an array has a line of its own.
+        """
 
     @abstractmethod
     def read_queue(self, text: str) -> list[QueuedJob]:
@@ -175,6 +180,10 @@ class BatchScheduler(Scheduler):
         UnreadableError
             where it is not as documented: with a message among the lines, the list may be incomplete.
         """
+
+    def address(self, job_id: str) -> str:
+        """The job in arguments of its commands."""
+        return job_id
 
     @abstractmethod
     def read_submitted(self, text: str) -> str:

@@ -82,7 +82,8 @@ class Slurm(BatchScheduler):
     queue_term = "partition"
 
     header = Path(__file__).with_name("slurm.sh.j2")
-    job_id = "${SLURM_JOB_ID:-$$}"
+    job_id = "${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
+    task = "${SLURM_ARRAY_TASK_ID:-1}"
     how_to_run = "Submit with: sbatch job.sh"
     # srun inherits sbatch's --export, and so does an mpirun that uses srun
     environment: ClassVar[Mapping[str, str]] = {"SLURM_EXPORT_ENV": "ALL"}
@@ -152,7 +153,7 @@ class Slurm(BatchScheduler):
         return ["srun", *kind, *counts, per_node, *binding, "--kill-on-bad-exit=1"]
 
     def query(self, user: str) -> list[str]:
-        return ["squeue", "--noheader", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]
+        return ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""

@@ -1,0 +1,160 @@
+"""Batches: several runs in one submission, as a job array, packed into shared allocations, or both.
+
+A batch is two files in the campaign's folder ``batches``: NAME.sh, which is submitted, and NAME.runs, with a
+line for each task of the array and on it the folders of its runs. NAME is the job's name in the queue, so
+that any later call finds the runs of a job. Each task starts the runs' own, unchanged job scripts.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import UnreadableError
+from mpicampaign.files import write_whole
+from mpicampaign.jobs.prepare import job_name
+from mpicampaign.jobs.render import batch_text, minutes
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Collection, Iterable, Sequence
+
+    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import QueuedJob
+
+FOLDER = "batches"
+_NAME = re.compile(r"batch-[0-9a-f]{12}-(?P<token>[0-9a-f]+)")
+
+Task = tuple["Script", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Runs alike in request; a task is one job of the array, which makes its runs one after the other."""
+
+    tasks: tuple[Task, ...]
+
+    @property
+    def scripts(self) -> list[Script]:
+        """All its runs."""
+        return [script for task in self.tasks for script in task]
+
+    def write(self) -> Path:
+        """Write its files, unless it is a single run; returns the script to submit."""
+        first = self.tasks[0][0]
+        if len(self.scripts) == 1:
+            return first.path
+        folder = first.campaign_folder / FOLDER
+        folder.mkdir(exist_ok=True)
+        name = f"batch-{uuid.uuid4().hex[:12]}-{first.token}"
+        runs, script = folder / f"{name}.runs", folder / f"{name}.sh"
+        lines = ("\t".join(_path(each) for each in task) for task in self.tasks)
+        write_whole(runs, "".join(f"{line}\n" for line in lines))
+        packed = max(map(len, self.tasks))
+        write_whole(script, batch_text(first.run, first.campaign_folder, runs, len(self.tasks), packed))
+        return script
+
+    def ids(self, number: str) -> dict[str, str]:
+        """The job's id by the name of each run's job; ``number``: of the submission."""
+        tasks = enumerate(self.tasks, start=1)
+        array = len(self.tasks) > 1
+        return {
+            script.job_name: f"{number}_{index}" if array else number
+            for index, task in tasks
+            for script in task
+        }
+
+
+def batches_of(
+    scripts: Iterable[Script],
+    scheduler: BatchScheduler,
+    places: Counter[str],
+    alone: Collection[str] = (),
+) -> list[Batch]:
+    """The scripts in as few submissions as their requests allow, in their order.
+
+    Repeats of a case stay independent: none shares an allocation.
+
+    Parameters
+    ----------
+    places : how many jobs the queue takes, by system; scripts without a place are left out
+    alone : names of jobs that are submitted by themselves
+    """
+    alike: dict[object, list[list[Script]]] = {}  # packs by request
+    for script in scripts:
+        system, own = script.run.job.system, script.job_name in alone
+        packs = alike.setdefault(script.job_name if own else _request(script), [])
+        if (pack := _fitting(packs, script)) is not None:
+            pack.append(script)
+        elif places[system.name] > 0:
+            places[system.name] -= 1
+            packs.append([script])
+    batches: list[Batch] = []
+    for packs in alike.values():
+        tasks = tuple(map(tuple, packs))
+        batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
+    return batches
+
+
+def _fitting(packs: Iterable[list[Script]], script: Script) -> list[Script] | None:
+    size, case = script.run.job.system.pack, script.run.case
+    free = (pack for pack in packs if len(pack) < size)
+    return next((pack for pack in free if all(each.run.case != case for each in pack)), None)
+
+
+def _request(script: Script) -> tuple[object, ...]:
+    """What the run's job asks for; a system and a host group have the same directives for all runs."""
+    job = script.run.job
+    limit = minutes(script.run.time_limit)
+    return job.system.name, job.group.name, job.placement.nodes, job.ranks, job.ranks_per_node, limit
+
+
+def _path(script: Script) -> str:
+    return str(script.folder.relative_to(script.campaign_folder))
+
+
+def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[QueuedJob]:
+    """The jobs by run: a job of a batch once for each of its runs, by the name that the run's own job has.
+
+    Raises
+    ------
+    UnreadableError
+        where a task has no number: nobody knows which runs are in the queue.
+    """
+    tasks: dict[str, list[list[str]]] = {}
+    found: list[QueuedJob] = []
+    for job in jobs:
+        match = _NAME.fullmatch(job.name)
+        if match is None:
+            found.append(job)
+            continue
+        if job.name not in tasks:
+            tasks[job.name] = _tasks(campaign_folder / FOLDER / f"{job.name}.runs", match["token"])
+        found += [job._replace(name=name) for name in _of_task(job, tasks[job.name])]
+    return found
+
+
+def _tasks(file: Path, token: str) -> list[list[str]]:
+    """The names of the runs' jobs by task; none where the batch is of another campaign."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [[_job_name(Path(path), token) for path in line.split("\t")] for line in lines]
+
+
+def _job_name(folder: Path, token: str) -> str:
+    return job_name(folder.parent.name, folder.name.partition("-")[2], token)
+
+
+def _of_task(job: QueuedJob, tasks: Sequence[list[str]]) -> list[str]:
+    if not tasks:
+        return [job.name]
+    _, array, index = job.id.partition("_")
+    if array and not (index.isdecimal() and 1 <= int(index) <= len(tasks)):
+        raise UnreadableError(f"job {job.id} is no single task of its array")
+    return tasks[int(index) - 1] if array else [name for task in tasks for name in task]
