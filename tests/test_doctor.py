@@ -169,7 +169,7 @@ def test_a_scheduler_that_does_not_answer_is_no_machine_without_one(desk: Desk) 
 
 
 @pytest.mark.parametrize(
-    "output", ["", "PARTITION AVAIL TIMELIMIT\n", "\x1b[2J\n", "n|p|p|up|1|f|1|1|1|down\n"]
+    "output", ["", "PARTITION AVAIL TIMELIMIT\n", "\x1b[2J\n", "n|p|p|up|1|f|1|1|1|1|down\n"]
 )
 def test_answers_that_cannot_be_used_write_nothing(desk: Desk, output: str) -> None:
     desk.slurm(output)
@@ -276,13 +276,36 @@ def test_an_output_that_is_not_the_probe_s_is_not_believed(desk: Desk) -> None:
     desk.demand_campaign()
 
 
+RUNS_PROBE = 'while [ "${1#-}" != "$1" ]; do shift; done; bash "$@" >/dev/null 2>&1; echo 7'
+
+
+def test_a_probe_that_ran_on_another_node_is_not_believed(desk: Desk) -> None:
+    desk.slurm()
+    desk.stand_in("sbatch", script=RUNS_PROBE)
+    (desk.programs / "uname").unlink()
+    desk.stand_in("uname", "n3.example.org\n")
+    done = desk.call("doctor", "--time-limit", "20 s")
+    wrong = "not examined: the probe job ran on n3.example.org, which is not one of these nodes"
+    assert done.stdout.count(wrong) == 1 and "(seen on n3.example.org)" in done.stdout
+    desk.demand_campaign()
+
+
+def test_each_partition_that_is_asked_for_has_its_groups(desk: Desk) -> None:
+    desk.slurm()
+    done = desk.call("doctor", "--no-probe", "--partition", "all", "--partition", "blue")
+    assert "host group red (all, red): 1 nodes" in done.stdout
+    assert "host group blue-2 (blue): 1 nodes, 1 usable: n1" in done.stdout
+    desk.demand_campaign()
+
+
 def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
-    lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|idle"]
-    lines += ["n3|good|good*|up|1|fine|1|2|1|idle"]
+    lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|1|idle"]
+    lines += ["$(touch pwned)|good|good*|up|1|fine;touch pwned|1|4|1|1|idle"]
     desk.slurm("\n".join(lines) + "\n")
     done = desk.call("doctor", "--no-probe")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("cannot be used in a job script") == 2
+    assert done.stdout.count("cannot be used in a job script") == 1
+    assert "nothing separates these nodes from others of the queue" in done.stdout
     assert not (desk.folder / "pwned").exists()
     assert "touch" not in "".join(line for line in desk.site.read_text().splitlines() if "#" not in line)
     desk.demand_campaign()
@@ -347,12 +370,85 @@ def test_of_two_schedulers_the_first_of_the_registry_is_examined(desk: Desk) -> 
     assert f"scheduler: {second.title}\n" in done.stdout and "is here, too" not in done.stdout
 
 
-def test_where_one_of_two_schedulers_does_not_answer_the_other_is_named(desk: Desk) -> None:
+@pytest.mark.parametrize("silent", ["lsf", "slurm"])
+def test_of_two_schedulers_the_one_that_answers_is_examined(desk: Desk, silent: str) -> None:
+    """Such as a site with LSF and the commands of Slurm, without a Slurm."""
+    desk.slurm()
+    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS), ("bparams", "")):
+        desk.stand_in(name, output)
+    quiet, used = sorted(batch_schedulers(), key=lambda scheduler: scheduler.name != silent)
+    desk.stand_in(quiet.site_questions[0][0], "cannot contact controller\n", status=1)
+    done = desk.call("doctor", "--no-probe")
+    assert done.returncode == 0, done.stderr
+    assert f"scheduler: {used.title}\n" in done.stdout
+    note = f"{quiet.title} is installed here, but left aside: {quiet.site_questions[0][0]} failed"
+    assert (note in done.stdout) == (quiet is batch_schedulers()[0])
+    desk.demand_campaign()
+
+
+def test_where_no_scheduler_answers_all_are_named(desk: Desk) -> None:
     for scheduler in batch_schedulers():
         desk.stand_in(scheduler.site_questions[0][0], status=255)
     done = desk.call("doctor")
-    second = batch_schedulers()[1].name
-    assert done.returncode == 2 and f"give --scheduler {second}, or --scheduler none" in done.stderr
+    assert done.returncode == 2 and "give --scheduler none" in done.stderr
+    assert all(
+        f"{scheduler.site_questions[0][0]} failed with exit status 255" in done.stderr
+        for scheduler in batch_schedulers()
+    )
+
+
+# ---- Many nodes
+
+
+def many_nodes(features: str) -> str:
+    """1,000 nodes of two kinds in two partitions, as sinfo lists them; ``{0}`` is a node's number."""
+    lines = []
+    for number in range(1000):
+        size = 256_000 + number % 7 if number < 900 else 512_000
+        hardware = f"2|32|2|{size}|idle"
+        for queue in ("work*", "long"):
+            name = queue.rstrip("*")
+            lines.append(f"n{number}|{name}|{queue}|up|1-00:00:00|{features.format(number)}|{hardware}\n")
+    return "".join(lines)
+
+
+@pytest.mark.parametrize("features", ["n{0}", "ib,rack{0}", "(null)"])
+def test_a_thousand_nodes_are_two_kinds_whatever_their_features_and_each_command_is_called_once(
+    desk: Desk, features: str
+) -> None:
+    desk.slurm(many_nodes(features))
+    done = desk.call("doctor", "--no-probe")
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[0] for line in desk.calls] == ["sinfo", "scontrol"]
+    assert "host group work (work): 900 nodes, 900 usable" in done.stdout
+    assert "host group work-2 (work): 100 nodes, 100 usable" in done.stdout
+    assert '"--exclude=n[900-999]"' in desk.site.read_text()
+    desk.demand_campaign()
+
+
+def test_a_probe_is_sent_to_each_kind_of_a_thousand_nodes(desk: Desk) -> None:
+    desk.slurm(many_nodes("n{0}"))
+    desk.stand_in("sbatch", script=RUNS_PROBE)
+    done = desk.call("doctor", "--time-limit", "20 s")
+    assert done.returncode == 0, done.stderr
+    asked = [line for line in desk.calls if line.startswith("sbatch")]
+    assert len(asked) == 2 and "--exclude=n[900-999] " in asked[0]
+    # One machine plays both kinds.
+    (group,) = [line for line in done.stdout.splitlines() if line.startswith("host group")]
+    assert group.startswith("host group work (work): 1000 nodes")
+    assert "constraint" not in desk.site.read_text() and "exclude" not in desk.site.read_text()
+    desk.demand_campaign()
+
+
+def test_racks_are_asked_for_other_hardware_by_a_few_probes_only(desk: Desk) -> None:
+    racks = [f"n{number}|work|work*|up|1|rack{number // 40}|2|32|2|1|idle\n" for number in range(1000)]
+    desk.slurm("".join(racks))
+    desk.stand_in("sbatch", script=RUNS_PROBE)
+    done = desk.call("doctor", "--time-limit", "20 s")
+    assert sum(line.startswith("sbatch") for line in desk.calls) == 4
+    (group,) = [line for line in done.stdout.splitlines() if line.startswith("host group")]
+    assert group.startswith("host group work (work): 1000 nodes")
+    desk.demand_campaign()
 
 
 # ---- Calls

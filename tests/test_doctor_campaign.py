@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign
 from mpicampaign.schedulers import SCHEDULERS
-from mpicampaign.schedulers.scheduler import NodeClass, Queue
+from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
-from mpicampaign.site.campaign_file import campaign_text, comment, dumped, named_groups, refusal
+from mpicampaign.site.campaign_file import campaign_text, comment, dumped, named, refusal
 from mpicampaign.site.facts import Group, Interface, Library, NodeProbe, Port, Site
 from mpicampaign.site.text import site_lines
 from mpicampaign.yaml_lines import read_yaml
@@ -24,8 +24,10 @@ from mpicampaign.yaml_lines import read_yaml
 ETHERNET = Interface("eno1", True, 25000, True, True)
 IPOIB = Interface("ib0", True, 100000, True, True)
 DEVICE = Port("mlx5_0", "1", True, "InfiniBand", 100.0)
-MILAN = NodeClass("compute", ("m1", "m2"), 2, ("milan",), 2, 128, "milan")
-ROME = NodeClass("compute", ("r1", "r2"), 2, ("rome",), 2, 64, "rome")
+MILAN_NODES = tuple(Node(name, True, ("milan",), 2, 128, 256) for name in ("m1", "m2"))
+ROME_NODES = tuple(Node(name, True, ("rome",), 2, 64, 64) for name in ("r1", "r2"))
+MILAN = NodeClass("compute", MILAN_NODES, ROME_NODES)
+ROME = NodeClass("compute", ROME_NODES, MILAN_NODES)
 PROBE = NodeProbe("m1", 2, 128, 256, (ETHERNET,), (DEVICE,), {"numactl": "/usr/bin/numactl"})
 WHEEL = Library("wheel")
 
@@ -57,6 +59,23 @@ def test_what_a_probe_found_is_measured(tmp_path: Path) -> None:
     assert (group.fabrics["ib"].device, group.fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
     assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM", "TCP", "IBV")}
     assert campaign.name == "login1"
+
+
+def test_a_feature_per_node_is_one_group_with_placements_between_nodes(tmp_path: Path) -> None:
+    members = tuple(Node(f"n{number}", True, (f"n{number}",), 2, 128, 256) for number in range(40))
+    found = site(*named([Group("", NodeClass("compute", members), PROBE)], SLURM))
+    campaign = loaded(found, tmp_path)
+    assert "separates" not in campaign_text(found)
+    assert campaign.host_groups["compute"].constraint == ""
+    assert matrix(campaign) == {"compute": ("SHM-1", "SHM-2", "SHM", "TCP", "IBV")}
+
+
+def test_nodes_that_no_feature_separates_avoid_the_others_by_name(tmp_path: Path) -> None:
+    nodes = NodeClass("compute", MILAN_NODES, (Node("x7", features=("milan",)),), ("a note",))
+    found = site(Group("milan", nodes, PROBE))
+    assert loaded(found, tmp_path).host_groups["milan"].directives == ("--exclude=x7",)
+    text = campaign_text(found)
+    assert "# no feature separates these nodes from others of the queue" in text and "# a note\n" in text
 
 
 def test_without_a_probe_nothing_is_claimed_of_networks(tmp_path: Path) -> None:
@@ -116,19 +135,20 @@ def test_down_interfaces_and_virtual_speeds_are_no_claims(tmp_path: Path) -> Non
 
 
 def test_a_single_node_is_not_asked_to_talk_to_another(tmp_path: Path) -> None:
-    alone = replace(MILAN, nodes=("m1",), usable=1)
+    alone = MILAN.only(MILAN_NODES[:1])
     assert matrix(loaded(site(Group("g", alone, PROBE)), tmp_path)) == {"g": ("SHM-1", "SHM-2", "SHM")}
 
 
 def test_groups_that_are_down_stay_out_of_the_matrix(tmp_path: Path) -> None:
-    found = site(Group("milan", MILAN, PROBE), Group("rome", replace(ROME, usable=0)))
+    down = ROME.only(node._replace(usable=False) for node in ROME_NODES)
+    found = site(Group("milan", MILAN, PROBE), Group("rome", down))
     campaign = loaded(found, tmp_path)
     assert list(matrix(campaign)) == ["milan"] and "rome" in campaign.host_groups
     assert "# rome is left out" in campaign_text(found)
 
 
 def test_an_lsf_site(tmp_path: Path) -> None:
-    nodes = NodeClass("normal", ("bw001", "bw002"), 2, ("Intel_E5",))
+    nodes = NodeClass("normal", (Node("bw001"), Node("bw002")))
     campaign = loaded(site(Group("normal", nodes, PROBE), scheduler="lsf"), tmp_path)
     group = campaign.host_groups["normal"]
     assert (group.queue, group.hosts, group.partition) == ("normal", ("bw001", "bw002"), "")
@@ -151,7 +171,7 @@ def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
 
 
 def test_a_plain_machine(tmp_path: Path) -> None:
-    nodes = NodeClass("local", ("laptop",), 1)
+    nodes = NodeClass("local", (Node("laptop"),))
     probe = replace(PROBE, sockets=1, cores=4)
     campaign = loaded(site(Group("local", nodes, probe), scheduler="none"), tmp_path)
     assert campaign.systems["this-machine"].scheduler == "none"
@@ -196,21 +216,27 @@ AMBIGUOUS = [
 def test_names_that_no_job_script_may_hold_are_refused_with_a_message(name: str) -> None:
     words = refusal(replace(MILAN, queue=name), SLURM)
     assert "cannot be used in a job script" in words and words.isprintable()
-    if name:
-        assert refusal(replace(MILAN, constraint=name), SLURM)
+    nodes = NodeClass("p", (Node("n1", features=(name,)),), (Node("n2"),))
+    assert not refusal(nodes, SLURM)
+    assert SLURM.host_group(nodes) == {"partition": "p", "constraint": "", "directives": ["--exclude=n2"]}
+    named_so = NodeClass("p", (Node("n1"),), (Node(name),))
+    assert SLURM.host_group(named_so)["directives"] == []
+    assert "cannot be used in a job script" in refusal(NodeClass("q", (Node(name),)), SCHEDULERS["lsf"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", AMBIGUOUS)
 def test_names_that_yaml_could_take_for_something_else_stay_names(name: str, tmp_path: Path) -> None:
-    nodes = replace(MILAN, queue=name, constraint="")
-    (group,) = named_groups([nodes])
+    nodes = NodeClass(name, MILAN_NODES)
+    (group,) = named([Group("", nodes)], SLURM)
     campaign = loaded(site(replace(group, probe=PROBE)), tmp_path)
     assert [each.partition for each in campaign.host_groups.values()] == [name]
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_any_partition_and_feature_is_refused_or_kept(queue: str, feature: str) -> None:
-    nodes = NodeClass(queue, (f"n\n{queue}",), 2, (feature,), 1, 2, feature, notes=(queue,))
+    nodes = NodeClass(
+        queue, (Node(f"n\n{queue}", True, (feature,), 1, 2, 2, model=feature),), (Node("n2"),), (queue,)
+    )
     found = site(Group("g", nodes, unknown=queue))
     text = campaign_text(
         replace(found, queues=(Queue(queue, True, True, feature, (feature,)),), notes=(queue,))
@@ -218,7 +244,7 @@ def test_any_partition_and_feature_is_refused_or_kept(queue: str, feature: str) 
     if not refusal(nodes, SLURM):
         data = yaml.safe_load(text)
         assert data["host_groups"]["g"]["partition"] == queue
-        assert data["host_groups"]["g"].get("constraint", "") == feature
+        assert data["host_groups"]["g"].get("constraint", feature) == feature
     # Whatever they are, they stand in no other place.
     assert {line.split(":")[0] for line in text.splitlines() if line and line[0] not in " #-\"'|>?"} <= {
         *("campaign", "title", "repeats", "time_limit", "systems", "host_groups", "benchmarks", "matrix"),
@@ -247,7 +273,7 @@ def test_a_comment_is_one_line(words: str) -> None:
 @given(st.text(max_size=20))
 def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
     probe = NodeProbe(text, 1, 2, 2, (Interface(text, True, 1, True, True),), programs={"mpirun": text})
-    nodes = NodeClass(text, (text,), 1, (text,), 1, 2, text)
+    nodes = NodeClass(text, (Node(text, True, (text,), 1, 2),), (Node("n2"),), (text,))
     found = Site(
         SLURM, (Group("g", nodes, probe),), (Queue(text, True, True, text),), (Library("", text),), text
     )
@@ -255,6 +281,7 @@ def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
 
 
 def test_names_of_groups_differ() -> None:
-    names = [group.name for group in named_groups([MILAN, ROME, replace(MILAN, constraint="Milan"), MILAN])]
-    assert names == ["milan", "rome", "milan-2", "milan-3"]
-    assert [g.name for g in named_groups([replace(MILAN, constraint="", queue="_._")])] == ["nodes"]
+    upper = NodeClass("compute", (Node("m3", features=("Milan",)),), MILAN_NODES)
+    groups = [Group("", nodes) for nodes in (MILAN, ROME, upper, MILAN)]
+    assert [group.name for group in named(groups, SLURM)] == ["milan", "rome", "milan-2", "milan-3"]
+    assert [group.name for group in named([Group("", NodeClass("_._", MILAN_NODES))], SLURM)] == ["nodes"]

@@ -46,10 +46,11 @@ def test_two_groups_are_found_with_their_sockets_cores_and_networks(
     assert done.returncode == 0, done.stderr + done.stdout
     words = done.stdout
     assert "scheduler: Slurm" in words and "partition all: default, at most 1:00:00" in words
-    assert (
-        "host group blue (all, blue): 2 nodes, 2 usable: n1, n2\n  sockets of a node: 1, cores: 2 " in words
-    )
-    assert "host group red (all, red): 2 nodes, 2 usable: n3, n4\n  sockets of a node: 2, cores: 2 " in words
+    for group, hardware in (
+        ("blue (all, blue): 2 nodes, 2 usable: n1, n2", "sockets of a node: 1, cores: 2, memory: "),
+        ("red (all, red): 2 nodes, 2 usable: n3, n4", "sockets of a node: 2, cores: 2, memory: "),
+    ):
+        assert f"host group {group}\n  {hardware}" in words
     assert words.count("network interfaces: eth0 up, ") == words.count("; eth1 up, ") == 2
     assert words.count("InfiniBand devices: not found") == 2
     assert "hardware as MPICAMPAIGN_SYSFS declares it" in words
@@ -77,6 +78,42 @@ def test_one_partition_that_is_asked_for(minicluster: MiniCluster, folder: Path)
     assert done.returncode == 0, done.stderr
     (group,) = load_campaign(folder / "site.yaml").host_groups.values()
     assert (group.name, group.partition, group.constraint, group.cores) == ("red", "red", "", 2)
+
+
+@pytest.mark.parametrize(
+    ("features", "selections"),
+    [
+        ("{}", [("n1|n2", ()), ("n3|n4", ())]),
+        ("same", [("", ("--exclude=n[3-4]",)), ("", ("--exclude=n[1-2]",))]),
+    ],
+)
+def test_features_that_name_nodes_or_nothing_make_no_groups_and_hardware_does(
+    minicluster: MiniCluster,
+    folder: Path,
+    features: str,
+    selections: list[tuple[str, tuple[str, ...]]],
+) -> None:
+    before = last_job(minicluster)
+    try:
+        for name in minicluster.nodes:
+            give_feature(minicluster, name, features.format(name))
+        done = run(minicluster, folder, "doctor")
+    finally:
+        for name, node in minicluster.nodes.items():
+            give_feature(minicluster, name, node.group.name)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert last_job(minicluster) == before + 2
+    campaign = load_campaign(folder / "site.yaml")
+    groups = list(campaign.host_groups.values())
+    assert [(group.constraint, group.directives) for group in groups] == selections
+    # The probes ran on the nodes that they were sent to: the hardware is theirs.
+    placements = [entry.placements for entry in campaign.matrix]
+    assert placements == [("SHM-1", "SHM", "TCP-eth0", "TCP-eth1"), ("SHM-2", "SHM", "TCP-eth0", "TCP-eth1")]
+
+
+def give_feature(cluster: MiniCluster, node: str, feature: str) -> None:
+    features = [f"AvailableFeatures={feature}", f"ActiveFeatures={feature}"]
+    cluster.administer(["scontrol", "update", f"NodeName={node}", *features])
 
 
 @pytest.mark.full

@@ -7,8 +7,8 @@ written by hand after the documentation of its tables and stand in for a real on
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,23 +18,24 @@ from hypothesis import strategies as st
 from mpicampaign.doctor.probe_jobs import SCRIPT
 from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
-from mpicampaign.schedulers.scheduler import QUEUED, RUNNING, NodeClass
+from mpicampaign.schedulers.scheduler import QUEUED, RUNNING, Node, NodeClass
+from mpicampaign.site.alike import node_classes
 from mpicampaign.site.facts import Interface, Port
 from mpicampaign.site.modules import module_names, mpi_modules, program_library
 from mpicampaign.site.probe import read_probe
 
 TWO_KINDS = """\
-n1|all|all*|up|1:00:00|blue|1|2|1|idle
-n1|blue|blue|up|1:00:00|blue|1|2|1|idle
-n2|all|all*|up|1:00:00|blue|1|2|1|down*
-n3|all|all*|up|1:00:00|red|2|1|1|mixed
-n3|old|old|down|infinite|red|2|1|1|mixed
-n4|night|night|up|infinite|(null)|2|16|2|allocated
+n1|all|all*|up|1:00:00|blue|1|2|1|1|idle
+n1|blue|blue|up|1:00:00|blue|1|2|1|1|idle
+n2|all|all*|up|1:00:00|blue|1|2|1|1|down*
+n3|all|all*|up|1:00:00|red|2|1|1|1|mixed
+n3|old|old|down|infinite|red|2|1|1|1|mixed
+n4|night|night|up|infinite|(null)|2|16|2|262144|allocated
 """
 
 
-def classes(output: str, wanted: Sequence[str] = ()) -> list[NodeClass]:
-    return slurm.node_classes(slurm.read_nodes(output), wanted)
+def classes(output: str, *wanted: str) -> list[NodeClass]:
+    return node_classes(slurm.SCHEDULER.nodes({"sinfo": output}, wanted), once=not wanted)
 
 
 # ---- Slurm
@@ -42,34 +43,24 @@ def classes(output: str, wanted: Sequence[str] = ()) -> list[NodeClass]:
 
 def test_a_node_of_several_partitions_is_one_node_of_the_default_one() -> None:
     found = classes(TWO_KINDS)
-    assert [(each.queue, each.nodes, each.usable) for each in found] == [
+    assert [(each.queue, each.names, each.usable) for each in found] == [
         ("all", ("n1", "n2"), 1),
         ("all", ("n3",), 1),
         ("night", ("n4",), 1),
     ]
-    assert [(each.sockets, each.cores) for each in found] == [(1, 2), (2, 2), (2, 32)]
+    first = [each.members[0] for each in found]
+    assert [(node.sockets, node.cores, node.cpus) for node in first] == [(1, 2, 2), (2, 2, 2), (2, 32, 64)]
+    assert [node.memory for node in first] == [None, None, 2**38]
 
 
 def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
-    assert [each.constraint for each in classes(TWO_KINDS)] == ["blue", "red", ""]
+    assert [slurm.constraint_of(each) for each in classes(TWO_KINDS)] == ["blue", "red", ""]
 
 
-def test_partitions_that_are_asked_for_are_the_only_ones() -> None:
-    (only,) = classes(TWO_KINDS, ["blue"])
-    assert (only.queue, only.nodes, only.constraint) == ("blue", ("n1",), "")
-
-
-def test_nodes_without_a_feature_of_their_own_are_selected_by_all_of_theirs_and_doubted() -> None:
-    lines = ["a|p|p*|up|1|ib,milan|2|8|1|idle", "b|p|p*|up|1|ib,milan,gpu|2|8|1|idle"]
-    plain, gpu = classes("\n".join(lines))
-    assert (plain.constraint, gpu.constraint) == ("ib&milan", "gpu")
-    assert "no feature" in plain.notes[0] and gpu.notes == ()
-
-
-def test_nodes_of_like_features_but_other_cores_are_doubted() -> None:
-    both = classes("a|p|p*|up|1|x|2|8|1|idle\nb|p|p*|up|1|x|2|16|1|idle")
-    assert [each.cores for each in both] == [16, 32]
-    assert all("no feature" in each.notes[0] for each in both)
+def test_partitions_that_are_asked_for_are_the_only_ones_and_whole() -> None:
+    every, blue = classes(TWO_KINDS, "night", "blue")
+    assert (every.names, blue.names, slurm.constraint_of(blue)) == (("n4",), ("n1",), "")
+    assert [each.names for each in classes(TWO_KINDS, "all", "blue")][-1] == ("n1",)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +74,7 @@ def test_nodes_of_like_features_but_other_cores_are_doubted() -> None:
     ],
 )
 def test_states_of_nodes(state: str, usable: int) -> None:
-    assert classes(f"a|p|p*|up|1|x|2|8|1|{state}")[0].usable == usable
+    assert classes(f"a|p|p*|up|1|x|2|8|1|1|{state}")[0].usable == usable
 
 
 @pytest.mark.parametrize(
@@ -91,9 +82,9 @@ def test_states_of_nodes(state: str, usable: int) -> None:
     [
         "",
         "PARTITION AVAIL TIMELIMIT NODES STATE NODELIST\nall* up 1:00:00 4 idle n[1-4]\n",
-        "n1|all|all*|up|1:00:00|blue|1|2|1\n",
-        "n1|all|all*|up|1:00:00|blue|1+|2|1|idle\n",
-        "n1|all|all*|up|1:00:00|a|b|1|2|1|idle\n",
+        "n1|all|all*|up|1:00:00|blue|1|2|1|1\n",
+        "n1|all|all*|up|1:00:00|blue|1+|2|1|1|idle\n",
+        "n1|all|all*|up|1:00:00|a|b|1|2|1|1|idle\n",
         "\x1b[31mn1\x1b[0m\n",
     ],
 )
@@ -108,7 +99,7 @@ FIELD = st.sampled_from(
 )
 
 
-@given(st.lists(st.lists(FIELD, min_size=9, max_size=11), max_size=4))
+@given(st.lists(st.lists(FIELD, min_size=10, max_size=12), max_size=4))
 def test_no_output_of_sinfo_stops_the_reader_otherwise(rows: list[list[str]]) -> None:
     with contextlib.suppress(UnreadableError):
         assert classes("\n".join("|".join(row) for row in rows)) is not None
@@ -126,7 +117,8 @@ def test_demands_of_partitions() -> None:
 
 
 def test_slurm_jobs() -> None:
-    nodes = NodeClass("-p; rm", ("n1",), 1, constraint="a&b")
+    members = (Node("n1", features=("a", "b")), Node("n2", features=("a",)), Node("n3", features=("b",)))
+    nodes = NodeClass("-p; rm", members).only(members[:1])
     command = slurm.SCHEDULER.probe(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
     assert "--partition=-p; rm" in command and "--constraint=a&b" in command
     assert "--time=1" in command and "--nodes=1" in command
@@ -173,24 +165,52 @@ def test_lsf_queues_with_the_default_first() -> None:
     ]
 
 
+def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUES) -> dict[str, str]:
+    return {"lshosts": hosts, "bhosts": states, "bqueues": queues, "bparams": "Default Queues: normal\n"}
+
+
 def test_like_hosts_of_lsf() -> None:
-    broadwell, rome = lsf.node_classes(LSHOSTS, BHOSTS, ["normal"])
-    assert (broadwell.nodes, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
-    assert (rome.nodes, rome.usable, rome.features) == (("rm001",), 1, ("AMD_Rome", "bigmem", "mg"))
-    assert "64 CPUs as LSF counts them" in rome.notes[0]
+    broadwell, rome = node_classes(lsf.SCHEDULER.nodes(lsf_answers()), once=True)
+    assert (broadwell.names, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
+    assert (rome.names, rome.usable, rome.features) == (("rm001",), 1, ("bigmem", "mg"))
+    assert rome.members[0] == Node("rm001", True, ("bigmem", "mg"), None, None, 64, 256 * 2**30, "AMD_Rome")
 
 
 @pytest.mark.parametrize(
-    ("hosts", "states", "queues"),
-    [("", BHOSTS, ["q"]), (LSHOSTS, "No hosts\n", ["q"]), (LSHOSTS, BHOSTS, []), ("a b\n", BHOSTS, ["q"])],
+    ("text", "size"),
+    [("64255M", 64255 * 2**20), ("125.5G", 251 * 2**29), ("-", None), ("1.5", None), ("x" * 99, None)],
 )
-def test_what_lsf_should_not_print_is_refused(hosts: str, states: str, queues: list[str]) -> None:
+def test_memory_of_lsf_hosts(text: str, size: int | None) -> None:
+    nodes = lsf.read_hosts(LSHOSTS.replace("128G", text), BHOSTS)
+    assert [node.memory for node in nodes] == [size, size, 256 * 2**30]
+
+
+def test_each_lsf_queue_that_is_asked_for_has_the_hosts() -> None:
+    found = node_classes(lsf.SCHEDULER.nodes(lsf_answers(), ["normal", "night"]), once=False)
+    assert [(each.queue, len(each.names)) for each in found] == [
+        ("normal", 2),
+        ("normal", 1),
+        ("night", 2),
+        ("night", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        lsf_answers(hosts=""),
+        lsf_answers(states="No hosts\n"),
+        lsf_answers(queues=BQUEUES.replace("Open", "Closed")),
+        lsf_answers(hosts="a b\n"),
+    ],
+)
+def test_what_lsf_should_not_print_is_refused(answers: dict[str, str]) -> None:
     with pytest.raises(UnreadableError):
-        lsf.node_classes(hosts, states, queues)
+        lsf.SCHEDULER.nodes(answers)
 
 
 def test_lsf_jobs() -> None:
-    nodes = NodeClass("normal", ("a", "b"), 2)
+    nodes = NodeClass("normal", (Node("a"), Node("b")))
     command = lsf.SCHEDULER.probe(nodes, "job", "log", ["/my probe.sh", "it's"])
     assert command[-1] == """bash '/my probe.sh' 'it'"'"'s'"""
     assert command[command.index("-m") + 1] == "a b"
@@ -291,6 +311,8 @@ def test_the_probe_on_a_declared_node(tmp_path: Path) -> None:
         Interface("eno1", True, 25000, True, False),
         Interface("eno2", False, None, True, False),
     )
+    assert probe.memory == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert (f": {probe.model}\n" in Path("/proc/cpuinfo").read_text()) == bool(probe.model)
     assert probe.ports == (
         Port("mlx5_0", "1", True, "InfiniBand", 100.0),
         Port("mlx5_0", "2", False, "InfiniBand", 100.0),
@@ -327,6 +349,7 @@ WHOLE = "#mpicampaign-probe 1\nhost\tn1\ntopology\t1\t2\t2\nend of probe\n"
         WHOLE.replace("1\t2\t2", "1\t²\t2"),
         WHOLE.replace("topology\t1\t2\t2\n", ""),
         WHOLE.replace("host", "ghost"),
+        WHOLE.replace("end of", "memory\t1\t2\nend of"),
     ],
 )
 def test_outputs_of_the_probe_that_are_not_whole_are_refused(text: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.schedulers.scheduler import DONE, HELD, QUEUED, RUNNING, UNKNOWN, NodeClass, Queue, QueuedJob
+from mpicampaign.schedulers.scheduler import DONE, HELD, QUEUED, RUNNING, UNKNOWN, Node, Queue, QueuedJob
 
 STATES = {"Q": QUEUED, "R": RUNNING, "H": HELD, "F": DONE}
 
@@ -61,8 +61,8 @@ class Pbs(BatchScheduler):
     def queues(self, answers):
         return [Queue("workq", True, True)]
 
-    def node_classes(self, answers, wanted=()):
-        return [NodeClass("workq", ("n1", "n2"), 2)]
+    def nodes(self, answers, wanted=()):
+        return {"workq": [Node("n1"), Node("n2")]}
 
     def host_group(self, nodes):
         return {"queue": nodes.queue}

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _RANGE = re.compile(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)")
+_LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)")
 MAX_HOSTS = 100_000
 
 
@@ -24,6 +29,33 @@ def expand(text: str) -> list[str]:
         raise ValueError("a range of hosts is written cn[049-080,090]")
     before, ranges, after = found.groups()
     return [short(f"{before}{number}{after}") for part in ranges.split(",") for number in _numbers(part)]
+
+
+def fold(names: Iterable[str]) -> str:
+    """A short list of these names: ``cn[049-080,090],login1``."""
+    found: dict[tuple[str, str, int], list[int]] = {}
+    whole = []
+    for name in sorted(set(names), key=lambda name: (len(name), name)):
+        parts = _LAST_NUMBER.fullmatch(name)
+        if parts is None:
+            whole.append(name)
+        else:
+            before, number, after = parts.groups()
+            found.setdefault((before, after, len(number)), []).append(int(number))
+    lists = [_range_list(*key, sorted(numbers)) for key, numbers in found.items()]
+    return ",".join([*lists, *whole])
+
+
+def _range_list(before: str, after: str, width: int, numbers: list[int]) -> str:
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    ends = [dict.fromkeys((run[0], run[-1])) for run in runs]
+    text = ",".join("-".join(str(number).zfill(width) for number in pair) for pair in ends)
+    return f"{before}[{text}]{after}" if len(numbers) > 1 else f"{before}{text}{after}"
 
 
 def _numbers(part: str) -> list[str]:

@@ -38,6 +38,17 @@ topology() {
     line topology "${#sockets[@]}" "${#cores[@]}" "$cpus"
 }
 
+# The memory of the node in kB, and the model of its CPUs; aarch64 names none.
+memory_and_model() {
+    local key value rest
+    while read -r key value rest; do
+        [ "$key" = MemTotal: ] && line memory "$value" && break
+    done </proc/meminfo 2>/dev/null
+    while IFS=: read -r key value; do
+        case $key in "model name"*) line model "${value# }" && break ;; esac
+    done </proc/cpuinfo 2>/dev/null
+}
+
 # The interfaces that have a route, and so an address: " eth0  eth1 ".
 routed() {
     local name rest
@@ -88,6 +99,7 @@ trap 'rm -f "$part"' EXIT
     echo '#mpicampaign-probe 1'
     line host "$host"
     topology
+    memory_and_model
     interfaces
     ports
     programs

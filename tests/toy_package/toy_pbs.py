@@ -18,6 +18,7 @@ from mpicampaign.schedulers.scheduler import (
     TIMEOUT,
     UNKNOWN,
     BatchScheduler,
+    Node,
     NodeClass,
     Queue,
     QueuedJob,
@@ -99,17 +100,18 @@ class Pbs(BatchScheduler):
             if each.get("queue_type") == "Execution"
         ]
 
-    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
+    def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
         nodes = _json(answers["pbsnodes"], "pbsnodes").get("nodes", {})
         queues = list(wanted) or [queue.name for queue in self.queues(answers) if queue.open]
-        kinds: dict[int, dict[str, bool]] = {}
-        for name, node in nodes.items():
-            cores = int(node["resources_available"]["ncpus"])
-            kinds.setdefault(cores, {})[name] = node["state"] in ("free", "job-busy", "job-exclusive")
-        return [
-            NodeClass(queues[0], tuple(of_kind), sum(of_kind.values()), cores=cores)
-            for cores, of_kind in kinds.items()
+        found = [
+            Node(
+                name,
+                usable=node["state"] in ("free", "job-busy", "job-exclusive"),
+                cores=int(node["resources_available"]["ncpus"]),
+            )
+            for name, node in nodes.items()
         ]
+        return {queues[0]: found}
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
         return {"queue": nodes.queue}

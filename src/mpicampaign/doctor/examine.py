@@ -16,8 +16,9 @@ from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
-from mpicampaign.schedulers.scheduler import NodeClass
-from mpicampaign.site.campaign_file import WHEEL, campaign_text, named_groups, refusal
+from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.site.alike import joined, node_classes, parts
+from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
 from mpicampaign.site.facts import Group, Library, Site
 from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
 from mpicampaign.site.probe import ENVIRONMENT
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import Queue
 
-MAX_GROUPS = 20
+MAX_GROUPS = 20  # and as many probe jobs
+MAX_PARTS = 4  # probe jobs for nodes that the scheduler reports alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +90,12 @@ def _write(path: Path, text: str) -> None:
 
 
 def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
-    scheduler, *others = _schedulers(options.scheduler)
-    if scheduler.local and options.queues:
-        raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
-    try:
-        queues, classes = _asked(scheduler, options.queues)
-        groups, notes = _groups(scheduler, classes)
-    except UnreadableError as error:
-        choices = "".join(f"--scheduler {other.name}, or " for other in others)
-        hint = f"ask your administrators, or give {choices}--scheduler none to measure on this machine alone"
-        raise UserError(Problem(f"this site cannot be examined: {error}", hint=hint)) from error
-    groups = _probed(options, scheduler, groups, say)
+    found = _asked(_schedulers(options.scheduler), options.queues)
+    groups = _probed(options, found, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
-    notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
-    notes += _notes(scheduler, groups)
-    return Site(scheduler, tuple(groups), tuple(queues), libraries, summary, tuple(notes), host_names()[0])
+    notes = (*found.notes, *_notes(found.scheduler, groups))
+    return Site(found.scheduler, tuple(groups), found.queues, libraries, summary, notes, host_names()[0])
 
 
 def _schedulers(wanted: str) -> list[Scheduler]:
@@ -114,10 +106,38 @@ def _schedulers(wanted: str) -> list[Scheduler]:
     return [*here] or [found for found in SCHEDULERS.values() if found.local]
 
 
-def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], list[NodeClass]]:
-    """Queues and like nodes, as the scheduler reports them."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a scheduler reports: queues, like nodes that a campaign can use, and notes on others."""
+
+    scheduler: Scheduler
+    queues: tuple[Queue, ...]
+    classes: tuple[NodeClass, ...]
+    notes: tuple[str, ...] = ()
+
+
+def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Found:
+    """What the first scheduler reports that answers: commands may be installed without their service."""
+    failures: dict[str, str] = {}
+    for number, scheduler in enumerate(schedulers):
+        try:
+            found = _reported(scheduler, wanted)
+        except UnreadableError as error:
+            failures[scheduler.title] = str(error)
+            continue
+        notes = [f"{title} is installed here, but left aside: {why}" for title, why in failures.items()]
+        others = schedulers[number + 1 :]
+        notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
+        return replace(found, notes=(*found.notes, *notes))
+    hint = "ask your administrators, or give --scheduler none to measure on this machine alone"
+    raise UserError(Problem(f"this site cannot be examined: {'; '.join(failures.values())}", hint=hint))
+
+
+def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
     if not isinstance(scheduler, BatchScheduler):
-        return [], [NodeClass("local", (host_names()[0],), 1)]
+        if wanted:
+            raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
+        return _Found(scheduler, (), (NodeClass("local", (Node(host_names()[0]),)),))
     helps = scheduler.site_helps
     answers = {
         name: call((name, *rest)).out if name in helps else _answer((name, *rest))
@@ -125,7 +145,9 @@ def _asked(scheduler: Scheduler, wanted: Sequence[str]) -> tuple[list[Queue], li
     }
     queues = scheduler.queues(answers)
     _check_wanted(wanted, queues)
-    return queues, scheduler.node_classes(answers, wanted)
+    # A queue that is asked for is examined whole, whatever other queues its nodes have.
+    classes, notes = _usable(node_classes(scheduler.nodes(answers, wanted), once=not wanted), scheduler)
+    return _Found(scheduler, tuple(queues), tuple(classes), tuple(notes))
 
 
 def _answer(command: Sequence[str]) -> str:
@@ -142,29 +164,33 @@ def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
             raise UserError(f"there is no partition or queue {name!r}; there are: {', '.join(names)}")
 
 
-def _groups(scheduler: Scheduler, classes: list[NodeClass]) -> tuple[list[Group], list[str]]:
-    """Host groups of the classes that a campaign file can name, and notes on the others."""
-    batch = scheduler if isinstance(scheduler, BatchScheduler) else None
-    reasons = [refusal(nodes, batch) if batch else "" for nodes in classes]
+def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[NodeClass], list[str]]:
+    """The classes that a campaign file can name, and notes on the others."""
+    reasons = [refusal(nodes, scheduler) for nodes in classes]
     fitting = [nodes for nodes, reason in zip(classes, reasons, strict=True) if not reason]
-    notes = [f"left out {len(n.nodes)} nodes: {r}" for n, r in zip(classes, reasons, strict=True) if r]
+    notes = [f"left out {len(n.names)} nodes: {r}" for n, r in zip(classes, reasons, strict=True) if r]
     if len(fitting) > MAX_GROUPS:
         notes.append(f"left out {len(fitting) - MAX_GROUPS} more kinds of nodes: choose with --partition")
         fitting = sorted(fitting, key=lambda nodes: -nodes.usable)[:MAX_GROUPS]
     if not any(nodes.usable for nodes in fitting):
         raise UnreadableError("; ".join(["no node was found that a campaign can use now", *notes]))
-    return named_groups(fitting), notes
+    return fitting, notes
 
 
-def _probed(
-    options: DoctorOptions, scheduler: Scheduler, groups: list[Group], say: Callable[[str], None]
-) -> list[Group]:
+def _probed(options: DoctorOptions, found: _Found, say: Callable[[str], None]) -> list[Group]:
+    """Host groups of like nodes, with what probes found there."""
+    scheduler = found.scheduler
     if not options.probe:
-        return [replace(group, unknown="not asked to (--no-probe)") for group in groups]
+        unknown = "not asked to (--no-probe)"
+        return named([Group("", nodes, unknown=unknown) for nodes in found.classes], scheduler)
     if not isinstance(scheduler, BatchScheduler):
-        return [probe_here(group) for group in groups]
-    say(f"asking one node of each of {len(groups)} host groups; this takes up to {options.seconds:g} s")
-    return probe_groups(groups, scheduler, options.output.parent, options.seconds)
+        return named([probe_here(Group("", nodes)) for nodes in found.classes], scheduler)
+    most = max(1, min(MAX_PARTS, MAX_GROUPS // len(found.classes)))
+    kinds = [parts(nodes, most) for nodes in found.classes]
+    asked = named([Group("", part) for of_kind in kinds for part in of_kind], scheduler)
+    say(f"asking {len(asked)} nodes; this takes up to {options.seconds:g} s")
+    answers = iter(probe_groups(asked, scheduler, options.output.parent, options.seconds))
+    return named(joined([[next(answers) for _ in of_kind] for of_kind in kinds]), scheduler)
 
 
 def _modules() -> tuple[str, list[Library]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.commands import call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import query
+from mpicampaign.host_lists import short
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
 from mpicampaign.site.facts import Group, NodeProbe
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mpicampaign.schedulers import BatchScheduler
-    from mpicampaign.schedulers.scheduler import QueuedJob
+    from mpicampaign.schedulers.scheduler import NodeClass, QueuedJob
 
 SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may appear late on the login node
@@ -165,11 +166,20 @@ class _Probes:
 
 def _with_output(group: Group, output: Path, absence: str) -> Group:
     try:
-        return replace(group, probe=_read(output))
+        probe = _read(output)
     except FileNotFoundError:
         return replace(group, unknown=absence)
     except (OSError, UnreadableError) as error:
         return replace(group, unknown=str(error))
+    if _is_other(probe.host, group.nodes):
+        return replace(group, unknown=f"the probe job ran on {probe.host}, which is not one of these nodes")
+    return replace(group, probe=probe, seen_on=(probe.host,))
+
+
+def _is_other(host: str, nodes: NodeClass) -> bool:
+    """Whether this is another node of the queue; a host may have other names than the scheduler's."""
+    others = {short(node.name) for node in nodes.others} - {short(name) for name in nodes.names}
+    return short(host) in others
 
 
 def _read(output: Path) -> NodeProbe:

@@ -29,6 +29,7 @@ from mpicampaign.schedulers.scheduler import (
     UNKNOWN,
     BatchScheduler,
     JobReport,
+    Node,
     NodeClass,
     Queue,
     QueuedJob,
@@ -72,6 +73,7 @@ _EXITS = {
 }
 # Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _REPORT_DONE = "Done"
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
 _SUBJECT = re.compile(
@@ -173,16 +175,19 @@ class Lsf(BatchScheduler):
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
         return read_queues(answers["bqueues"], default_queues(answers["bparams"]))
 
-    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
+    def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
+        """LSF is not asked which queue serves which hosts: the probe job shows it."""
         used = list(wanted) or [queue.name for queue in self.queues(answers) if queue.open][:1]
-        return node_classes(answers["lshosts"], answers["bhosts"], used)
+        if not used:
+            raise UnreadableError("bqueues shows no queue that is open and active")
+        return dict.fromkeys(used, read_hosts(answers["lshosts"], answers["bhosts"]))
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
-        return {"queue": nodes.queue, "hosts": list(nodes.nodes)}
+        return {"queue": nodes.queue, "hosts": list(nodes.names)}
 
     def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
         """LSF passes the command to a shell, so that it is quoted."""
-        place = ["-q", nodes.queue, "-m", " ".join(nodes.nodes)]
+        place = ["-q", nodes.queue, "-m", " ".join(nodes.names)]
         shape = ["-n", "1", "-W", "1", "-J", job_name, "-o", log]
         return [*self.submit, *shape, *place, shlex.join(["bash", *script])]
 
@@ -226,35 +231,33 @@ def read_queues(output: str, defaults: Sequence[str] = ()) -> list[Queue]:
     return sorted(queues, key=lambda queue: (not queue.default, not queue.open))
 
 
-def node_classes(hosts: str, states: str, queues: Sequence[str]) -> list[NodeClass]:
-    """Like hosts: the same model, CPUs and resources, in each of the queues.
-
-    LSF is not asked which queue serves which hosts: the probe job shows it.
+def read_hosts(hosts: str, states: str) -> list[Node]:
+    """The hosts of lshosts that bhosts knows and reaches; boolean resources are their features.
 
     Raises
     ------
     UnreadableError
         when the table of lshosts or bhosts is not as documented.
     """
-    if not queues:
-        raise UnreadableError("bqueues shows no queue that is open and active")
     state = {row["HOST_NAME"]: row["STATUS"] for row in _table(states, "bhosts", "HOST_NAME", "STATUS")}
-    kinds: dict[tuple[str, ...], list[str]] = {}
-    for row in _table(hosts, "lshosts", "HOST_NAME", "model", "ncpus"):
-        if row["HOST_NAME"] in state and state[row["HOST_NAME"]] != "unavail":
-            resources = sorted(row["RESOURCES"].strip("()").split())
-            kinds.setdefault((row["model"], row["ncpus"], *resources), []).append(row["HOST_NAME"])
     return [
-        NodeClass(
-            queue,
-            tuple(members),
-            sum(state[member] in _IN_USE for member in members),
-            (model, *resources),
-            notes=(f"model {model}, {cpus} CPUs as LSF counts them",),
+        Node(
+            name,
+            usable=state[name] in _IN_USE,
+            features=tuple(sorted(row["RESOURCES"].strip("()").split())),
+            cpus=int(row["ncpus"]) if row["ncpus"].isdecimal() else None,
+            memory=_memory(row.get("maxmem", "")),
+            model=row["model"],
         )
-        for queue in queues
-        for (model, cpus, *resources), members in kinds.items()
+        for row in _table(hosts, "lshosts", "HOST_NAME", "model", "ncpus")
+        if state.get(name := row["HOST_NAME"], "unavail") != "unavail"
     ]
+
+
+def _memory(text: str) -> int | None:
+    """Such as 128G, 125.6G or 64255M, in bytes."""
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT])", text)
+    return int(float(found[1]) * _UNITS[found[2]]) if found else None
 
 
 def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 # The states of a job, whatever its scheduler calls them. Any other state is UNKNOWN, never a success.
@@ -50,21 +50,49 @@ class Queue:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeClass:
-    """Like nodes of one partition or queue, and what selects them.
+class Node(NamedTuple):
+    """A node as the scheduler reports it; what it does not report is None or empty."""
 
-    Sockets and cores of a node are as the scheduler reports them, ``None`` where it does not.
-    """
-
-    queue: str  # partition or queue
-    nodes: tuple[str, ...]
-    usable: int  # how many of them are neither down nor drained
+    name: str
+    usable: bool = True  # neither down nor drained
     features: tuple[str, ...] = ()
     sockets: int | None = None
     cores: int | None = None
-    constraint: str = ""  # what separates them from other nodes of the partition
+    cpus: int | None = None  # as the scheduler counts them
+    memory: int | None = None  # in bytes
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClass:
+    """Like nodes of one partition or queue; ``others``: its further nodes."""
+
+    queue: str  # partition or queue
+    members: tuple[Node, ...]
+    others: tuple[Node, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(node.name for node in self.members)
+
+    @property
+    def usable(self) -> int:
+        """How many can get jobs now."""
+        return sum(node.usable for node in self.members)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Those that all members have."""
+        first, *rest = (node.features for node in self.members)
+        return tuple(sorted(set(first).intersection(*rest)))
+
+    def only(self, members: Iterable[Node]) -> NodeClass:
+        """Some nodes of the queue; all other nodes are the others."""
+        chosen = tuple(members)
+        names = {node.name for node in chosen}
+        rest = (node for node in (*self.members, *self.others) if node.name not in names)
+        return replace(self, members=chosen, others=tuple(rest))
 
 
 class JobReport(NamedTuple):
@@ -202,8 +230,8 @@ class BatchScheduler(Scheduler):
         """
 
     @abstractmethod
-    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
-        """Like nodes of the wanted queues, or of the open ones.
+    def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
+        """The nodes of each of the wanted queues, or of the open ones, the default one first.
 
         Raises
         ------
@@ -213,7 +241,10 @@ class BatchScheduler(Scheduler):
 
     @abstractmethod
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
-        """The keys of a host group that select these nodes; empty values are left out of a campaign file."""
+        """The keys of a host group that select these nodes and no others, as far as it can.
+
+        Empty values are left out of a campaign file.
+        """
 
     @abstractmethod
     def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:

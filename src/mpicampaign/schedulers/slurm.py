@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
+from mpicampaign.host_lists import fold
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -22,6 +24,7 @@ from mpicampaign.schedulers.scheduler import (
     TIMEOUT,
     UNKNOWN,
     BatchScheduler,
+    Node,
     NodeClass,
     Queue,
     QueuedJob,
@@ -62,15 +65,20 @@ _HOLDS = {
     "JobHoldMaxRequeue": HELD,
 }
 # One line per node and partition; %P marks the default partition with a star, %R does not.
-_NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%T")
+_NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%m|%T")
 _PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
-_FIELDS = 10
+_FIELDS = 11
+_NO_MEMORY = 1  # in MB: Slurm's default for nodes without RealMemory
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
 # Nodes in power saving (powered_down) are powered up for a job.
 _OUT_OF_USE = re.compile(
     r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future", re.I
 )
 _OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
+# Features and nodes under names that need no quotes, and are no operators of a constraint.
+_FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
+_MOST_ALTERNATIVES = 4  # features in a constraint such as rack1|rack2
+_LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
 _NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
 
 
@@ -169,16 +177,23 @@ class Slurm(BatchScheduler):
         found = queues_of(read_nodes(answers["sinfo"]))
         return [replace(queue, notes=notes.get(queue.name, ())) for queue in found]
 
-    def node_classes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> list[NodeClass]:
-        return node_classes(read_nodes(answers["sinfo"]), wanted)
+    def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
+        lines = read_nodes(answers["sinfo"])
+        names = wanted or [queue.name for queue in queues_of(lines) if queue.open]
+        return {name: [line.node for line in lines if line.queue.name == name] for name in names}
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
-        return {"partition": nodes.queue, "constraint": nodes.constraint}
+        """Without a constraint other nodes are avoided by name: ``--nodelist`` asks for all that it lists."""
+        constraint = constraint_of(nodes)
+        excluded = "" if constraint else _exclusion(nodes)
+        directives = [excluded] if 0 < len(excluded) <= _LONGEST_DIRECTIVE else []
+        return {"partition": nodes.queue, "constraint": constraint, "directives": directives}
 
     def probe(self, nodes: NodeClass, job_name: str, log: str, script: Sequence[str]) -> list[str]:
-        constraint = [f"--constraint={nodes.constraint}"] if nodes.constraint else []
+        constraint = constraint_of(nodes)
+        selection = f"--constraint={constraint}" if constraint else _exclusion(nodes)
         shape = ["--nodes=1", "--ntasks=1", "--time=1", "--no-requeue", f"--job-name={job_name}"]
-        place = [f"--partition={nodes.queue}", *constraint]
+        place = [f"--partition={nodes.queue}", *filter(None, [selection])]
         return [*self.submit, *shape, *place, f"--output={log.replace('%', '%%')}", *script]
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
@@ -203,12 +218,8 @@ def _queued_job(line: str) -> QueuedJob:
 class NodeLine(NamedTuple):
     """A node in a partition, as sinfo reports it."""
 
-    node: str
+    node: Node
     queue: Queue
-    features: tuple[str, ...]
-    sockets: int
-    cores: int
-    in_use: bool
 
 
 def read_nodes(output: str) -> list[NodeLine]:
@@ -227,14 +238,17 @@ def read_nodes(output: str) -> list[NodeLine]:
 
 def _node_line(line: str) -> NodeLine:
     fields = [field.strip() for field in line.split("|")]
-    numbers = fields[6:9]
-    if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,6}", number) for number in numbers):
+    numbers = fields[6:10]
+    if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,9}", number) for number in numbers):
         raise UnreadableError(f"sinfo printed an unexpected line: {printable(line)[:200]!r}")
-    node, name, marked, state, limit, features = fields[:6]
-    queue = Queue(name, marked == f"{name}*", state == "up", limit)
-    sockets, each, _ = map(int, numbers)
+    name, queue_name, marked, state, limit, features = fields[:6]
+    queue = Queue(queue_name, marked == f"{queue_name}*", state == "up", limit)
+    sockets, each, threads, memory = map(int, numbers)
     names = () if features in ("", "(null)") else tuple(sorted(features.split(",")))
-    return NodeLine(node, queue, names, sockets, sockets * each, not _out_of_use(fields[9]))
+    cores = sockets * each
+    size = memory * 2**20 if memory > _NO_MEMORY else None
+    usable = not _out_of_use(fields[10])
+    return NodeLine(Node(name, usable, names, sockets, cores, cores * threads, size), queue)
 
 
 def _out_of_use(state: str) -> bool:
@@ -248,56 +262,49 @@ def queues_of(lines: Sequence[NodeLine]) -> list[Queue]:
     return sorted(found.values(), key=lambda queue: (not queue.default, not queue.open, queue.name))
 
 
-def node_classes(lines: Sequence[NodeLine], wanted: Sequence[str] = ()) -> list[NodeClass]:
-    """Like nodes: the same partition, features, sockets and cores.
-
-    A node of several partitions counts once: in the first of ``wanted``, or of the open ones, the default
-    one first.
-    """
-    order = wanted or [queue.name for queue in queues_of(lines) if queue.open]
-    kinds: dict[tuple[str, tuple[str, ...], int, int], dict[str, bool]] = {}
-    seen: set[str] = set()
-    for name in order:
-        members = [line for line in lines if line.queue.name == name and line.node not in seen]
-        for line in members:
-            kind = (name, line.features, line.sockets, line.cores)
-            kinds.setdefault(kind, {})[line.node] = line.in_use
-        seen |= {line.node for line in members}
-    features_in = _features_in_partitions(lines)
-    return [_node_class(kind, nodes, features_in[kind[0]]) for kind, nodes in kinds.items()]
+def constraint_of(nodes: NodeClass) -> str:
+    """The shortest constraint that takes these nodes and no other of the partition; empty without such."""
+    others = {_plain(other) for other in nodes.others}
+    return (_all_of(nodes, others) or _any_of(nodes, others)) if others else ""
 
 
-Kinds = dict[tuple[str, ...], set[tuple[int, int]]]
+def _plain(node: Node) -> frozenset[str]:
+    """The features that a constraint can name."""
+    return frozenset(filter(_FEATURE.fullmatch, node.features))
 
 
-def _features_in_partitions(lines: Sequence[NodeLine]) -> dict[str, Kinds]:
-    """The sets of features in each partition, with the shapes (sockets, cores) of their nodes."""
-    found: dict[str, Kinds] = {}
-    for line in lines:
-        kinds = found.setdefault(line.queue.name, {})
-        kinds.setdefault(line.features, set()).add((line.sockets, line.cores))
-    return found
+def _all_of(nodes: NodeClass, others: set[frozenset[str]]) -> str:
+    """Features that all these nodes have, and none of the others has together: ``ib&milan``."""
+    common = list(filter(_FEATURE.fullmatch, nodes.features))
+    chosen: list[str] = []
+    while others:
+        left = {name: {other for other in others if name in other} for name in common}
+        best = min(common, key=lambda name: len(left[name]), default="")
+        if not best or left[best] == others:
+            return ""
+        chosen.append(best)
+        others = left[best]
+    return "&".join(chosen)
 
 
-def _node_class(
-    kind: tuple[str, tuple[str, ...], int, int], nodes: dict[str, bool], neighbours: Kinds
-) -> NodeClass:
-    queue, features, sockets, cores = kind
-    constraint, alone = _constraint(features, neighbours)
-    notes = () if alone else ("no feature distinguishes these nodes from others of the partition",)
-    return NodeClass(queue, tuple(nodes), sum(nodes.values()), features, sockets, cores, constraint, notes)
+def _any_of(nodes: NodeClass, others: set[frozenset[str]]) -> str:
+    """Features of which each of these nodes has one, and none of the others any: ``rack1|rack2``."""
+    foreign = frozenset().union(*others)
+    left = [_plain(node) - foreign for node in nodes.members]
+    chosen: list[str] = []
+    while left and len(chosen) < _MOST_ALTERNATIVES:
+        counts = Counter(name for names in left for name in names)
+        best = min(counts, key=lambda name: (-counts[name], name), default="")
+        chosen.append(best)
+        left = [names for names in left if best not in names]
+    return "" if left or "" in chosen else "|".join(chosen)
 
 
-def _constraint(features: tuple[str, ...], neighbours: Kinds) -> tuple[str, bool]:
-    """The shortest constraint that selects nodes with these features, and whether it selects only them."""
-    others = [set(other) for other in neighbours if other != features]
-    like = len(neighbours[features]) == 1
-    if not others:
-        return "", like
-    for feature in features:
-        if not any(feature in other for other in others):
-            return feature, like
-    return "&".join(features), like and not any(other.issuperset(features) for other in others)
+def _exclusion(nodes: NodeClass) -> str:
+    """The option that keeps jobs off the other nodes of the partition; empty where there are none."""
+    names = [node.name for node in nodes.others]
+    named = names and all(map(_FEATURE.fullmatch, names))
+    return f"--exclude={fold(names)}" if named else ""
 
 
 def partition_notes(output: str) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -14,10 +15,14 @@ import yaml
 from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.site.facts import Group, Library, Site
 from mpicampaign.site.names import name_from, usable
+from mpicampaign.site.text import selection_notes
 from mpicampaign.units import format_rate
 from mpicampaign.yaml_lines import printable, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import NodeClass
 
 WHEEL = "wheel"
@@ -69,21 +74,20 @@ def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
     """Why these nodes cannot be a host group of a campaign file; empty where they can."""
     if not usable("word", nodes.queue):
         return f"the name {printable(nodes.queue)!r} cannot be used in a job script"
-    keys = scheduler.host_group(nodes)
-    if keys.get("constraint") and not usable("constraint", keys["constraint"]):
-        return f"the features {printable(keys['constraint'])!r} cannot be used in a job script"
-    if not all(usable("hosts", node) for node in keys.get("hosts", ())):
+    if not all(usable("hosts", node) for node in scheduler.host_group(nodes).get("hosts", ())):
         return f"a host name of {printable(nodes.queue)!r} cannot be used in a job script"
     return ""
 
 
-def named_groups(classes: list[NodeClass]) -> list[Group]:
-    """Host groups, named after what distinguishes the nodes."""
-    groups: list[Group] = []
-    for nodes in classes:
-        taken = {group.name for group in groups}
-        groups.append(Group(name_from(nodes.constraint or nodes.queue, taken), nodes))
-    return groups
+def named(groups: Iterable[Group], scheduler: Scheduler) -> list[Group]:
+    """Host groups, named after what selects the nodes."""
+    found: list[Group] = []
+    for group in groups:
+        taken = {each.name for each in found}
+        keys = scheduler.host_group(group.nodes) if isinstance(scheduler, BatchScheduler) else {}
+        text = keys.get("constraint") or group.nodes.queue
+        found.append(replace(group, name=name_from(text, taken)))
+    return found
 
 
 def campaign_text(site: Site) -> str:
@@ -165,15 +169,16 @@ def _group_notes(site: Site, group: Group) -> list[str]:
     nodes = group.nodes
     if not isinstance(site.scheduler, BatchScheduler):
         return []
-    names = shortened(", ".join(nodes.nodes), 120)
-    notes = [f"{len(nodes.nodes)} nodes, {nodes.usable} of them usable: {names}", *nodes.notes]
+    names = shortened(", ".join(nodes.names), 120)
+    notes = [f"{len(nodes.names)} nodes, {nodes.usable} of them usable: {names}"]
+    notes += selection_notes(site.scheduler, nodes)
     if nodes.features:
-        notes.append(f"features: {', '.join(nodes.features)}")
+        notes.append(f"features of all of them: {', '.join(nodes.features)}")
     if len(site.scheduler.host_group(nodes).get("hosts", ())) > MAX_HOSTS:
         notes.append(f"the first {MAX_HOSTS} of these hosts are listed; a host group of the site is shorter")
     notes += [note for queue in site.queues if queue.name == nodes.queue for note in queue.notes]
-    if group.sockets and group.cores:
-        notes.append(f"sockets of a node: {group.sockets}, cores: {group.cores}")
+    if group.hardware:
+        notes.append(group.hardware)
     if not group.probe:
         notes.append(f"not examined by a probe job: {group.unknown}")
     return notes

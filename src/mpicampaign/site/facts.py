@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.schedulers import Scheduler
 from mpicampaign.schedulers.scheduler import NodeClass, Queue
+from mpicampaign.units import format_significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class NodeProbe:
     ports: tuple[Port, ...] = ()
     programs: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    model: str = ""  # of the CPUs
+    memory: int | None = None  # in bytes
 
     @property
     def fabrics(self) -> list[Interface]:
@@ -68,20 +71,37 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A proposed host group: like nodes, with what the probe found there, or why it found nothing."""
+    """A proposed host group: like nodes, with what a probe found there, or why it found nothing.
+
+    ``seen_on``: all hosts whose probe found this.
+    """
 
     name: str
     nodes: NodeClass
     probe: NodeProbe | None = None
     unknown: str = ""
+    seen_on: tuple[str, ...] = ()
 
     @property
     def sockets(self) -> int | None:
-        return self.probe.sockets if self.probe else self.nodes.sockets
+        return self.probe.sockets if self.probe else self.nodes.members[0].sockets
 
     @property
     def cores(self) -> int | None:
-        return self.probe.cores if self.probe else self.nodes.cores
+        return self.probe.cores if self.probe else self.nodes.members[0].cores
+
+    @property
+    def hardware(self) -> str:
+        """Sockets, cores, memory and model of a node, as far as known."""
+        seen = self.probe or self.nodes.members[0]
+        facts = {
+            "sockets of a node": self.sockets,
+            "cores": self.cores,
+            "hyper-threads" if self.cores else "CPUs": seen.cpus if seen.cpus != self.cores else None,
+            "memory": f"{format_significant(seen.memory / 2**30)} GiB" if seen.memory else None,
+            "model": seen.model,
+        }
+        return ", ".join(f"{name}: {fact}" for name, fact in facts.items() if fact)
 
 
 @dataclass(frozen=True, slots=True)

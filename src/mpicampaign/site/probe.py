@@ -12,7 +12,10 @@ FIRST_LINE = "#mpicampaign-probe 1"
 LAST_LINE = "end of probe"
 ENVIRONMENT = "environment"  # program name of the MPI library of the Python environment
 # Number of fields after the keyword of a line.
-_FIELDS = {"host": 1, "topology": 3, "interface": 5, "port": 5, "program": 2, "version": 2}
+_FIELDS = {
+    **{"host": 1, "topology": 3, "memory": 1, "model": 1},
+    **{"interface": 5, "port": 5, "program": 2, "version": 2},
+}
 
 
 def read_probe(text: str) -> NodeProbe:
@@ -43,6 +46,8 @@ def read_probe(text: str) -> NodeProbe:
         ports=tuple(_port(*fields) for fields in rows["port"]),
         programs=dict(_pair(*fields) for fields in rows["program"]),
         versions=dict(_pair(*fields) for fields in rows["version"]),
+        model=rows["model"][0][0] if rows["model"] else "",
+        memory=_memory(*rows["memory"][0]) if rows["memory"] else None,
     )
 
 
@@ -57,6 +62,11 @@ def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
     if not 0 < sockets <= cores <= cpus:
         raise UnreadableError(f"the probe counted {sockets} sockets, {cores} cores and {cpus} CPUs")
     return sockets, cores, cpus
+
+
+def _memory(kilobytes: str) -> int | None:
+    """MemTotal of /proc/meminfo."""
+    return int(kilobytes) * 1024 if re.fullmatch(r"[1-9][0-9]{0,11}", kilobytes) else None
 
 
 def _interface(name: str, state: str, speed: str, hardware: str, route: str) -> Interface:

@@ -11,6 +11,8 @@ from mpicampaign.yaml_lines import printable, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mpicampaign.schedulers import Scheduler
+    from mpicampaign.schedulers.scheduler import NodeClass
     from mpicampaign.site.facts import Group, Interface, NodeProbe, Port, Site
 
 _MAX_QUEUES = 10
@@ -50,22 +52,38 @@ def _group(site: Site, group: Group) -> Iterator[str]:
     if site.scheduler.local:
         yield "this machine:"
     else:
-        nodes = group.nodes
-        names = shortened(", ".join(nodes.nodes), 80)
-        where = f"{nodes.queue}, {nodes.constraint}" if nodes.constraint else nodes.queue
-        yield f"host group {group.name} ({where}): {len(nodes.nodes)} nodes, {nodes.usable} usable: {names}"
+        yield f"host group {group.name} {_nodes(site, group.nodes)}"
+        for note in selection_notes(site.scheduler, group.nodes):
+            yield f"  {note}"
     if group.probe:
+        yield f"  {group.hardware} (seen on {shortened(', '.join(group.seen_on), 80)})"
         for line in _probe(group.probe):
             yield f"  {line}"
     else:
-        if group.sockets and group.cores:
-            yield f"  sockets of a node: {group.sockets}, cores: {group.cores} (from the scheduler)"
+        if group.hardware:
+            yield f"  {group.hardware} (from the scheduler)"
         yield f"  networks, InfiniBand, programs: not examined: {group.unknown}"
 
 
+def _nodes(site: Site, nodes: NodeClass) -> str:
+    """``(compute, milan): 2 nodes, 2 usable: m1, m2``."""
+    keys = site.scheduler.host_group(nodes) if isinstance(site.scheduler, BatchScheduler) else {}
+    where = ", ".join(filter(None, (nodes.queue, keys.get("constraint"))))
+    names = shortened(", ".join(nodes.names), 80)
+    return f"({where}): {len(nodes.names)} nodes, {nodes.usable} usable: {names}"
+
+
+def selection_notes(scheduler: Scheduler, nodes: NodeClass) -> Iterator[str]:
+    """How jobs get to these nodes where no features select them, and notes on them."""
+    keys = scheduler.host_group(nodes) if isinstance(scheduler, BatchScheduler) else {}
+    if keys.get("directives"):
+        yield "no feature separates these nodes from others of the queue: jobs avoid the others by name"
+    elif nodes.others and not any(keys.get(key) for key in ("constraint", "hosts")):
+        yield "nothing separates these nodes from others of the queue: jobs may run on the others, too"
+    yield from nodes.notes
+
+
 def _probe(probe: NodeProbe) -> Iterator[str]:
-    threads = f", hyper-threads: {probe.cpus}" if probe.cpus != probe.cores else ""
-    yield f"sockets of a node: {probe.sockets}, cores: {probe.cores}{threads} (seen on {probe.host})"
     interfaces = "; ".join(_interface(interface) for interface in probe.interfaces)
     yield f"network interfaces: {interfaces or 'not found'}"
     yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
