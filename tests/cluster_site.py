@@ -49,6 +49,7 @@ count = lambda: log.read_text().count(f" {action} " if action else "\\n") if log
 before = count()
 process = subprocess.Popen(command, start_new_session=True)
 while process.poll() is None and count() < before + int(more):
+    before = min(before, count())  # a tick that begins a series begins a log
     time.sleep(0.01)
 try:
     os.killpg(process.pid, int(number))
