@@ -86,7 +86,8 @@ class Root:
     def submitted(self) -> int:
         """How many jobs of this folder Slurm has ended."""
         jobs = self.cluster.completed_jobs()
-        return sum(job["Name"].startswith("trivial-") and str(self.folder) in str(job) for job in jobs)
+        ours = (job for job in jobs if job["Name"].startswith(("trivial-", "batch-")))
+        return sum(str(self.folder) in str(job) for job in ours)
 
 
 @pytest.mark.parametrize("make", [clone, pytest.param(unpack_archive, marks=pytest.mark.full)])

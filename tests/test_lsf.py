@@ -116,7 +116,7 @@ class Site:
         return read_records(self.folder / "results/jobs/records.jsonl")[1]
 
     def submissions(self) -> Counter[str]:
-        """How often a job of each name was submitted."""
+        """How often each run was submitted, by the name of its job or its task of an array."""
         return Counter(name for _, name in self.lsf.submitted)
 
     def first_job(self, state: str) -> str:
@@ -150,7 +150,8 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 12
     assert site.lsf.queries <= 10
-    assert {record.job_id for record in site.records()} == {number for number, _ in site.lsf.submitted}
+    first = site.lsf.submitted[0][0]  # one array, whatever its tasks have as numbers here
+    assert {record.job_id for record in site.records()} == {f"{first}_{index}" for index in range(1, 13)}
     for output in site.project.results("jobs"):  # LSF runs a copy; the rendered file was looked at
         text = (output.parent / "evidence.txt").read_text()
         rendered = (output.parents[1] / "job.sh").read_bytes()
@@ -172,19 +173,19 @@ def test_snakemake_itself_with_the_profile(site: Site) -> None:
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
-    site.write(body='[ -e "$0.fixed" ] || [ "$LSB_JOBID" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
-    (site.folder / "program.victim").write_text("1001")
+    site.write(body='[ -e "$0.fixed" ] || [ "$LSB_JOBINDEX" != "$(cat "$0.victim")" ] || exit 7', repeats=3)
+    (site.folder / "program.victim").write_text("1")
     done = site.run()
     assert done.returncode != 0
     records = site.records()
     assert sorted(record.status for record in records) == [FAILED, OK, OK]
     [failed] = [record for record in records if record.status == FAILED]
-    assert (failed.exit_status, failed.job_id) == (7, "1001")
+    assert (failed.exit_status, failed.job_id) == (7, "1001_1")
     assert "1 failed" in site.campaign("status").stdout
     (site.folder / "program.fixed").touch()
     assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 3
-    assert sorted(site.submissions().values()) == [1, 1, 2]
+    assert len(site.lsf.submitted) == 4
 
 
 @pytest.mark.slow
@@ -294,7 +295,7 @@ def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
 @pytest.mark.slow
 @pytest.mark.full
 def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
-    site.write(body="sleep 2", repeats=2)
+    site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done', repeats=2)
     contact = "Failed in an LSF library call: Master LIM is down; try later"
     site.lsf.bsub_fails_once(contact)
     thread = site.in_the_background()
@@ -303,6 +304,7 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
     queries = site.lsf.queries
     wait_until(lambda: site.lsf.queries >= queries + 1)
     site.lsf.bjobs_fails()
+    (site.folder / "program.go").touch()
     thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert f"not submitted yet ({contact}), trying again" in site.done.stderr

@@ -47,12 +47,15 @@ def check_tasks(value: str) -> None:
         raise RefusedError(f"Bad argument for option -n: {value}")
 
 
+ARRAY = re.compile(r"(?P<name>[^\[\]]+)\[1-(?P<size>[1-9][0-9]{0,2}|1000)\]")  # MAX_JOB_ARRAY_SIZE: 1000
+
+
 def check_job_name(value: str) -> None:
     """Page "-J": up to 4094 characters; job_name[index_list]%job_slot_limit is an array of jobs."""
     if not value or len(value) > LONGEST_PATH or re.search(r"[\s/]", value):
         raise RefusedError("Bad job name")
-    if re.search(r"[\[\]]", value):
-        raise RefusedError("Bad job name: arrays of jobs are not run by this stand-in")
+    if re.search(r"[\[\]]", value) and not ARRAY.fullmatch(value):
+        raise RefusedError("Bad job name: of arrays this stand-in takes name[1-n]")
 
 
 SECTIONS = ("select", "order", "rusage", "span", "same", "cu", "affinity")

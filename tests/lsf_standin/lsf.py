@@ -18,11 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bsub_grammar import RefusedError, Submission, parse
+from bsub_grammar import ARRAY, RefusedError, Submission, parse
 
 # The state folder:
 #   config.json       see `CONFIG`
-#   submitted.txt     a line for each job that was taken: id and name
+#   submitted.txt     a line for each job that was taken, also in an array: number and name
 #   queries.txt       a line for each call of bjobs
 #   bsub.fails        the next bsub prints this text and fails; the file is then gone
 #   bjobs.fails       bjobs prints this text and fails, as long as the file is there
@@ -67,7 +67,10 @@ def fail(message: str, status: int = 255) -> int:
 
 
 class Job:
-    """A job's folder: what was submitted, and what it is doing."""
+    """A job's folder: what was submitted, and what it is doing.
+
+    A job of an array has a number of its own here; users see that of the array's first job, and an index.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -122,7 +125,7 @@ def bsub(arguments: list[str]) -> int:
         hosts = _hosts(submission)
     except RefusedError as refused:
         return fail(f"{refused}. Job not submitted.")
-    job = _new_job(submission, queue, hosts)
+    job = _new_jobs(submission, queue, hosts)
     where = f"default queue <{queue}>" if default else f"queue <{queue}>"
     print(f"Job <{job.number}> is submitted to {where}.")
     return 0
@@ -160,33 +163,52 @@ def _hosts(submission: Submission) -> list[str]:
     return tasks[: submission.tasks]
 
 
-def _new_job(submission: Submission, queue: str, hosts: list[str]) -> Job:
+def _new_jobs(submission: Submission, queue: str, hosts: list[str]) -> Job:
+    """The job, or the first one of an array (page "Job arrays")."""
     with (STATE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         (STATE / "jobs").mkdir(exist_ok=True)
         number = max((int(path.name) for path in (STATE / "jobs").iterdir()), default=1000) + 1
-        job = Job(number)
-        job.folder.mkdir()
-        name = submission.options.get("-J", submission.script.strip().splitlines()[0])
-        described = {
-            "name": name,
-            "queue": queue,
-            "hosts": hosts,
-            "options": submission.options,
-            "script": submission.script,
-            "cwd": submission.options.get("-cwd", str(Path.cwd())),
-            "run_limit": submission.run_limit,
-        }
-        (job.folder / "submitted.json").write_text(json.dumps(described))
-        job.set(
-            stat="PSUSP" if "-H" in submission.options else "PEND",
-            pend_reason="New job is waiting for scheduling;",
-        )
-        with (STATE / "submitted.txt").open("a") as log:
-            log.write(f"{number} {name}\n")
-    runner = [sys.executable, str(Path(__file__).resolve()), str(number)]
-    null = subprocess.DEVNULL
-    subprocess.Popen(runner, stdin=null, stdout=null, stderr=null, start_new_session=True)
+        asked = submission.options.get("-J", submission.script.strip().splitlines()[0])
+        array = ARRAY.fullmatch(asked)
+        indexes = range(1, int(array["size"]) + 1) if array else [0]
+        made = [
+            _new_job(submission, queue, hosts, number + place, number, index, asked)
+            for place, index in enumerate(indexes)
+        ]
+    for job in made:
+        runner = [sys.executable, str(Path(__file__).resolve()), str(job.number)]
+        null = subprocess.DEVNULL
+        subprocess.Popen(runner, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    return made[0]
+
+
+def _new_job(
+    submission: Submission, queue: str, hosts: list[str], number: int, shown: int, index: int, asked: str
+) -> Job:
+    job = Job(number)
+    job.folder.mkdir()
+    array = ARRAY.fullmatch(asked)
+    name = f"{array['name']}[{index}]" if array else asked
+    described = {
+        "name": name,
+        "asked": asked,
+        "shown": shown,
+        "index": index,
+        "queue": queue,
+        "hosts": hosts,
+        "options": submission.options,
+        "script": submission.script,
+        "cwd": submission.options.get("-cwd", str(Path.cwd())),
+        "run_limit": submission.run_limit,
+    }
+    (job.folder / "submitted.json").write_text(json.dumps(described))
+    job.set(
+        stat="PSUSP" if "-H" in submission.options else "PEND",
+        pend_reason="New job is waiting for scheduling;",
+    )
+    with (STATE / "submitted.txt").open("a") as log:
+        log.write(f"{number} {name}\n")
     return job
 
 
@@ -240,7 +262,7 @@ class Execution:
 
     def _environment(self) -> dict[str, str]:
         """Page "Environment variables set for job execution"."""
-        hosts, number = self.described["hosts"], str(self.job.number)
+        hosts, number = self.described["hosts"], str(self.described["shown"])
         counts = [(host, hosts.count(host)) for host in dict.fromkeys(hosts)]
         host_file = self.job.folder / f"{number}.hostfile"
         host_file.write_text("".join(f"{host}\n" for host in hosts))
@@ -249,8 +271,8 @@ class Execution:
             **os.environ,
             "LSB_JOBID": number,
             "LSB_BATCH_JID": number,
-            "LSB_JOBINDEX": "0",
-            "LSB_JOBNAME": self.described["name"],
+            "LSB_JOBINDEX": str(self.described["index"]),
+            "LSB_JOBNAME": self.described["asked"],
             "LSB_JOBFILENAME": str(self._spooled),
             "LSB_QUEUE": self.described["queue"],
             "LSB_HOSTS": " ".join(hosts),
@@ -271,7 +293,7 @@ class Execution:
 
     def _path(self, text: str) -> str:
         """Pages "-o" and "-e": %J is the job's id, %I the index in an array, 0 without one."""
-        return text.replace("%J", str(self.job.number)).replace("%I", "0")
+        return text.replace("%J", str(self.described["shown"])).replace("%I", str(self.described["index"]))
 
     def _start(self) -> subprocess.Popen[bytes]:
         """A copy of the script with lines of LSF's own around it runs, in the shell of its first line."""
@@ -328,7 +350,7 @@ class Execution:
         """
         options = self.described["options"]
         ended = "Successfully completed." if status == 0 else f"{reason}\nExited with exit code {status}."
-        report = f"\n{'-' * 60}\nSender: LSF System\nSubject: Job {self.job.number}\n\n{ended}\n"
+        report = f"\n{'-' * 60}\nSender: LSF System\nSubject: Job {self.described['shown']}\n\n{ended}\n"
         for names, source, more in ((("-o", "-oo"), self.out, report), (("-e", "-eo"), self.err, "")):
             for name in names:
                 if name not in options:
@@ -397,7 +419,7 @@ def _list_jobs(layout: str, header: bool, ids: list[int], ended: bool) -> int:
     if header:
         print(delimiter.join(name.upper() for name in names))
     for job in found:
-        values = {"jobid": job.number, **job.submitted, **job.state}
+        values = {"jobid": job.submitted["shown"], **job.submitted, **job.state}
         print(delimiter.join(str(values[FIELDS[name.split(":")[0]]]) or "-" for name in names))
     return 255 if missing else 0
 
@@ -405,16 +427,22 @@ def _list_jobs(layout: str, header: bool, ids: list[int], ended: bool) -> int:
 # bkill
 
 
+def _address(job: Job) -> str:
+    """A job of an array is 12[3]."""
+    submitted = job.submitted
+    return f"{submitted['shown']}[{submitted['index']}]" if submitted["index"] else str(submitted["shown"])
+
+
 def bkill(arguments: list[str]) -> int:
     """Page "bkill": ids; with -r without time to clean up. A job of a host that is lost becomes ZOMBI."""
     rest = list(arguments)
     force = "-r" in rest
     ids = [word for word in rest if word != "-r"]
-    if not ids or not all(word.isdecimal() for word in ids):
+    if not ids or not all(re.fullmatch(r"[0-9]+(\[[0-9]+\])?", word) for word in ids):
         return fail("bkill: Job ID or option required")
     status = 0
-    known = {job.number: job for job in jobs()}
-    for number in map(int, ids):
+    known = {_address(job): job for job in jobs()}
+    for number in ids:
         job = known.get(number)
         if job is None:
             status = fail(f"Job <{number}>: No matching job found")

@@ -50,7 +50,7 @@ BURST = 100
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 BUSY = re.compile(
-    r"contact|timed? ?out|temporar|try again|not responding|backlog|busy|connection refused", re.I
+    r"contact|timed? ?out|temporar|try (again|later)|not responding|backlog|busy|connection refused", re.I
 )
 TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
@@ -345,11 +345,12 @@ class ClusterJobs:
                 job.id, job.refusals = ids[job.script.job_name], 0
             self._note(jobs, "submitted", with_id=True)
             return ""
-        if answer.status is not None and not BUSY.search(answer.last_line):
+        refused = answer.status is not None and not BUSY.search(answer.last_line)
+        if refused:
             self._note(jobs, REFUSED)
         for job in jobs:
             job.refusals += 1
-            job.alone = job.alone or len(jobs) > 1
+            job.alone = job.alone or (refused and len(jobs) > 1)
         # the next query shows whether it was accepted after all
         self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * jobs[0].refusals)
         return answer.last_line

@@ -71,6 +71,7 @@ _EXITS = {
     "TERM_UNKNOWN": NODE_FAIL,
     "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
 }
+_ELEMENT = re.compile(r"(?P<name>.*)\[(?P<index>[0-9]+)\]")
 # Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -145,7 +146,7 @@ class Lsf(BatchScheduler):
         return option if option in _OWN_OPTIONS else ""
 
     def query(self, user: str) -> list[str]:
-        fields = "jobid jobindex stat exit_reason job_name pend_reason delimiter='|'"
+        fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
         return ["bjobs", "-a", "-u", user, "-noheader", "-o", fields]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
@@ -155,8 +156,8 @@ class Lsf(BatchScheduler):
         """
         found: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
-            fields = [field.strip() for field in line.split("|", 5)]
-            if is_job(line) and len(fields) == 6:
+            fields = [field.strip() for field in line.split("|", 4)]
+            if is_job(line) and len(fields) == 5:
                 found.append(_queued_job(*fields))
             elif not found:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
@@ -195,10 +196,10 @@ class Lsf(BatchScheduler):
         return read_report(text)
 
 
-def _queued_job(number: str, index: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
-    """Page "Job arrays": the index is 0 outside of an array; in one, the name ends in it: ``a[3]``."""
-    if index not in ("", "-", "0"):
-        number, name = f"{number}_{index}", name.removesuffix(f"[{index}]")
+def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
+    """Page "Job arrays": the name of a job in an array ends in its index: ``a[3]``."""
+    if element := _ELEMENT.fullmatch(name):
+        number, name = f"{number.partition('[')[0]}_{element['index']}", element["name"]
     state = _STATE_OF.get(native, UNKNOWN)
     if state == FAILED:
         state = next((known for term, known in _EXITS.items() if term in ended), FAILED)
