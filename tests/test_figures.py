@@ -28,18 +28,16 @@ LONG = "a name of sixty characters and more, as some people give them "
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
-    return draw_all(compare(synthetic.campaign()), tmp_path_factory.mktemp("figures") / "new")
+    return draw_all(
+        compare(synthetic.campaign()), tmp_path_factory.mktemp("figures") / "new", formats=FORMATS
+    )
 
 
 @pytest.fixture
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are empty files, to save time."""
 
-    def touch(_: Page, folder: Path, name: str) -> None:
-        for ending in FORMATS:
-            (folder / f"{name}.{ending}").touch()
-
-    monkeypatch.setattr(Page, "write", touch)
+    monkeypatch.setattr(Page, "write_file", lambda _, path: path.touch())
 
 
 def repeats_in(figure: Figure) -> int:
@@ -76,8 +74,20 @@ def test_every_kind_is_drawn_in_all_formats(drawn: list[Figure]) -> None:
         "pingpong-bandwidth-of-every-repeat-by-placement",
         "tree-gather-useful-and-wire-bandwidth-beside-mpi-gather-local",
     ]
+    assert {len(figure.files) for figure in drawn} == {3}
     for path in (path for figure in drawn for path in figure.files):
         assert path.read_bytes().startswith(STARTS[path.suffix])
+
+
+def test_where_few_are_asked_for_a_table_has_one_figure(drawn: list[Figure], tmp_path: Path) -> None:
+    few = draw_all(compare(synthetic.campaign()), tmp_path, few=True)
+    assert [figure.name for figure in few] == [drawn[2].name, drawn[4].name]
+    groups = draw_all(
+        compare(synthetic.campaign("s", "g1") + synthetic.campaign("s", "g2", 1.3)), tmp_path, few=True
+    )
+    assert [figure.title for figure in groups if "ingPong" in figure.title] == [
+        "PingPong: bandwidth of every repeat by placement"
+    ]
 
 
 def test_captions_say_what_is_left_out(drawn: list[Figure]) -> None:
@@ -102,7 +112,7 @@ def test_each_counted_repeat_is_a_line_and_contradicted_ones_are_not(tmp_path: P
 
 
 def test_same_records_same_bytes(drawn: list[Figure], tmp_path: Path) -> None:
-    again = draw_all(compare(synthetic.campaign()), tmp_path)
+    again = draw_all(compare(synthetic.campaign()), tmp_path, formats=FORMATS)
     for first, second in zip(drawn, again, strict=True):
         for one, other in zip(first.files, second.files, strict=True):
             assert one.read_bytes() == other.read_bytes()

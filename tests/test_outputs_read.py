@@ -37,7 +37,7 @@ def test_another_content_suite_or_program_is_read_anew(
     look(tmp_path, b"a")
     assert look(tmp_path, b"a", asked="osu") == ["", "read"]
     look(tmp_path, b"a")
-    monkeypatch.setattr(outputs_read, "_program_state", lambda: "another")
+    monkeypatch.setattr(outputs_read, "program_state", lambda: "another")
     assert look(tmp_path, b"a") == ["", "read"]
 
 

@@ -444,7 +444,7 @@ def test_figures_that_would_make_the_report_too_large_are_linked(tmp_path: Path)
     large.write_text("<svg>" + "x" * 2_000_000 + "</svg>", encoding="utf-8")
     small = tmp_path / "figures" / "small.svg"
     small.write_text("<svg><!-- not seen -->\n</svg>", encoding="utf-8")
-    figures = [Figure(f.stem, f.stem, "", "alt", f, f, f) for f in (large, small)]
+    figures = [Figure(f.stem, f.stem, "", "alt", (f,)) for f in (large, small)]
     text = written(tmp_path, synthetic.campaign(), figures)
     assert len(text) < 1_000_000 + len(written(tmp_path, synthetic.campaign()))
     assert '<a href="figures/large.svg">large</a>' in text and "1 of 2 figures are shown" in text
@@ -478,7 +478,7 @@ def test_where_all_else_is_large_fewer_figures_are_in_the_report(
     for name in ("first", "second"):
         file = tmp_path / f"{name}.svg"
         file.write_text("<svg>" + "x" * 500_000 + "</svg>", encoding="utf-8")
-        figures.append(Figure(name, name, "", "alt", file, file, file))
+        figures.append(Figure(name, name, "", "alt", (file,)))
     whole = written(tmp_path, synthetic.campaign(), figures)
     assert whole.count("<img src=") == 2
     monkeypatch.setattr("mpicampaign.show.report.write._LARGEST", len(whole) - 400_000)

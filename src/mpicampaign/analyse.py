@@ -16,6 +16,7 @@ from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mpicampaign.plan_file import PlanFile
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 
-def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> list[Record]:
+def analyse(
+    folder: Path,
+    presentation: Presentation,
+    campaign_text: str,
+    formats: Sequence[str] = ("svg",),
+    every_figure: bool = False,
+) -> list[Record]:
     """Write records, tables, figures and the report of a campaign's folder; the records.
 
     Parameters
@@ -31,6 +38,8 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
     folder : of the campaign in results/, with a plan.json, imports or merged bundles
     presentation : how to show them
     campaign_text : the campaign file, or the map of an import, shown in the report
+    formats : of the figures' files
+    every_figure : also those that show what the tables say
 
     Raises
     ------
@@ -40,7 +49,7 @@ def analyse(folder: Path, presentation: Presentation, campaign_text: str) -> lis
     plan = plan_of(folder)
     beside = undescribed_lines(plan, folder)
     records, comparison = records_and_tables(folder, presentation)
-    figures = draw_all(comparison, folder / "figures", presentation.unit)
+    figures = draw_all(comparison, folder / "figures", presentation.unit, formats, few=not every_figure)
     write_report(
         folder / "report.html",
         comparison,

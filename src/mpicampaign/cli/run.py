@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.common import add_campaign, beside, make_runs, prepared_of, print_lines
+from mpicampaign.cli.report import report_of
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +35,10 @@ def run(options: argparse.Namespace) -> int:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, print_lines)
     print_lines(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
+    if not prepared.pending and not options.snakemake:
+        report_of(prepared, options.campaign)  # without Snakemake, whose start takes seconds
+        _show(prepared)
+        return 0
     status = make_runs(prepared, options, options.snakemake)
     _show(prepared)
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.files import write_whole
+from mpicampaign.places import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ class OutputsRead:
 
     def __init__(self, campaign_folder: Path) -> None:
         self._path = campaign_folder / FILE
-        self._state = _program_state()
+        self._state = program_state()
         self._kept = self._read()
         self._used: dict[str, str] = {}
 
@@ -57,17 +58,18 @@ class OutputsRead:
             return {}
 
 
-def _program_state() -> str:
-    """A checksum that changes with every source file of this program."""
-    lines = sorted(_sources(os.fspath(_PACKAGE)))
+def program_state() -> str:
+    """A checksum that changes with every file of this program: sources, templates, publications."""
+    folders = (_PACKAGE, shipped("templates"), shipped("reference"))
+    lines = sorted(line for folder in folders for line in _files(os.fspath(folder)))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _sources(folder: str) -> Iterator[str]:
+def _files(folder: str) -> Iterator[str]:
     with os.scandir(folder) as found:
         for entry in found:
             if entry.is_dir():
-                yield from _sources(entry.path) if entry.name != "__pycache__" else ()
-            elif entry.name.endswith(".py"):
+                yield from _files(entry.path) if entry.name != "__pycache__" else ()
+            else:
                 about = entry.stat()
                 yield f"{entry.path} {about.st_size} {about.st_mtime_ns}"

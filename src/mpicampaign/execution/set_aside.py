@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.host_lists import is_member
 from mpicampaign.jobs.prepare import host_names
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.jobs.prepare import Script
     from mpicampaign.verdict.evidence import Evidence
 
@@ -105,11 +105,14 @@ def set_aside_faulty(scripts: Iterable[Script]) -> list[str]:
 
     Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
-    lines = []
+    lines, before = [], None
     for script in scripts:
-        fault = fault_of(script) if script.output.exists() else None
+        before = before or OutputsRead(script.campaign_folder)
+        fault = fault_of(script, None, before) if script.output.exists() else None
         if fault:
             (set_aside_whole if fault.earlier else set_aside)(script)
             where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
             lines.append(f"to be run again: {script.label}: {fault.reason}{where}")
+    if before:
+        before.keep()
     return lines

@@ -1,7 +1,8 @@
-"""Which charts a comparison has."""
+"""Which charts a comparison has, and which of them are drawn unless all are asked for."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.balance import balance
@@ -14,22 +15,46 @@ from mpicampaign.show.charts.kernels import kernels
 from mpicampaign.show.charts.levels import level_charts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from mpicampaign.compare.tables import Table
     from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.charts.scene import Scene
 
 
-def every_chart(scene: Scene) -> Iterator[Chart]:
-    """All charts that become figures, one table after the other, then kernels, then systems side by side."""
+def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
+    """The charts that become figures, one table after the other, then kernels, then systems side by side.
+
+    ``few``: one of each table over message size, and the pictures that the papers have. The others show what
+    the tables say.
+    """
     yield from balance(scene)
     for table in scene.comparison.tables:
         yield from single_metrics(scene, table)
         if not table.useful:
-            found = (chart(scene, table) for chart in (latency, at_sizes, by_host_group, by_placement))
-            yield from (chart for chart in found if chart is not None)
-        yield from heat_maps(scene, table)
+            yield from _over_sizes(scene, table, few)
+        if not few:
+            yield from heat_maps(scene, table)
     yield from kernels(scene)
     yield from level_charts(scene)
     yield from gather_charts(scene)
     yield from core_maps(scene)
+
+
+def _over_sizes(scene: Scene, table: Table, few: bool) -> Iterator[Chart]:
+    """Kernels have charts of their own."""
+    dots, curves = (latency, at_sizes), (by_host_group, by_placement)
+    if not few:
+        yield from _drawn(scene, table, (*dots, *curves))
+        return
+    several = len({scene.place(row) for row in table.rows}) > 1
+    yield from islice(_drawn(scene, table, (*(reversed(curves) if several else curves), *reversed(dots))), 1)
+    if table.published:
+        yield from _drawn(scene, table, dots)  # Figures 4 to 6 of the STFC report
+
+
+def _drawn(
+    scene: Scene, table: Table, charts: Sequence[Callable[[Scene, Table], Chart | None]]
+) -> Iterator[Chart]:
+    """Those for which the table has values."""
+    return (drawn for chart in charts if (drawn := chart(scene, table)) is not None)

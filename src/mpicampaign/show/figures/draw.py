@@ -1,4 +1,4 @@
-"""Figures of a comparison as SVG, PNG and PDF: one style, the same bytes for the same records.
+"""Figures of a comparison as SVG, PNG and PDF on demand: one style, the same bytes for the same records.
 
 Every repeat that counts is drawn; runs that do not count are named in the caption. Matplotlib is
 imported only when a figure is drawn, since that takes longer than most commands.
@@ -36,7 +36,7 @@ from mpicampaign.show.figures.page import FORMATS, STYLE, Page
 from mpicampaign.show.figures.scatter import draw_scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.tables import Comparison
@@ -54,28 +54,34 @@ class Figure:
     title: str
     caption: str
     alt: str
-    svg: Path
-    png: Path
-    pdf: Path
+    files: tuple[Path, ...]  # in each format; the first one is the SVG
 
     @property
-    def files(self) -> tuple[Path, ...]:
-        """The figure in each format."""
-        return (self.svg, self.png, self.pdf)
+    def svg(self) -> Path:
+        """The figure for the report."""
+        return self.files[0]
 
 
-def draw_all(comparison: Comparison, folder: Path, unit: str = "MB/s") -> list[Figure]:
-    """Draw every figure for which there are data, and remove those that were drawn before and are not now.
+def draw_all(
+    comparison: Comparison,
+    folder: Path,
+    unit: str = "MB/s",
+    formats: Sequence[str] = ("svg",),
+    few: bool = False,
+) -> list[Figure]:
+    """Draw the figures for which there are data, and remove those that were drawn before and are not now.
 
     Parameters
     ----------
     folder : is made where it does not exist; files that this program did not make are left alone
     unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
+    formats : of `FORMATS`; the report needs SVG. Each other one takes as long again.
+    few : not those that show what tables say, see `every_chart`
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = _Files(folder)
+    files = _Files(folder, formats)
     with plain_style():
-        for chart in every_chart(Scene(comparison, unit)):
+        for chart in every_chart(Scene(comparison, unit), few):
             files.write(chart)
     files.remove_stale()
     return files.figures
@@ -123,19 +129,21 @@ def write_chart(chart: Chart, path: Path) -> None:
 class _Files:
     """The files of the figures in a folder: which are ours, and which of them are of earlier calls."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, formats: Sequence[str]) -> None:
+        self.folder, self.formats = folder, formats
         self.figures: list[Figure] = []
         self.made = self._made_before()
 
     def write(self, chart: Chart) -> None:
-        """Write a figure in all formats under a name of its own."""
+        """Write a figure under a name of its own."""
         name = _file_name(chart.title, {figure.name for figure in self.figures})
-        files = [self.folder / f"{name}.{ending}" for ending in FORMATS]
+        files = tuple(self.folder / f"{name}.{ending}" for ending in self.formats)
         # First: an interrupted call leaves no unknown file.
         self._list(self.made | {path.name for path in files})
-        page_of(chart).write(self.folder, name)
-        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, *files))
+        page = page_of(chart)
+        for file in files:
+            page.write_file(file)
+        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, files))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

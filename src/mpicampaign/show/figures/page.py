@@ -170,13 +170,8 @@ class Page:
         boxes.set(zorder=self._next())
         self._add(boxes)
 
-    def write(self, folder: Path, name: str) -> None:
-        """Write ``name`` in each of `FORMATS`: the same bytes whenever the same was drawn."""
-        for ending in FORMATS:
-            self.write_file(folder / f"{name}.{ending}")
-
     def write_file(self, path: Path) -> None:
-        """Write one file, in the format of its name's ending."""
+        """Write one file, in the format of its name's ending: the same bytes whenever the same was drawn."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.backends.backend_pdf import FigureCanvasPdf
         from matplotlib.backends.backend_svg import FigureCanvasSVG

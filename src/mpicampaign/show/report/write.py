@@ -91,6 +91,7 @@ def write_report(
         runs_part(source),
         provenance_part({**(provenance or {}), **facts(records)}, campaign_text),
     ]
+    curves = curves_data(charts) if charts else None
     texts = {part.anchor: html([part]) for part in parts}
     own = [program("tables.js"), program("curves.js")]
 
@@ -101,7 +102,7 @@ def write_report(
             header=html(header(source, title, campaign_name, beside, history)),
             contents={part.anchor: part.title for part in parts},
             programs=[bokeh_script(), *own] if charts else own[:1],
-            curves=curves_data(charts) if charts else None,
+            curves=curves,
         )
 
     text = page()
