@@ -41,6 +41,7 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_PLAIN = ["jobid", "stat", "job_name"]
 _OWN_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
 _OPTION = re.compile(r"-([A-Za-z]+)")
 # Page "LSF terms and concepts". EXIT covers any exit status but 0, kills and limits; the exit reason has the
@@ -71,6 +72,7 @@ _EXITS = {
     "TERM_UNKNOWN": NODE_FAIL,
     "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
 }
+_ELEMENT = re.compile(r"(?P<name>.*)\[(?P<index>[0-9]+)\]")
 # Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -145,18 +147,28 @@ class Lsf(BatchScheduler):
         return option if option in _OWN_OPTIONS else ""
 
     def query(self, user: str) -> list[str]:
-        fields = "jobid jobindex stat exit_reason job_name pend_reason delimiter='|'"
+        fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
         return ["bjobs", "-a", "-u", user, "-noheader", "-o", fields]
+
+    def plain_query(self, user: str) -> list[str]:
+        """For volclava 2.2, which knows neither the reasons nor the options of `query`.
+
+        Not in JSON: where volclava cannot list the jobs, it prints an empty list and no message.
+        """
+        return ["bjobs", "-a", "-u", user, "-o", " ".join(_PLAIN)]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
         """Page "-o" of bjobs: a field without a width is not cut, an empty one is a hyphen.
 
         A pending reason may take several lines, so it comes last.
         """
+        header, _, rows = text.partition("\n")
+        if header.lower().split() == _PLAIN:
+            return [_plain_job(row) for row in filter(str.strip, rows.splitlines())]
         found: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
-            fields = [field.strip() for field in line.split("|", 5)]
-            if is_job(line) and len(fields) == 6:
+            fields = [field.strip() for field in line.split("|", 4)]
+            if is_job(line) and len(fields) == 5:
                 found.append(_queued_job(*fields))
             elif not found:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
@@ -195,10 +207,19 @@ class Lsf(BatchScheduler):
         return read_report(text)
 
 
-def _queued_job(number: str, index: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
-    """Page "Job arrays": the index is 0 outside of an array; in one, the name ends in it: ``a[3]``."""
-    if index not in ("", "-", "0"):
-        number, name = f"{number}_{index}", name.removesuffix(f"[{index}]")
+def _plain_job(row: str) -> QueuedJob:
+    """A name may contain spaces, so it comes last."""
+    fields = row.split(None, 2)
+    if len(fields) != 3 or not fields[0].partition("[")[0].isdecimal():
+        raise UnreadableError(f"not a line of the job list: {row[:100]!r}")
+    number, native, name = fields
+    return _queued_job(number, native, "", name.strip(), "")
+
+
+def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:
+    """Page "Job arrays": the name of a job in an array ends in its index: ``a[3]``."""
+    if element := _ELEMENT.fullmatch(name):
+        number, name = f"{number.partition('[')[0]}_{element['index']}", element["name"]
     state = _STATE_OF.get(native, UNKNOWN)
     if state == FAILED:
         state = next((known for term, known in _EXITS.items() if term in ended), FAILED)
