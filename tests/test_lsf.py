@@ -159,6 +159,30 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert "12 finished" in site.campaign("status").stdout
 
 
+def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
+    site.lsf.configure(volclava=True)
+    site.write(body="sleep 1", repeats=2)
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert "does not answer" not in done.stderr
+    assert [record.status for record in site.records()] == [OK] * 2
+    assert "2 finished" in site.campaign("status").stdout
+
+
+@pytest.mark.full
+def test_a_bjobs_that_is_of_no_use_ends_the_call(site: Site) -> None:
+    """Its first line says why; what was submitted goes on."""
+    site.write(repeats=2)
+    site.lsf.bjobs_fails("bjobs: invalid option -- 'a'\nUsage: bjobs [-h] [-V]\n       [jobId ...]")
+    done = site.run()
+    assert done.returncode != 0
+    assert "bjobs failed with exit status 255: bjobs: invalid option -- 'a'" in done.stderr
+    status = site.campaign("status")
+    assert status.returncode != 0 and "invalid option -- 'a'" in status.stderr
+    site.lsf.bjobs_fails()
+    assert succeeded(site.run())
+
+
 @pytest.mark.slow
 def test_snakemake_itself_with_the_profile(site: Site) -> None:
     site.write(repeats=2)

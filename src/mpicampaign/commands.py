@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # a busy controller answers late
 # How getopt, Slurm and LSF say that they do not know an option or a field.
 _MISUSED = re.compile(
-    r"^usage:|^try .*--help|(unrecognized|unknown|invalid|illegal) option|not a valid field name", re.I | re.M
+    r"^(usage:|try .*--help)|(unrecognized|unknown|invalid|illegal) (option|field)|not a valid field name",
+    re.I | re.M,
 )
 
 
