@@ -25,8 +25,10 @@ from mpicampaign.execution.cluster_jobs import (
     SUBMIT_TRIES,
     ClusterJobs,
     Ended,
+    Query,
 )
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -705,3 +707,73 @@ def test_an_empty_list_and_arrays_are_lists() -> None:
 )
 def test_numbers_of_sbatch(text: str, number: str) -> None:
     assert SLURM.read_submitted(text) == number
+
+
+# ---- Options that the scheduler's version does not know
+
+REFUSALS = {
+    "squeue": "squeue: unrecognized option '--format'\nTry \"squeue --help\" for more information",
+    "sbatch": "sbatch: unrecognized option '--parsable'\nTry \"sbatch --help\" for more information",
+}
+
+
+@pytest.mark.parametrize("command", REFUSALS)
+def test_a_command_that_refuses_its_options_ends_the_call(
+    command: str, make: Callable[[int], Cluster]
+) -> None:
+    """It is not waited for, and its first line says why."""
+    cluster = make(2)
+    right, wrong = cluster.answer, CommandResult(command, 1, err=REFUSALS[command])
+    cluster.jobs = ClusterJobs(
+        SLURM,
+        cluster.scripts[0].submitting_lock,
+        cluster.said.append,
+        lambda: cluster.now,
+        lambda words, **options: wrong if words[0] == command else right(words, **options),
+    )
+    for script in cluster.scripts:
+        cluster.jobs.take(script)
+    leave(cluster.scripts[0], 0, result=True)
+    ended = cluster.step() + cluster.step()
+    assert [found.status for found in ended] == [0, None]
+    assert "see above" in ended[1].problem and not cluster.jobs.names
+    [said] = [line for line in cluster.said if "unrecognized" in line]
+    assert f"{command} failed with exit status 1: {command}: unrecognized option" in said
+
+
+def test_a_usage_text_is_told_by_its_first_lines() -> None:
+    text = (Path(__file__).parent / "fixtures/volclava/bsub_refused.txt").read_text()
+    answer = CommandResult("bsub", 255, err=text)
+    assert answer.misused
+    assert answer.failure.startswith("bsub failed with exit status 255: bsub: option cannot have an argument")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
+        "squeue: error: Invalid user: somebody",
+        "sbatch: error: invalid partition specified: none",
+        "LSF daemon (LIM) not responding ... still trying",
+        "none: No such queue. Job not submitted.",
+    ],
+)
+def test_an_outage_or_a_refusal_is_no_wrong_use(text: str) -> None:
+    assert not CommandResult("command", 1, err=text).misused
+    assert not CommandResult("command", 0, err="Usage: command").misused
+    assert not CommandResult("command", None, err="Usage: command").misused
+
+
+def test_options_that_were_refused_are_not_tried_again() -> None:
+    asked: list[list[str]] = []
+    folder = Path(__file__).parent / "fixtures/volclava"
+
+    def volclava(words: list[str]) -> CommandResult:
+        asked.append(words)
+        if "-noheader" in words:
+            return CommandResult("bjobs", 255, err=(folder / "bjobs_refused.txt").read_text())
+        return CommandResult("bjobs", 0, (folder / "bjobs.txt").read_text())
+
+    query = Query(LSF, volclava)
+    assert len(query.jobs()[0]) == len(query.jobs()[0]) == 8
+    assert ["-noheader" in words for words in asked] == [True, False, False]

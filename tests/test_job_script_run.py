@@ -226,6 +226,30 @@ def test_what_slurm_loaded_of_the_login_environment_steers_nothing(tmp_path: Pat
     assert not {f"env.{name}" for name in login} & evidence(script).job.keys()
 
 
+@pytest.mark.parametrize(
+    ("environment", "bootstrap"),
+    [
+        ({"LSB_MCPU_HOSTS": "n1 2 "}, "fork"),
+        ({"LSB_MCPU_HOSTS": "n1 1 n2 1"}, "ssh"),
+        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "I_MPI_HYDRA_BOOTSTRAP": "rsh"}, "rsh"),
+        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "LSF_BINDIR": "HERE"}, None),
+        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "PATH": f"HERE:{os.environ['PATH']}"}, None),
+        ({}, None),
+    ],
+)
+def test_hydra_does_without_the_blaunch_that_an_lsf_lacks(
+    environment: dict[str, str], bootstrap: str | None, tmp_path: Path
+) -> None:
+    script = prepared(tmp_path, 'echo "$HYDRA_LAUNCHER" >"$0.mpich"\n' + END).scripts[0]
+    (tmp_path / "lsf").mkdir()
+    (tmp_path / "lsf/blaunch").symlink_to("/bin/true")
+    given = {name: value.replace("HERE", f"{tmp_path}/lsf") for name, value in environment.items()}
+    assert execute(script, env={"PATH": os.environ["PATH"], **given}) == 0
+    assert evidence(script).job.get("env.I_MPI_HYDRA_BOOTSTRAP") == bootstrap
+    of_mpich = (tmp_path / "bin/program.mpich").read_text().strip()
+    assert of_mpich == ("ssh" if bootstrap == "rsh" else bootstrap or "")
+
+
 def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
     script = prepared(tmp_path, 'echo "$HOME" >"$0.home"\n' + END).scripts[0]
     assert execute(script, env={}) == 0

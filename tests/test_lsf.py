@@ -160,6 +160,30 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert "12 finished" in site.campaign("status").stdout
 
 
+def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
+    site.lsf.configure(volclava=True)
+    site.write(body="sleep 1", repeats=2)
+    done = site.run()
+    assert done.returncode == 0, done.stderr
+    assert "does not answer" not in done.stderr
+    assert [record.status for record in site.records()] == [OK] * 2
+    assert "2 finished" in site.campaign("status").stdout
+
+
+@pytest.mark.full
+def test_a_bjobs_that_is_of_no_use_ends_the_call(site: Site) -> None:
+    """Its first line says why; what was submitted goes on."""
+    site.write(repeats=2)
+    site.lsf.bjobs_fails("bjobs: invalid option -- 'a'\nUsage: bjobs [-h] [-V]\n       [jobId ...]")
+    done = site.run()
+    assert done.returncode != 0
+    assert "bjobs failed with exit status 255: bjobs: invalid option -- 'a'" in done.stderr
+    status = site.campaign("status")
+    assert status.returncode != 0 and "invalid option -- 'a'" in status.stderr
+    site.lsf.bjobs_fails()
+    assert succeeded(site.run())
+
+
 @pytest.mark.slow
 def test_snakemake_itself_with_the_profile(site: Site) -> None:
     site.write(repeats=2)
@@ -478,3 +502,54 @@ def test_no_jobs() -> None:
 )
 def test_ids_of_bsub(text: str, number: str) -> None:
     assert LSF.read_submitted(text) == number
+
+
+# volclava 2.2: what it printed on two hosts of a test cluster, with its own names for jobs and users
+
+VOLCLAVA = Path(__file__).parent / "fixtures/volclava"
+
+
+def printed(name: str) -> str:
+    return (VOLCLAVA / f"{name}.txt").read_text()
+
+
+def test_jobs_of_volclava() -> None:
+    """Nothing is cut, the reasons are missing, and the elements of an array have the array's id."""
+    found = [(job.id, job.name, job.state, job.description) for job in LSF.read_queue(printed("bjobs"))]
+    assert found == [
+        ("174_1", "array", RUNNING, "RUN"),
+        ("174_2", "array", RUNNING, "RUN"),
+        ("175", "held", HELD, "PSUSP"),
+        ("2", "single", JOB_FAILED, "EXIT"),
+        ("1_2", "name", DONE, "DONE"),
+        ("11", "slp", JOB_FAILED, "EXIT"),
+        ("9", "held", JOB_FAILED, "EXIT"),
+        ("14", "with blank|bar", DONE, "DONE"),
+    ]
+
+
+@pytest.mark.parametrize("row", ["Please wait ...", "17 RUN", "a RUN b"])
+def test_a_plain_list_with_something_else_in_it_is_not_believed(row: str) -> None:
+    with pytest.raises(UnreadableError, match="not a line of the job list"):
+        LSF.read_queue(lines("JOBID STAT JOB_NAME", "1 RUN a", row))
+
+
+def test_a_site_of_volclava() -> None:
+    answers = {name: printed(name) for name in ("bqueues", "bparams", "lshosts", "bhosts")}
+    assert [(queue.name, queue.default, queue.open) for queue in LSF.queues(answers)] == [
+        ("normal", True, True),
+        ("par-multi", False, True),
+    ]
+    nodes = LSF.nodes(answers)["normal"]
+    assert [(node.name, node.usable, node.model) for node in nodes] == [
+        ("node1", True, "IntelI5"),
+        ("node2", True, "IntelI5"),
+    ]
+
+
+def test_the_report_of_volclava() -> None:
+    report = LSF.read_report(printed("report"))
+    assert report is not None
+    assert (report.job_id, report.name, report.queue) == ("10", "lim", "normal")
+    assert (report.hosts, report.trouble) == ((("node2", 1), ("node1", 1)), "Exited, exit code 140")
+    assert LSF.read_submitted(printed("bsub")) == "174"

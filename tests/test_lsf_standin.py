@@ -177,6 +177,20 @@ def test_states_queries_and_refusals(standin: StandIn, tmp_path: Path) -> None:
     assert "EXCLUSIVE jobs. Job not submitted." in refused.stderr
 
 
+def test_it_refuses_what_volclava_refuses(standin: StandIn, tmp_path: Path) -> None:
+    """As recorded, see fixtures/volclava."""
+    standin.configure(volclava=True)
+    submit(standin, script("-J a"), tmp_path)
+    refused = standin.call("bjobs", "-a", "-noheader", "-o", "jobid")
+    assert (refused.returncode, refused.stderr.splitlines()[0]) == (255, "bjobs: invalid option -- 'n'")
+    for layout in ("jobid exit_reason", "jobid delimiter='|'", "id"):
+        refused = standin.call("bjobs", "-a", "-o", layout)
+        assert refused.returncode == 99 and "is not a valid field name" in refused.stderr
+    plain = standin.call("bjobs", "-a", "-o", "jobid stat job_name")
+    assert plain.stdout.splitlines()[0] == "JOBID STAT JOB_NAME"
+    assert plain.stdout.splitlines()[1].split()[::2] == ["1001", "a"]
+
+
 def test_a_kill_while_the_host_is_lost_makes_a_zombie(standin: StandIn, tmp_path: Path) -> None:
     number = submit(standin, script() + "sleep 60\n", tmp_path)
     standin.wait(number, "RUN")

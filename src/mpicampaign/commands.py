@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from contextlib import suppress
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SECONDS = 60.0  # a busy controller answers late
+# How getopt, Slurm and LSF say that they do not know an option or a field.
+_MISUSED = re.compile(
+    r"^(usage:|try .*--help)|(unrecognized|unknown|invalid|illegal) (option|field)|not a valid field name",
+    re.I | re.M,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +39,19 @@ class CommandResult:
         return next(reversed(self._lines), f"exit status {self.status}")
 
     @property
+    def misused(self) -> bool:
+        """Whether it refused its options, as it will each time: its version does not know them."""
+        return bool(self.status) and _MISUSED.search(f"{self.out}\n{self.err}") is not None
+
+    @property
     def failure(self) -> str:
-        """Why the command is of no use, with the last lines that it printed; empty where it succeeded."""
+        """Why the command is of no use, with lines that it printed; empty where it succeeded.
+
+        They are the last ones, but a usage text has the reason above it.
+        """
         if self.status == 0:
             return ""
-        end = " / ".join(self._lines[-3:])[:300]
+        end = " / ".join(self._lines[:3] if self.misused else self._lines[-3:])[:300]
         if self.status is None:
             return end
         return f"{self.name} failed with exit status {self.status}" + (f": {end}" if end else "")

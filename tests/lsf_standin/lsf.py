@@ -38,6 +38,7 @@ CONFIG: dict[str, Any] = {
     "queues": {"normal": True},  # by name, whether -x is allowed: page "-x"
     "host_groups": {"all": [f"host{number:02d}" for number in range(1, 9)]},
     "reservations": [],
+    "volclava": False,  # whether bjobs refuses what volclava 2.2 refuses, in its words
     "user": os.environ.get("LOGNAME", ""),
 }
 LOOK = 0.05
@@ -362,6 +363,8 @@ class Execution:
 
 # bjobs
 
+VOLCLAVA_REFUSES = Path(__file__).parents[1] / "fixtures/volclava/bjobs_refused.txt"
+FIELDS_OF_VOLCLAVA = ("jobid", "stat", "job_name", "queue")
 FIELDS = {  # page "bjobs -o" (and LSB_BJOBS_FORMAT): names of fields and their aliases
     "jobid": "jobid",
     "id": "jobid",
@@ -389,6 +392,8 @@ def bjobs(arguments: list[str]) -> int:
         word = rest.pop(0)
         if word == "-a":
             ended = True
+        elif word == "-noheader" and config()["volclava"]:
+            return fail(VOLCLAVA_REFUSES.read_text().rstrip())
         elif word == "-noheader":
             header = False
         elif word in ("-o", "-u"):
@@ -410,6 +415,10 @@ def _list_jobs(layout: str, header: bool, ids: list[int], ended: bool) -> int:
         fail(f"Job <{number}> is not found")
     if not found:
         return 255 if missing else fail("No job found" if ended else "No unfinished job found")
+    if config()["volclava"]:
+        for name in layout.split():
+            if name not in FIELDS_OF_VOLCLAVA:
+                return fail(f"<{name.upper()}> in the format string is not a valid field name.", 99)
     match = re.search(r"\s*delimiter='(.+)'\s*$", layout)
     delimiter = match[1] if match else " "
     names = (layout[: match.start()] if match else layout).split()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.commands import call
 from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.cluster_jobs import query
+from mpicampaign.execution.cluster_jobs import Query
 from mpicampaign.host_lists import short
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
@@ -86,7 +86,7 @@ def _no_second_ctrl_c() -> Iterator[None]:
 
 class _Probes:
     def __init__(self, scheduler: BatchScheduler, folder: Path) -> None:
-        self.scheduler = scheduler
+        self.scheduler, self.query = scheduler, Query(scheduler)
         self.folder = folder
         self.jobs: dict[str, _Job] = {}
         self.refused: dict[str, str] = {}
@@ -129,7 +129,7 @@ class _Probes:
         waiting = [job for job in self.open if job.ended is None]
         if not waiting:
             return
-        jobs, _ = query(self.scheduler)
+        jobs, _ = self.query.jobs()
         queue = {job.id: job for job in jobs}
         for job in waiting:
             job.queued = queue.get(job.number, job.queued)

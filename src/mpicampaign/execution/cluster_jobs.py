@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.runs import exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult, call
-from mpicampaign.errors import UnreadableError
+from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
@@ -70,6 +70,7 @@ ADVICE = {
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
 }
+NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see above"
 
 
 @dataclass(slots=True)
@@ -113,6 +114,7 @@ class ClusterJobs:
     ) -> None:
         self._scheduler, self._lock, self._say, self._clock, self._run = scheduler, lock, say, clock, run
         self._jobs: dict[str, ClusterJob] = {}
+        self._query = Query(scheduler, run, lock.parent)
         self._next_query = 0.0
         self._wait = FIRST_WAIT
         self._silent = False  # whether the last query had no answer
@@ -142,7 +144,22 @@ class ClusterJobs:
         """Look at the files of all runs, and at the queue when it is time; submit jobs.
 
         A free place in the queue is filled without a look at the queue: the last one showed what is absent.
+        All runs end where the scheduler's commands refuse their options: waiting would not help.
         """
+        ended: list[Ended] = []
+        try:
+            for act in (self._look, self._submit_due):
+                found = act()
+                self._forget(found)
+                ended += found
+        except UserError as error:
+            self._say(f"{error}\n    jobs in the queue go on; the same command takes them up")
+            jobs = self._jobs.values()
+            ended += [self._finished(job) or Ended(job.script, None, NOT_FOLLOWED) for job in jobs]
+            self._jobs.clear()
+        return ended
+
+    def _look(self) -> list[Ended]:
         if not self._waited_for_orphan:
             with submitting(self._lock):
                 self._waited_for_orphan = True
@@ -155,10 +172,7 @@ class ClusterJobs:
             listing = self._listing()
             if listing is not None:
                 ended = self._after_query(listing)
-        self._forget(ended)
-        refused = self._submit_due()
-        self._forget(refused)
-        return ended + refused
+        return ended
 
     def _forget(self, ended: list[Ended]) -> None:
         for found in ended:
@@ -178,7 +192,7 @@ class ClusterJobs:
     def _listing(self) -> dict[str, QueuedJob] | None:
         """Our jobs by name, see `by_name`; None where the scheduler does not answer."""
         self.queries += 1
-        jobs, problem = query(self._scheduler, self._run, self._lock.parent)
+        jobs, problem = self._query.jobs()
         if self._silent and not problem:
             self._say("the scheduler answers again")
             self._silent = False
@@ -252,7 +266,7 @@ class ClusterJobs:
         job.id, job.since = queued.id, None
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
-        answer = self._run([self._scheduler.cancel, self._scheduler.address(queued.id)])
+        answer = _usable(self._run([self._scheduler.cancel, self._scheduler.address(queued.id)]))
         if answer.status != 0:
             self._say(
                 f"{job.script.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again"
@@ -348,6 +362,7 @@ class ClusterJobs:
         refused = answer.status is not None and not BUSY.search(answer.last_line)
         if refused:
             self._note(jobs, REFUSED)
+        _usable(answer)
         for job in jobs:
             job.refusals += 1
             job.alone = job.alone or (refused and len(jobs) > 1)
@@ -381,25 +396,50 @@ class ClusterJobs:
             self._say(f"{jobs[0].script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
 
-def query(
-    scheduler: BatchScheduler,
-    run: Callable[..., CommandResult] = call,
-    campaign_folder: Path | None = None,
-) -> tuple[list[QueuedJob], str]:
-    """All jobs of this user, from one query, and why they are unknown; one of both is empty.
+class Query:
+    """Asks for all jobs of this user; options that the scheduler's version refuses are not tried again.
 
     ``campaign_folder``: its batches are listed run by run.
     """
-    answer = run(scheduler.query(getpass.getuser()))
-    if scheduler.no_jobs and scheduler.no_jobs in answer.out + answer.err:
-        return [], ""
-    if answer.status != 0:
-        return [], answer.last_line
-    try:
-        jobs = scheduler.read_queue(answer.out)
-        return (runs_in_queue(jobs, campaign_folder) if campaign_folder else jobs), ""
-    except (UnreadableError, OSError) as error:
-        return [], str(error)
+
+    def __init__(
+        self,
+        scheduler: BatchScheduler,
+        run: Callable[..., CommandResult] = call,
+        campaign_folder: Path | None = None,
+    ) -> None:
+        self._scheduler, self._run, self._campaign_folder = scheduler, run, campaign_folder
+        user = getpass.getuser()
+        self._command, self._plain = scheduler.query(user), scheduler.plain_query(user)
+
+    def jobs(self) -> tuple[list[QueuedJob], str]:
+        """All jobs, from one query, and why they are unknown; one of both is empty.
+
+        Raises
+        ------
+        UserError
+            where the scheduler's version refuses the options.
+        """
+        answer = self._run(self._command)
+        if answer.misused and self._plain:
+            self._command, self._plain = self._plain, []
+            answer = self._run(self._command)
+        if self._scheduler.no_jobs and self._scheduler.no_jobs in answer.out + answer.err:
+            return [], ""
+        if _usable(answer).status != 0:
+            return [], answer.last_line
+        try:
+            jobs = self._scheduler.read_queue(answer.out)
+            return (runs_in_queue(jobs, self._campaign_folder) if self._campaign_folder else jobs), ""
+        except (UnreadableError, OSError) as error:
+            return [], str(error)
+
+
+def _usable(answer: CommandResult) -> CommandResult:
+    """The answer, unless the command refused its options: waiting does not help then."""
+    if answer.misused:
+        raise UserError(Problem(answer.failure, hint="is it of another version, or a wrong directive?"))
+    return answer
 
 
 def by_name(jobs: Iterable[QueuedJob]) -> dict[str, QueuedJob]:

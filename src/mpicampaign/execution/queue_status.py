@@ -117,9 +117,9 @@ def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
 
 def _jobs_of(scheduler: BatchScheduler, prepared: Prepared) -> list[QueuedJob]:
     """All jobs of this user that the scheduler knows; those of batches run by run."""
-    from mpicampaign.execution.cluster_jobs import query
+    from mpicampaign.execution.cluster_jobs import Query
 
-    jobs, problem = query(scheduler, campaign_folder=prepared.folder)
+    jobs, problem = Query(scheduler, campaign_folder=prepared.folder).jobs()
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
     return jobs

@@ -41,6 +41,7 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_PLAIN = ["jobid", "stat", "job_name"]
 _OWN_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
 _OPTION = re.compile(r"-([A-Za-z]+)")
 # Page "LSF terms and concepts". EXIT covers any exit status but 0, kills and limits; the exit reason has the
@@ -149,11 +150,21 @@ class Lsf(BatchScheduler):
         fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
         return ["bjobs", "-a", "-u", user, "-noheader", "-o", fields]
 
+    def plain_query(self, user: str) -> list[str]:
+        """For volclava 2.2, which knows neither the reasons nor the options of `query`.
+
+        Not in JSON: where volclava cannot list the jobs, it prints an empty list and no message.
+        """
+        return ["bjobs", "-a", "-u", user, "-o", " ".join(_PLAIN)]
+
     def read_queue(self, text: str) -> list[QueuedJob]:
         """Page "-o" of bjobs: a field without a width is not cut, an empty one is a hyphen.
 
         A pending reason may take several lines, so it comes last.
         """
+        header, _, rows = text.partition("\n")
+        if header.lower().split() == _PLAIN:
+            return [_plain_job(row) for row in filter(str.strip, rows.splitlines())]
         found: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
             fields = [field.strip() for field in line.split("|", 4)]
@@ -194,6 +205,15 @@ class Lsf(BatchScheduler):
 
     def read_report(self, text: str) -> JobReport | None:
         return read_report(text)
+
+
+def _plain_job(row: str) -> QueuedJob:
+    """A name may contain spaces, so it comes last."""
+    fields = row.split(None, 2)
+    if len(fields) != 3 or not fields[0].partition("[")[0].isdecimal():
+        raise UnreadableError(f"not a line of the job list: {row[:100]!r}")
+    number, native, name = fields
+    return _queued_job(number, native, "", name.strip(), "")
 
 
 def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -> QueuedJob:

@@ -199,9 +199,13 @@ class BatchScheduler(Scheduler):
         Each task of an array has a line of its own.
         """
 
+    def plain_query(self, user: str) -> list[str]:
+        """The same without reasons, for versions that refuse the options of `query`; else empty."""
+        return []
+
     @abstractmethod
     def read_queue(self, text: str) -> list[QueuedJob]:
-        """The output of `query`.
+        """The output of `query` or `plain_query`.
 
         Raises
         ------

@@ -161,6 +161,7 @@ measure() {
         shift
     done
     shift 2
+    choose_bootstrap
     ask_version
     write_rank
     record_system
@@ -203,6 +204,15 @@ measure() {
     fi
     succeeded=yes
     exit 0
+}
+# In a job of LSF, Hydra starts the ranks by LSF's blaunch, whether it is there or not; volclava has none.
+choose_bootstrap() {
+    local places by=ssh
+    read -ra places <<<"${LSB_MCPU_HOSTS-}" # HOST RANKS HOST RANKS
+    [ "${#places[@]}" -eq 0 ] || command -v blaunch >/dev/null || [ -x "${LSF_BINDIR-}/blaunch" ] || {
+        [ "${#places[@]}" -gt 2 ] || by=fork
+        export I_MPI_HYDRA_BOOTSTRAP=${I_MPI_HYDRA_BOOTSTRAP:-$by} HYDRA_LAUNCHER=${HYDRA_LAUNCHER:-$by}
+    }
 }
 # A run that this machine cannot do is neither a failure nor a result with values.
 give_up() { # KIND: WHY
