@@ -73,7 +73,7 @@ def print_parts(folder: str) -> None:
         place / "report.html",
         comparison,
         records,
-        pictures,
+        lambda: pictures,
         campaign_title="many runs",
         campaign_name="many",
         campaign_text="",

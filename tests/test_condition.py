@@ -213,7 +213,7 @@ def test_data_names_the_key_that_ranks_disturbed_runs(form: str, layout: str) ->
 def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
     records = runs(SHM, [1e-6, 9e-6], disturbed=(2,)) + runs(TCP, [9e-6], disturbed=(1,))
     facts = {"campaign_title": "t", "campaign_name": "c", "campaign_text": "", "provenance": {}}
-    write_report(tmp_path / "r.html", compare(records), records, [], **facts)  # type: ignore[arg-type]
+    write_report(tmp_path / "r.html", compare(records), records, **facts)  # type: ignore[arg-type]
     text = (tmp_path / "r.html").read_text()
     assert text.count(f"condition: disturbed: {REASON}") == 2
     first_screen, _, rest = text.partition("Which is fastest")

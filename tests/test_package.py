@@ -242,7 +242,7 @@ def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_p
         assert all(succeeded(call.result()) for call in calls)
     check_results(one)
     check_results(two)
-    assert "Nothing to be done" in two.call("mpicampaign", "run", "--profile", "cluster").stderr
+    assert "nothing to do" in two.call("mpicampaign", "run", "--profile", "cluster").stdout
     assert "2 ok" in one.campaign("report")
     assert installation.state() == before
 

@@ -68,7 +68,7 @@ def without_scripts(text: str) -> str:
 
 def written(folder: Path, records: list[Record], figures: list[Figure] | None = None, **facts: Any) -> str:
     path = folder / "report.html"
-    write_report(path, compare(records), records, figures or [], **facts)
+    write_report(path, compare(records), records, lambda: figures or [], **facts)
     return path.read_text(encoding="utf-8")
 
 

@@ -56,7 +56,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 def written(folder: Path, records: Any, figures: Any = ()) -> str:
     text = "campaign: seen\ntitle: " + "wide " * 100
     texts = {"campaign_title": "Looked at", "campaign_text": text}
-    write_report(folder / "report.html", compare(records), records, figures, **texts)
+    write_report(folder / "report.html", compare(records), records, lambda: figures, **texts)
     return (folder / "report.html").as_uri()
 
 

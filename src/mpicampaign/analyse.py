@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import platform
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mpicampaign import __version__
-from mpicampaign.analyse_tables import records_and_tables
+from mpicampaign.analyse_tables import compared, keep
+from mpicampaign.background import in_background
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.undescribed import undescribed_lines
@@ -48,8 +50,11 @@ def analyse(
     """
     plan = plan_of(folder)
     beside = undescribed_lines(plan, folder)
-    records, comparison = records_and_tables(folder, presentation)
-    figures = draw_all(comparison, folder / "figures", presentation.unit, formats, few=not every_figure)
+    records, comparison = compared(folder, presentation)
+    figures = in_background(
+        partial(draw_all, comparison, folder / "figures", presentation.unit, formats, few=not every_figure)
+    )
+    keep(folder, presentation, records, comparison)
     write_report(
         folder / "report.html",
         comparison,

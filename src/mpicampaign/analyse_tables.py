@@ -32,16 +32,26 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     UserError
         where the existing records hold results and there are none now: nothing is replaced.
     """
-    shown = presentation
+    records, comparison = compared(folder, presentation)
+    keep(folder, presentation, records, comparison)
+    return records, comparison
+
+
+def compared(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
+    """The records and the comparison of a campaign's folder; raises as `records_and_tables`."""
     records = collect_all(folder)
     _check_not_emptied(folder, records)
-    comparison = compare(records, shown.table_sizes, shown.benchmark_sizes)
-    comparison = with_published(comparison, shown.reference)
+    comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
+    return records, with_published(comparison, presentation.reference)
+
+
+def keep(folder: Path, presentation: Presentation, records: list[Record], comparison: Comparison) -> None:
+    """Write tables and records."""
+    shown = presentation
     write_tables(comparison, folder / "tables", shown.unit)
     keep_earlier(folder, records)
     header = Header(plan_of(folder).campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / RECORDS, header, records)
-    return records, comparison
 
 
 def _check_not_emptied(folder: Path, records: list[Record]) -> None:

@@ -6,11 +6,13 @@ Its parts are documents; raw files are linked, relative to the report.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from mpicampaign.background import in_background
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
@@ -33,7 +35,7 @@ from mpicampaign.show.runs import anchors, facts
 from mpicampaign.show.writers.html import html
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.changes import Changes
@@ -51,7 +53,7 @@ def write_report(
     path: Path,
     comparison: Comparison,
     records: Sequence[Record],
-    figures: Sequence[Figure] = (),
+    figures: Callable[[], Sequence[Figure]] = tuple,
     *,
     campaign_title: str = "",
     campaign_name: str = "",
@@ -68,7 +70,7 @@ def write_report(
     ----------
     path : the HTML file; links to raw files are relative to its folder
     comparison : of the same records
-    figures : drawn ones, whose SVG files are read and put inline
+    figures : yields the drawn ones, when all else is made; their SVG files are read and put inline
     campaign_text : the campaign file, shown as it is
     provenance : further facts to show, such as the version of this program
     beside : lines on results that are there and have no part in the report
@@ -81,18 +83,18 @@ def write_report(
         comparison, comparison.records, View(unit), path.parent, anchors(comparison.records), changes
     )
     charts = selections(Scene(comparison, unit))
-    parts = [
-        answers_part(source),
-        tables_part(source),
-        *([curves_part(charts)] if charts else []),
-        figures_part(source, _addresses(figures, _MOST_DRAWN)),
+    curves = in_background(partial(curves_data, charts)) if charts else None
+    above = [answers_part(source), tables_part(source), *([curves_part(charts)] if charts else [])]
+    below = [
         rankings_part(source),
         doubts_part(source),
         runs_part(source),
         provenance_part({**(provenance or {}), **facts(records)}, campaign_text),
     ]
-    curves = curves_data(charts) if charts else None
-    texts = {part.anchor: html([part]) for part in parts}
+    rendered = {part.anchor: html([part]) for part in (*above, *below)}
+    drawn = figures()
+    parts = [*above, figures_part(source, _addresses(drawn, _MOST_DRAWN)), *below]
+    texts = {part.anchor: rendered.get(part.anchor) or html([part]) for part in parts}
     own = [program("tables.js"), program("curves.js")]
 
     def page() -> str:
@@ -102,13 +104,14 @@ def write_report(
             header=html(header(source, title, campaign_name, beside, history)),
             contents={part.anchor: part.title for part in parts},
             programs=[bokeh_script(), *own] if charts else own[:1],
-            curves=curves,
+            curves=lines,
         )
 
+    lines = curves() if curves else None
     text = page()
     if len(text) > _LARGEST:
         left = _MOST_DRAWN - (len(text) - _LARGEST)
-        texts["figures"] = html([figures_part(source, _addresses(figures, left))])
+        texts["figures"] = html([figures_part(source, _addresses(drawn, left))])
         text = page()
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
 

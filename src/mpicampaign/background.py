@@ -1,0 +1,53 @@
+"""Work on a second core, in a copy of this process."""
+
+from __future__ import annotations
+
+import multiprocessing
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
+T = TypeVar("T")
+
+
+class _Failure(NamedTuple):
+    error: Exception
+
+
+def in_background(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin the work now; what is returned waits for its result, or raises what the work raised.
+
+    A copy of this process does it: no argument is copied by hand, and nothing that the work changes in memory
+    is seen here. If the copy is killed, the work is done here.
+    """
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_work, args=(work, there), daemon=True)
+    process.start()
+    there.close()
+
+    def result() -> T:
+        found: T | _Failure
+        try:
+            found = here.recv()
+        except EOFError:
+            return work()
+        finally:
+            here.close()
+            process.join()
+        if isinstance(found, _Failure):
+            raise found.error
+        return found
+
+    return result
+
+
+def _work(work: Callable[[], T], there: Connection) -> None:
+    answer: T | _Failure
+    try:
+        answer = work()
+    except Exception as error:
+        answer = _Failure(error)
+    there.send(answer)
