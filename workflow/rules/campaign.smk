@@ -46,6 +46,7 @@ onstart:
     # Each finished run has a line of ours; Snakemake's paragraph is useful in a dry run only.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
+    workflow.scheduler.job_rate_limiter = None  # at the end, Snakemake would wait for its timer: a second
     try:
         lock = lock_campaign(prepared)
         write_scripts(prepared)
