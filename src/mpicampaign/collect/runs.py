@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.background import in_background
+from mpicampaign.background import on_two_cores
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.oversubscribed import oversubscription
@@ -67,14 +68,12 @@ class _Left(NamedTuple):
 
 def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
     """The records of all cases of a plan, of all systems. A second core reads half of many runs."""
-    half = len(plan.cases) // 2
-    if sum(len(entry.runs) for entry in plan.cases) < _MANY:
-        return _collect(plan, plan.cases, campaign_folder)
-    others = in_background(partial(_collect, plan, plan.cases[half:], campaign_folder))
-    return _collect(plan, plan.cases[:half], campaign_folder) + others()
+    runs = sum(len(entry.runs) for entry in plan.cases)
+    halves = on_two_cores(partial(_collect, plan, campaign_folder), plan.cases, runs >= _MANY)
+    return list(chain.from_iterable(halves))
 
 
-def _collect(plan: PlanFile, cases: Sequence[CaseEntry], campaign_folder: Path) -> list[Record]:
+def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) -> list[Record]:
     records = []
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
     for entry in cases:

@@ -10,6 +10,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
+from mpicampaign.background import on_two_cores
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import same_text, write_whole
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
+_MANY = 200  # scripts: to write them takes longer than to start a process
 
 
 class Script(NamedTuple):
@@ -285,10 +287,14 @@ def write_scripts(prepared: Prepared) -> None:
     for folder in ("lib/checksums", "logs"):
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / "lib" / library_name(), library_text())
-    for script in prepared.scripts:
-        if not script.output.exists():
-            write_script(script)
+    due = [script for script in prepared.scripts if not script.output.exists()]
+    on_two_cores(_write_each, due, len(due) >= _MANY)
     write_plan(prepared)
+
+
+def _write_each(scripts: Sequence[Script]) -> None:
+    for script in scripts:
+        write_script(script)
 
 
 def write_script(script: Script, inline: bool = False) -> None:
