@@ -11,9 +11,11 @@ import pytest
 from test_importing import MAP, chosen
 
 from mpicampaign import analyse
+from mpicampaign.cli import main
 from mpicampaign.cli.report import ALL, _report
 from mpicampaign.collect import outputs_read, reported
 from mpicampaign.collect.reported import state_of
+from mpicampaign.imports import importing
 from mpicampaign.imports.importing import import_folders
 
 FIXTURE = Path(__file__).parent / "fixtures/imb/pingpong.out"
@@ -110,7 +112,7 @@ def test_a_new_run_makes_it_again(folder: Path, report: Report) -> None:
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 1}'])
 def test_a_damaged_note_is_no_note(folder: Path, report: Report, damage: str) -> None:
     report()
-    (folder / reported.FILE).write_text(damage)
+    (folder / reported.REPORTED).write_text(damage)
     assert report()[1]
 
 
@@ -118,3 +120,65 @@ def test_the_program_is_its_sources_templates_and_publications() -> None:
     names = {line.split()[0] for line in outputs_read._files(os.fspath(outputs_read._PACKAGE))}
     assert any(name.endswith("analyse.py") for name in names)
     assert len(outputs_read.program_state()) == 64
+
+
+# Imports
+
+
+@pytest.fixture
+def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, bool]]:
+    """The exit status of an import, and whether anything was read."""
+    calls: list[int] = []
+    real = importing.import_folders
+
+    def counted(*arguments: object) -> object:
+        calls.append(1)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    raw = tmp_path / "raw" / "TCP"
+    raw.mkdir(parents=True)
+    shutil.copy(FIXTURE, raw / "a.out")
+    chosen(tmp_path)
+    monkeypatch.setattr(importing, "import_folders", counted)
+    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+
+    def call(*options: str) -> tuple[int, bool]:
+        calls.clear()
+        return main(["import", str(raw.parent), "--map", str(tmp_path / "map.yaml"), *options]), bool(calls)
+
+    return call
+
+
+def test_an_unchanged_import_is_not_read_again_unless_asked(
+    imported: Callable[..., tuple[int, bool]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert imported() == (0, True)
+    first = capsys.readouterr().out
+    assert imported() == (0, False)
+    assert capsys.readouterr().out == first.replace("1 new in", "0 new in") != first
+    assert imported("--recheck") == (0, True)
+
+
+@pytest.mark.parametrize("change", ["source", "new file", "copy", "map", "tables", "broken link"])
+def test_an_import_is_read_again_after_a_change(
+    change: str, imported: Callable[..., tuple[int, bool]], tmp_path: Path
+) -> None:
+    assert imported() == (0, True)
+    raw = tmp_path / "raw" / "TCP"
+    (copy,) = (tmp_path / "results").rglob("a.out")
+    (tables,) = (tmp_path / "results").rglob("comparison.csv")
+    match change:
+        case "source":
+            os.utime(raw / "a.out")
+        case "new file":
+            shutil.copy(FIXTURE, raw / "b.out")
+        case "copy":
+            os.utime(copy)
+        case "map":
+            with (tmp_path / "map.yaml").open("a") as file:
+                file.write("# changed\n")
+        case "tables":
+            tables.unlink()
+        case "broken link":
+            (raw / "link").symlink_to("nowhere")
+    assert imported() == (0, True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
     parser.add_argument("--map", type=Path, required=True, help="YAML file with the labels of runs")
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
+    recheck = "read all files again, even if none seems to have changed since the last import"
+    parser.add_argument("--recheck", action="store_true", help=recheck)
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.collect.reported import imported_file, keep, state_of, state_of_sources, unchanged
     from mpicampaign.imports.account import account_text, failed_lines
     from mpicampaign.imports.importing import import_folders
     from mpicampaign.imports.map_file import load_map
     from mpicampaign.places import results_folder
 
     chosen = load_map(options.map)
-    folder = results_folder() / chosen.campaign
+    folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
+    # before the files are read: what changes meanwhile is read by the next import
+    settings = (chosen.text, repr(chosen.presentation), state_of_sources(options.folders))
+    skip = bool(options.folders) and not (options.recheck or options.only_copy)
+    if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
+        print_lines(said)
+        return 0
     account = import_folders(options.folders, chosen, folder)
     print_lines(account_text(account))
     if account.found_no_run:
@@ -35,5 +45,8 @@ def run(options: argparse.Namespace) -> int:
         from mpicampaign.analyse_tables import records_and_tables
 
         records, _ = records_and_tables(folder, chosen.presentation)
-        print_lines(*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
+        results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
+        print_lines(*results)
+        said = "\n".join((account_text(replace(account, new=0)), *results))
+        keep(folder, state_of(folder, *settings), said, note)
     return 0

@@ -1,7 +1,7 @@
-"""Whether a report is still that of the files from which it was made: then nothing is read again.
+"""Whether a report or an import is still that of its files: then nothing is read again.
 
-Files of runs and imports count by name, size and time of change, as for make; everything else by its content.
-A full re-check (``--recheck``) reads all of them. The note may be removed at any time.
+Raw files count by name, size and time of change, as for make; everything else by its content. A full re-check
+(``--recheck``) reads all of them. The notes may be removed at any time.
 """
 
 from __future__ import annotations
@@ -17,22 +17,28 @@ from mpicampaign.files import write_whole
 from mpicampaign.records import RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-FILE = "reported.json"
-_MADE = (RECORDS, "report.html", "tables", "figures")  # by the report, in the campaign's folder
+REPORTED = "reported.json"
+_TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder
+_MADE = {REPORTED: (*_TABLES, "report.html", "figures")}
 _RAW = ("runs", "imports", "merged")
 _TOP = ("plan.json", "submissions.txt")
 
 
+def imported_file(name: str) -> str:
+    """The note on the import of this name."""
+    return f"imported-{name}.json"
+
+
 def state_of(folder: Path, *settings: str) -> str:
-    """A checksum of all that a report is made from.
+    """A checksum of all that a report or the tables of an import are made from.
 
     Parameters
     ----------
     folder : of the campaign in results/
-    settings : what else it depends on: the campaign file, how it is presented
+    settings : what else they depend on: the campaign file or the map, how results are presented
     """
     found = hashlib.sha256("\0".join([program_state(), *settings]).encode())
     for name in _TOP:
@@ -43,25 +49,31 @@ def state_of(folder: Path, *settings: str) -> str:
     return found.hexdigest()
 
 
-def unchanged(folder: Path, state: str) -> str:
-    """What the last report said, if it was made in this state and its files are still there; else empty."""
+def state_of_sources(folders: Sequence[Path]) -> str:
+    """A checksum of names, sizes and times of all files in the folders."""
+    lines = "".join(line for folder in folders for line in _stats(os.path.realpath(folder)))
+    return hashlib.sha256(os.fsencode(lines)).hexdigest()
+
+
+def unchanged(folder: Path, state: str, file: str = REPORTED) -> str:
+    """What was said the last time, if it was in this state and what was made is still there; else empty."""
     try:
-        note = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        same = note["state"] == state and note["made"] == _made(folder)
+        note = json.loads((folder / file).read_text(encoding="utf-8"))
+        same = note["state"] == state and note["made"] == _made(folder, file)
         return str(note["said"]) if same else ""
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
 
-def keep(folder: Path, state: str, said: str) -> None:
-    """Note what a report was made from, and what it said."""
-    note = {"state": state, "made": _made(folder), "said": said}
+def keep(folder: Path, state: str, said: str, file: str = REPORTED) -> None:
+    """Note what a report or an import was made from, and what was said."""
+    note = {"state": state, "made": _made(folder, file), "said": said}
     with suppress(OSError):
-        write_whole(folder / FILE, json.dumps(note) + "\n")
+        write_whole(folder / file, json.dumps(note) + "\n")
 
 
-def _made(folder: Path) -> str:
-    paths = [folder / name for name in _MADE]
+def _made(folder: Path, file: str) -> str:
+    paths = [folder / name for name in _MADE.get(file, _TABLES)]
     files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
     lines = (f"{file.relative_to(folder)} {_content(file)}\n" for file in files)
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
@@ -80,10 +92,20 @@ def _stats(folder: str) -> Iterator[str]:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return
+    except OSError as error:
+        yield f"\n{folder} {error.strerror}"
+        return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield f"\n{entry.path}"
             yield from _stats(entry.path)
         else:
-            about = entry.stat()
-            yield f"\n{entry.path} {about.st_size} {about.st_mtime_ns} {about.st_ino}"
+            yield f"\n{entry.path} {_stat(entry)}"
+
+
+def _stat(entry: os.DirEntry[str]) -> str:
+    try:
+        about = entry.stat()
+    except OSError as error:  # such as a link to nothing
+        return error.strerror or ""
+    return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
