@@ -70,6 +70,9 @@ class Cluster:
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
+        if command[0] == "scontrol":
+            names = [name for n, (_, _, name) in self.queue.items() if command[-1] in (n, n.split("_")[0])]
+            return CommandResult(command[0], 0 if names else 1, "".join(names), "Invalid job id specified")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
             self.becomes("CANCELLED", command[1])
