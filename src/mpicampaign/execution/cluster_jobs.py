@@ -156,10 +156,13 @@ class ClusterJobs:
         """Look at the files of all runs, and at the queue when it is time; submit jobs.
 
         A free place in the queue is filled without a look at the queue: the last one showed what is absent.
-        All runs end where the scheduler's commands refuse their options: waiting would not help.
+        All runs end where the scheduler's commands refuse their options: waiting would not help. Nothing is
+        done while results cannot be written: a submission would not be noted, and Snakemake, which sets the
+        times of the results that it is told of, would end.
         """
         ended: list[Ended] = []
-        self._look_at_folder()
+        if not self._writable():
+            return ended
         try:
             for act in (self._look, self._submit_due):
                 found = act()
@@ -176,14 +179,15 @@ class ClusterJobs:
         """What went wrong with the cluster so far, a line for each kind of fault."""
         return list(self._faults.lines(self._clock()))
 
-    def _look_at_folder(self) -> None:
-        """Whether files can be written: what is submitted meanwhile would be noted nowhere, and lost."""
+    def _writable(self) -> bool:
+        """Whether files can be written in the campaign's folder; a change is said."""
         folder, unwritable = self._lock.parent, self._faults.unwritable
         if os.access(folder, os.W_OK) or not folder.exists():
             if unwritable.end(self._clock()):
                 self._say("results can be written again")
         elif unwritable.begin(self._clock()):
-            self._say(f"results can't be written: is {folder} read-only? Nothing is submitted meanwhile")
+            self._say(f"results can't be written: is {folder} read-only? jobs go on, waiting until they can")
+        return not unwritable.now
 
     def _look(self) -> list[Ended]:
         if not self._waited_for_orphan:
