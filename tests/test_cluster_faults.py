@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -58,8 +59,8 @@ def meanwhile(action: Callable[[Event], None]) -> Iterator[None]:
     assert not errors, errors
 
 
-def results(site: Site) -> int:
-    return len(list(site.folder.glob("results/jobs/runs/*/*/*/*/result/output.txt")))
+def has_results(site: Site, number: int) -> bool:
+    return len(list(site.folder.glob("results/jobs/runs/*/*/*/*/result/output.txt"))) >= number
 
 
 def wait_for(condition: Callable[[], bool], stopping: Event) -> bool:
@@ -93,7 +94,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     log = site.folder / "results/jobs/submissions.txt"
 
     def stop_twice(stopping: Event) -> None:
-        for begun in (log.exists, lambda: results(site) >= runs // 2):
+        for begun in (log.exists, partial(has_results, site, runs // 2)):
             if wait_for(begun, stopping):
                 site.cluster.stop_controller()
                 time.sleep(15)
@@ -103,7 +104,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
         site.done = site.run(timeout=LIMIT)
     assert succeeded(site.done)
     [line] = lines_with(site, "the scheduler did not answer for")
-    assert line.endswith("s in all, twice"), line
+    assert line.endswith(" in all, twice"), line
     finished(site, runs)
 
 
@@ -112,7 +113,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     ("requeue", "words"),
     [
         ("false", "lost (node failure) and submitted again"),
-        ("true", "put back into the queue by the scheduler"),
+        ("true", "requeued by the scheduler"),
     ],
 )
 def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, words: str) -> None:
@@ -152,16 +153,16 @@ def test_results_are_read_only_for_30_seconds(site: Site, runs: int) -> None:
     site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
 
     def forbid_twice(stopping: Event) -> None:
-        for part in (0.2, 0.6):
-            if wait_for(lambda part=part: results(site) >= runs * part, stopping):
+        for enough in (runs // 5, runs * 3 // 5):
+            if wait_for(partial(has_results, site, enough), stopping):
                 read_only(site, 30)
 
     with meanwhile(forbid_twice):
         site.done = site.run(timeout=LIMIT)
     print(site.done.stderr)
     [line] = lines_with(site, "results could not be written for")
-    assert line.endswith("s in all, twice"), line
-    assert "Traceback" not in site.done.stderr
+    assert line.endswith(" in all, twice"), line
+    assert succeeded(site.done)
     finished(site, runs)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import exit_status
+from mpicampaign.collect.runs import attempts_of, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import Problem, UnreadableError, UserError
@@ -34,8 +34,6 @@ from mpicampaign.schedulers.scheduler import (
     NOT_STARTED,
     OUT_OF_MEMORY,
     PREEMPTED,
-    QUEUED,
-    RUNNING,
     TIMEOUT,
     UNKNOWN,
 )
@@ -87,7 +85,6 @@ class ClusterJob:
 
     ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
     or since its job had ended without a result. ``held``: the id of the job that was reported as held.
-    ``running``: it was, at the last look.
     """
 
     script: Script
@@ -97,7 +94,6 @@ class ClusterJob:
     refusals: int = 0
     left_exit_status: bool = False
     held: str = ""
-    running: bool = False
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
 
@@ -206,7 +202,10 @@ class ClusterJobs:
 
     def _forget(self, ended: list[Ended]) -> None:
         for found in ended:
-            self._jobs.pop(found.script.job_name, None)
+            job = self._jobs.pop(found.script.job_name, None)
+            if job and job.id and found.status == 0:  # the attempts of its job beside the result
+                earlier = attempts_of(found.script.folder)
+                self._faults.requeued += any(path.name.endswith(f"-{job.id}") for path in earlier)
 
     def _finished(self, job: ClusterJob) -> Ended | None:
         """Files alone show success; a failure needs the queue, too: the job may be requeued."""
@@ -319,8 +318,7 @@ class ClusterJobs:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
             self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
-        self._faults.requeued += job.running and queued.state == QUEUED
-        job.id, job.since, job.running = queued.id, None, queued.state == RUNNING
+        job.id, job.since = queued.id, None
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
         answer = _usable(self._run([self._scheduler.cancel, self._scheduler.address(queued.id)]))
@@ -350,7 +348,7 @@ class ClusterJobs:
             job.retries[state] += 1
             self._faults.again[state] += 1
             self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
-            job.id, job.since, job.alone, job.running = "", None, True, False
+            job.id, job.since, job.alone = "", None, True
             self._note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")

@@ -53,7 +53,8 @@ class Faults:
     """The faults of a call.
 
     ``again``: jobs that were submitted again, by their state; ``requeued``: jobs that the scheduler itself
-    started again; ``lists_cut``: lists of jobs that lacked a job which the scheduler still knew.
+    started again, of runs that have ended well; ``lists_cut``: lists of jobs without one that the scheduler
+    still knew.
     """
 
     silent: Outage = field(default_factory=Outage)
@@ -71,7 +72,7 @@ class Faults:
         for state, count in self.again.items():
             yield f"{_jobs(count)} lost ({state}) and submitted again"
         if self.requeued:
-            yield f"{_jobs(self.requeued)} put back into the queue by the scheduler"
+            yield f"{_jobs(self.requeued)} requeued by the scheduler"
         if self.lists_cut:
             lists = "list of jobs was" if self.lists_cut == 1 else "lists of jobs were"
             yield f"{self.lists_cut} {lists} not whole; no job was taken for gone"
