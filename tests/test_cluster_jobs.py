@@ -782,18 +782,19 @@ def test_a_job_whose_script_never_started_is_submitted_again(make: Callable[...,
 def test_nothing_is_submitted_while_results_cannot_be_written(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is a job that failed then without an exit status a failure of its run."""
-    cluster = make(2, max_queued=1)
+    """Nor told to Snakemake; and a job that failed then without an exit status is no failure of its run."""
+    cluster = make(3, max_queued=2)
     cluster.step()
+    leave(cluster.scripts[1], None, result=True)
     with monkeypatch.context() as patch:
         patch.setattr("os.access", lambda path, mode: False)
-        cluster.becomes("FAILED", reason="NonZeroExitCode")
+        cluster.becomes("FAILED", "1_1", reason="NonZeroExitCode")
         for _ in range(3):
             assert cluster.step(10) == []
             assert not cluster.jobs.submits
-    assert cluster.submissions == 1
-    assert cluster.step() == []
     assert cluster.submissions == 2
+    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    assert cluster.submissions == 4
     assert told(cluster)[0] == "results could not be written for 2 min, once"
     assert told(cluster)[1] == "1 job was lost (script not started) and submitted again"
 
