@@ -8,6 +8,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,9 @@ class Cluster:
             assert f"--user={getpass.getuser()}" in command
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
+        if command[0] == "scontrol":
+            names = [name for n, (_, _, name) in self.queue.items() if command[-1] in (n, n.split("_")[0])]
+            return CommandResult(command[0], 0 if names else 1, "".join(names), "Invalid job id specified")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
             self.becomes("CANCELLED", command[1])
@@ -707,6 +711,118 @@ def test_an_empty_list_and_arrays_are_lists() -> None:
 )
 def test_numbers_of_sbatch(text: str, number: str) -> None:
     assert SLURM.read_submitted(text) == number
+
+
+# ---- Faults of the cluster, and what is told of them
+
+
+def told(cluster: Cluster) -> list[str]:
+    return cluster.jobs.summary()
+
+
+def next_call(cluster: Cluster) -> None:
+    """The same campaign in a new call, which knows what submissions.txt says."""
+    lock = cluster.scripts[0].submitting_lock
+    cluster.jobs = ClusterJobs(SLURM, lock, cluster.said.append, lambda: cluster.now, cluster.answer)
+    for script in cluster.scripts:
+        cluster.jobs.take(script)
+
+
+def cut(cluster: Cluster, whole: int) -> None:
+    """From now on, lists of jobs end after so many characters."""
+    answer = cluster.answer
+
+    def cut_answer(command: list[str], **options: Any) -> CommandResult:
+        given = answer(command, **options)
+        return replace(given, out=given.out[:whole]) if command[0] == "squeue" else given
+
+    cluster.jobs._run = cluster.jobs._query._run = cut_answer
+
+
+@pytest.mark.parametrize("whole", [0, 7])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_job_that_a_cut_list_lacks_is_not_submitted_again(
+    make: Callable[..., Cluster], whole: int, again: bool
+) -> None:
+    """A list that is empty looks whole; another one ends within a line."""
+    cluster = make(3)
+    cluster.step()
+    if again:
+        next_call(cluster)
+    cut(cluster, whole)
+    for _ in range(5):
+        assert cluster.step() == []
+    assert cluster.submissions == 3
+    words = "within a line" if whole else "which is cut"
+    assert [words in line for line in cluster.said] == [True]
+    [line] = told(cluster)
+    assert ("5 lists of jobs were not whole" in line) == (not whole), line
+
+
+def test_a_number_that_another_job_has_by_now_is_no_job_of_the_campaign(
+    make: Callable[..., Cluster],
+) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.queue = {"1": ("RUNNING", "None", "another")}
+    next_call(cluster)
+    cluster.step()
+    assert cluster.submissions == 2
+
+
+def test_a_job_whose_script_never_started_is_submitted_again(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.becomes("FAILED", reason="JobLaunchFailure")
+    assert cluster.step() == []
+    assert cluster.submissions == 2
+    assert told(cluster) == ["1 job was lost (script not started) and submitted again"]
+
+
+def test_nothing_is_submitted_while_results_cannot_be_written(
+    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor told to Snakemake; and a job that failed then without an exit status is no failure of its run."""
+    cluster = make(3, max_queued=2)
+    cluster.step()
+    leave(cluster.scripts[1], None, result=True)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.access", lambda path, mode: False)
+        cluster.becomes("FAILED", "1_1", reason="NonZeroExitCode")
+        for _ in range(3):
+            assert cluster.step(10) == []
+            assert not cluster.jobs.submits
+    assert cluster.submissions == 2
+    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    assert cluster.submissions == 4
+    assert told(cluster)[0] == "results could not be written for 2 min, once"
+    assert told(cluster)[1] == "1 job was lost (script not started) and submitted again"
+
+
+def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Cluster]) -> None:
+    """The next call would know nothing of it."""
+    cluster = make(1)
+    log = cluster.scripts[0].campaign_folder / "submissions.txt"
+    log.symlink_to("/nowhere/submissions.txt")
+    found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]
+    assert cluster.submissions == 0
+    assert "submissions.txt: No such file" in found[0].problem
+
+
+def test_a_scheduler_that_was_silent_and_requeued_jobs_are_told(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    assert told(cluster) == []
+    for _ in range(2):
+        cluster.silent = True
+        cluster.step()
+        cluster.silent = False
+        cluster.step()
+    leave(cluster.scripts[0], None, result=True)
+    (cluster.scripts[0].folder / "attempts/20260101T000000Z-1").mkdir(parents=True)
+    assert len(cluster.step()) == 1
+    silent = "the scheduler did not answer for 3 min 20 s in all, twice"
+    assert told(cluster) == [silent, "1 job was requeued by the scheduler"]
 
 
 # ---- Options that the scheduler's version does not know

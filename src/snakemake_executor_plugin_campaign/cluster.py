@@ -46,6 +46,8 @@ class ClusterRuns:
         """Leave the jobs to the scheduler; the same command resumes them."""
         self._stopping.set()
         self._worker.join(SECONDS_TO_END)  # a command to a busy scheduler goes on by itself
+        for line in self._jobs.summary():
+            self._progress.say(line)
         left = len(self._jobs.names)
         if left:
             message = f"{left} runs are left to the scheduler; the same command resumes them, "

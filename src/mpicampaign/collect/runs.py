@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 _MANY = 200  # runs: to read them takes longer than to start a process
 
 
+# An attempt that ended well is renamed to the result by its script.
+_NOT_MOVED = "complete, but its script could not rename it to result: was the file system read-only or full?"
+
+
 class RunFolder(NamedTuple):
     """The folder of a run, with the numbers from the plan or the folder's name."""
 
@@ -245,7 +249,7 @@ def _read_attempt(record: Record, left: _Left, count: int) -> Record:
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
     if record.exit_status == 0:
         parsed = _parsed(record.suite, evidence, left.text("output"))
-        reason = parsed if isinstance(parsed, str) else reason
+        reason = parsed if isinstance(parsed, str) else _NOT_MOVED
     reason += f" ({count} attempts)" if count > 1 else ""
     return replace(record, status=FAILED, reason=reason)
 

@@ -17,18 +17,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import exit_status
+from mpicampaign.collect.runs import attempts_of, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
+from mpicampaign.execution.faults import Faults
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
     DONE,
+    FAILED,
     HELD,
     LAUNCH_FAILED,
     NODE_FAIL,
+    NOT_STARTED,
     OUT_OF_MEMORY,
     PREEMPTED,
     TIMEOUT,
@@ -50,7 +53,8 @@ BURST = 100
 SUBMIT_TRIES = 3  # of one job; PATIENT_TRIES for a busy controller or a limit on jobs
 PATIENT_TRIES = 10
 BUSY = re.compile(
-    r"contact|timed? ?out|temporar|try (again|later)|not responding|backlog|busy|connection refused", re.I
+    r"contact|timed? ?out|temporar|try (again|later)|not (respond|answer)|backlog|busy|connection refused",
+    re.I,
 )
 TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|job slot limit", re.I)
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
@@ -58,9 +62,10 @@ SETTLE_SECONDS = 10.0  # until a submission whose outcome is unknown is in the q
 GRACE_SECONDS = 30.0  # until a network file system must show the files of an ended job
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
+_TAKEN = re.compile(r"(submitted|adopted) \S")  # notes with a job's id
 VANISHED = "no longer known to the scheduler"
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
-RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2}
+RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
@@ -69,6 +74,7 @@ ADVICE = {
     LAUNCH_FAILED: "a node can't start jobs: its log says why; the same command runs it again",
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
+    NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
 }
 NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see above"
 
@@ -117,7 +123,9 @@ class ClusterJobs:
         self._query = Query(scheduler, run, lock.parent)
         self._next_query = 0.0
         self._wait = FIRST_WAIT
-        self._silent = False  # whether the last query had no answer
+        self._faults = Faults()
+        self._gone: set[str] = set()  # ids of jobs and arrays that the scheduler does not know
+        self._cut = False  # whether the last list of jobs was not whole
         self._waited_for_orphan = False  # whether the last submission of a killed call has ended
         self._room: int | None = None  # jobs in flight when the scheduler accepted no more
         self._alone = False  # whether it refused an array for a limit on jobs
@@ -144,9 +152,13 @@ class ClusterJobs:
         """Look at the files of all runs, and at the queue when it is time; submit jobs.
 
         A free place in the queue is filled without a look at the queue: the last one showed what is absent.
-        All runs end where the scheduler's commands refuse their options: waiting would not help.
+        All runs end where the scheduler's commands refuse their options: waiting would not help. Nothing is
+        done while results cannot be written: a submission would not be noted, and Snakemake, which sets the
+        times of the results that it is told of, would end.
         """
         ended: list[Ended] = []
+        if not self._writable():
+            return ended
         try:
             for act in (self._look, self._submit_due):
                 found = act()
@@ -158,6 +170,20 @@ class ClusterJobs:
             ended += [self._finished(job) or Ended(job.script, None, NOT_FOLLOWED) for job in jobs]
             self._jobs.clear()
         return ended
+
+    def summary(self) -> list[str]:
+        """What went wrong with the cluster so far, a line for each kind of fault."""
+        return list(self._faults.lines(self._clock()))
+
+    def _writable(self) -> bool:
+        """Whether files can be written in the campaign's folder; a change is said."""
+        folder, unwritable = self._lock.parent, self._faults.unwritable
+        if os.access(folder, os.W_OK) or not folder.exists():
+            if unwritable.end(self._clock()):
+                self._say("results can be written again")
+        elif unwritable.begin(self._clock()):
+            self._say(f"results can't be written: is {folder} read-only? jobs go on, waiting until they can")
+        return not unwritable.now
 
     def _look(self) -> list[Ended]:
         if not self._waited_for_orphan:
@@ -176,7 +202,10 @@ class ClusterJobs:
 
     def _forget(self, ended: list[Ended]) -> None:
         for found in ended:
-            self._jobs.pop(found.script.job_name, None)
+            job = self._jobs.pop(found.script.job_name, None)
+            if job and job.id and found.status == 0:  # the attempts of its job beside the result
+                earlier = attempts_of(found.script.folder)
+                self._faults.requeued += any(path.name.endswith(f"-{job.id}") for path in earlier)
 
     def _finished(self, job: ClusterJob) -> Ended | None:
         """Files alone show success; a failure needs the queue, too: the job may be requeued."""
@@ -193,21 +222,20 @@ class ClusterJobs:
         """Our jobs by name, see `by_name`; None where the scheduler does not answer."""
         self.queries += 1
         jobs, problem = self._query.jobs()
-        if self._silent and not problem:
+        if not problem and self._faults.silent.end(self._clock()):
             self._say("the scheduler answers again")
-            self._silent = False
             self._wait = FIRST_WAIT
         self._next_query = self._clock() + self._wait
         self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
         if problem:
-            if not self._silent:
+            if self._faults.silent.begin(self._clock()):
                 self._say(f"the scheduler does not answer ({problem}); jobs go on, trying again")
-            self._silent = True
             return None
         return by_name(jobs)
 
     def _after_query(self, listing: dict[str, QueuedJob]) -> list[Ended]:
         self._room = None  # a limit may have been raised
+        self._cut = False
         ended = []
         for name, job in self._jobs.items():
             found = self._judge(job, listing.get(name))
@@ -228,21 +256,48 @@ class ClusterJobs:
             return False  # it is still in the queue: a second job would be one too many
         if not job.id:
             if not queued or not self._may_have_just_ended(job, queued):
-                return self._is_absent(job)
+                return self._is_absent(job, queued)
             job.id = queued.id
         if queued and queued.id != job.id:
             queued = None
         return self._after_end(job, queued)
 
-    def _is_absent(self, job: ClusterJob) -> bool:
-        """Whether a run without a job in the queue has none.
+    def _is_absent(self, job: ClusterJob, queued: QueuedJob | None) -> bool:
+        """Whether a run without a job in the queue has none; ``queued``: an earlier one, which has ended.
 
         A submission that was cut off, by a timeout or a kill, may still be accepted.
         """
-        if self._noted.get(job.script.run.identity, [])[-1:] != [SUBMITTING]:
+        noted = self._noted.get(job.script.run.identity, [])
+        last = next((note.split()[1] for note in reversed(noted) if _TAKEN.match(note)), "")
+        if last and not (queued and queued.id == last) and not self._is_gone(last, job):
+            return False
+        if noted[-1:] != [SUBMITTING]:
             return True
         job.since = self._clock() if job.since is None else job.since
         return self._clock() - job.since >= SETTLE_SECONDS
+
+    def _is_gone(self, number: str, job: ClusterJob) -> bool:
+        """Whether the scheduler knows the job of a run no longer, which the list of jobs lacks.
+
+        Nobody can see that a list was cut off between two lines. So the scheduler is asked for the job, or
+        its array, alone. Where it still knows one job, nothing is concluded from the rest of this list.
+        """
+        if self._cut:
+            return False
+        for asked in dict.fromkeys((number.partition("_")[0], number)):
+            if asked not in self._gone:
+                known = self._query.knows(asked, job.script.token)
+                if known is None:
+                    return False
+                if known:
+                    continue
+                self._gone.add(asked)
+            return True
+        self._cut = True
+        if not self._faults.lists_cut:
+            self._say(f"{job.script.label}: job {number} is missing in the scheduler's list, which is cut")
+        self._faults.lists_cut += 1
+        return False
 
     def _may_have_just_ended(self, job: ClusterJob, queued: QueuedJob) -> bool:
         """Whether the job has ended well and its files must appear here soon.
@@ -276,7 +331,11 @@ class ClusterJobs:
     def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
         """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
         state, description = (queued.state, queued.description) if queued else (VANISHED, VANISHED)
+        if state == VANISHED and not self._is_gone(job.id, job):
+            return False
         status = exit_status(job.script.folder, job.id)
+        if state == FAILED and status is None and self._faults.unwritable.times:
+            state = NOT_STARTED
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)
@@ -287,6 +346,7 @@ class ClusterJobs:
             return False  # its files may not be visible yet
         if job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += 1
+            self._faults.again[state] += 1
             self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
             self._note([job], f"again after {state}")
@@ -297,7 +357,12 @@ class ClusterJobs:
     # Submission
 
     def _due(self) -> list[ClusterJob]:
-        """What is to be submitted, in the plan's order; nothing while the queue has no place for it."""
+        """What is to be submitted, in the plan's order; nothing while the queue has no place for it.
+
+        Nothing either while results cannot be written.
+        """
+        if self._faults.unwritable.now:
+            return []
         due = [job for job in self._jobs.values() if job.due]
         places = self._places(due)
         return [job for job in due if places[_system(job).name] > 0][:BURST]
@@ -344,14 +409,13 @@ class ClusterJobs:
         for job in jobs:
             job.left_exit_status = job.due = False
             job.since = None
-        # noted before it is done: if this call is killed in between, the next one must expect the job
-        self._note(jobs, SUBMITTING)
         try:
+            # noted before it is done: if this call is killed in between, the next one must expect the job
+            self._append(jobs, SUBMITTING)
             script = batch.write()
+            answer = submit(self._scheduler, script, self._lock, self._run)
         except OSError as error:
             answer = CommandResult("", 1, err=f"{error.filename}: {error.strerror}")
-        else:
-            answer = submit(self._scheduler, script, self._lock, self._run)
         number = self._scheduler.read_submitted(answer.out) if answer.status == 0 else ""
         if number:
             ids = batch.ids(number)
@@ -362,6 +426,8 @@ class ClusterJobs:
         refused = answer.status is not None and not BUSY.search(answer.last_line)
         if refused:
             self._note(jobs, REFUSED)
+        elif self._faults.silent.begin(self._clock()):
+            self._say(f"the scheduler does not answer ({answer.last_line}); jobs go on, trying again")
         _usable(answer)
         for job in jobs:
             job.refusals += 1
@@ -382,6 +448,13 @@ class ClusterJobs:
         return True
 
     def _note(self, jobs: list[ClusterJob], note: str, *, with_id: bool = False) -> None:
+        """Append to the campaign's submissions.txt; what cannot be written is said."""
+        try:
+            self._append(jobs, note, with_id=with_id)
+        except OSError as error:
+            self._say(f"{jobs[0].script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
+
+    def _append(self, jobs: list[ClusterJob], note: str, *, with_id: bool = False) -> None:
         """Append to the campaign's submissions.txt, from which records count a run's submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines = []
@@ -389,11 +462,8 @@ class ClusterJobs:
             identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
             self._noted.setdefault(identity, []).append(text)
             lines.append(f"{stamp} {identity} {text}\n")
-        try:
-            with self._log.open("a", encoding="utf-8") as file:
-                file.write("".join(lines))
-        except OSError as error:
-            self._say(f"{jobs[0].script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write("".join(lines))
 
 
 class Query:
@@ -428,11 +498,25 @@ class Query:
             return [], ""
         if _usable(answer).status != 0:
             return [], answer.last_line
+        if not answer.out.endswith("\n") and answer.out:
+            return [], f"its list of jobs ends within a line: {answer.last_line[:100]!r}"
         try:
             jobs = self._scheduler.read_queue(answer.out)
             return (runs_in_queue(jobs, self._campaign_folder) if self._campaign_folder else jobs), ""
         except (UnreadableError, OSError) as error:
             return [], str(error)
+
+    def knows(self, job_id: str, token: str) -> bool | None:
+        """Whether the scheduler knows a job, or an array, of the campaign; None where it does not answer.
+
+        ``token``: of the campaign, in the job's name: the scheduler may have used the number again.
+        """
+        if not self._scheduler.job_query:
+            return False
+        answer = self._run([*self._scheduler.job_query, self._scheduler.address(job_id)])
+        if answer.status != 0 and BUSY.search(answer.last_line):
+            return None
+        return answer.status == 0 and token in answer.out
 
 
 def _usable(answer: CommandResult) -> CommandResult:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 QUEUED, RUNNING, DONE, UNKNOWN = "queued", "running", "done", "unknown"
 FAILED, CANCELLED, TIMEOUT, OUT_OF_MEMORY = "failed", "cancelled", "timeout", "out of memory"
 NODE_FAIL, PREEMPTED, LAUNCH_FAILED = "node failure", "preempted", "launch failure"
+NOT_STARTED = "script not started"  # and the job has ended
 HELD = "held"  # waits until somebody releases it
 ACTIVE = (QUEUED, RUNNING, HELD)
 # Jobs that may still run, or keep their place in the queue.
@@ -160,11 +161,13 @@ class BatchScheduler(Scheduler):
 
     # Commands: ``submit`` takes the script's path, or the script as standard input; ``release`` lets a held
     # job start; ``no_jobs`` is the message of `query`, whatever its exit status, when there are none.
+    # ``job_query`` takes the address of a job or an array: it prints their names, or fails.
     submit: tuple[str, ...]
     script_on_stdin = False
     cancel: str
     release: str
     no_jobs = ""
+    job_query: tuple[str, ...] = ()
 
     # The doctor's queries about a site; the first command exists wherever the scheduler does. Those in
     # ``site_helps`` may fail.

@@ -17,6 +17,7 @@ from mpicampaign.schedulers.scheduler import (
     HELD,
     LAUNCH_FAILED,
     NODE_FAIL,
+    NOT_STARTED,
     OUT_OF_MEMORY,
     PREEMPTED,
     QUEUED,
@@ -64,6 +65,8 @@ _HOLDS = {
     "JobHeldAdmin": HELD,
     "JobHoldMaxRequeue": HELD,
 }
+# The node could not start the script, such as when it can't open its log.
+_NEVER_STARTED = ("FAILED", "JobLaunchFailure")
 # One line per node and partition; %P marks the default partition with a star, %R does not.
 _NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%m|%T")
 _PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
@@ -110,6 +113,7 @@ class Slurm(BatchScheduler):
     submit = ("sbatch", "--parsable")
     cancel = "scancel"
     release = "scontrol release"
+    job_query = ("scontrol", "--oneliner", "show", "job")
 
     site_questions = (_NODES, _PARTITIONS)
     site_helps = frozenset({"scontrol"})
@@ -212,7 +216,8 @@ def _queued_job(line: str) -> QueuedJob:
     number, native, reason, name = (field.strip() for field in fields)
     reason = "" if reason == "None" else reason
     hold = _HOLDS.get(reason.replace("_", " ")) if native == "PENDING" else None
-    return QueuedJob(number, name, hold or _STATE_OF.get(native, UNKNOWN), native, reason)
+    state = NOT_STARTED if (native, reason) == _NEVER_STARTED else _STATE_OF.get(native, UNKNOWN)
+    return QueuedJob(number, name, hold or state, native, reason)
 
 
 class NodeLine(NamedTuple):

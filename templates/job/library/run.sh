@@ -33,6 +33,16 @@ if [ -e "$run/result/output.txt" ]; then
     exit 0
 fi
 
+# A file server that restarts may be read-only for a while: a run must not be lost by that.
+wait_until_writable() { # FOLDER
+    local tries
+    for ((tries = 0; tries < 30; tries++)); do
+        [ ! -w "$1" ] && [ -d "$1" ] || return 0
+        sleep 2
+    done
+}
+
+wait_until_writable "$run"
 TZ=UTC0 printf -v attempt '%(%Y%m%dT%H%M%SZ)T' -1
 attempt=$run/attempts/$attempt-$job
 mkdir -p "$attempt/ranks" || exit 73
@@ -77,6 +87,7 @@ finish() { # STATUS
     local status=$1 sum file
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
+    [ "$status" -ne 0 ] || wait_until_writable "$attempt"
     rm -f "$attempt/reserve"
     cat "$attempt"/ranks/* >&3 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/work" "$rank"

@@ -1,0 +1,209 @@
+"""Faults of a cluster during a campaign on a real Slurm: nothing is lost or doubled, and the summary tells.
+
+A few jobs in ``full``, a thousand in ``soak``.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from cluster_site import Site, killed_after
+from conftest import succeeded
+from minicluster import BLUE, MiniCluster
+
+from mpicampaign.records import OK
+
+pytestmark = pytest.mark.slow
+
+# A launcher that needs no controller: an srun step cannot end without one.
+NO_SRUN = ""
+LIMIT = 3600.0 * 3  # seconds for a thousand jobs
+
+
+def few_and_many(few: int) -> list[object]:
+    return [pytest.param(few, marks=pytest.mark.full), pytest.param(1000, marks=pytest.mark.soak)]
+
+
+@pytest.fixture
+def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
+    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
+        yield Site(cluster)
+
+
+@contextmanager
+def meanwhile(action: Callable[[Event], None]) -> Iterator[None]:
+    """The action in a thread, which is to end when the event is set; its error is this test's."""
+    errors: list[BaseException] = []
+    stopping = Event()
+
+    def act() -> None:
+        try:
+            action(stopping)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=act)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        thread.join()
+    assert not errors, errors
+
+
+def has_results(site: Site, number: int) -> bool:
+    return len(list(site.folder.glob("results/jobs/runs/*/*/*/*/result/output.txt"))) >= number
+
+
+def wait_for(condition: Callable[[], bool], stopping: Event) -> bool:
+    """Whether the condition came true before the call ended."""
+    while not stopping.is_set():
+        if condition():
+            return True
+        stopping.wait(0.05)
+    return False
+
+
+def finished(site: Site, runs: int) -> None:
+    """The same command leaves nothing to do, and no run had two jobs at a time or after a success."""
+    if len([record for record in site.records() if record.status == OK]) < runs:
+        for record in site.records():
+            assert record.status == OK or record.reason, record
+        assert succeeded(site.run(timeout=LIMIT))
+    assert [record.status for record in site.records()] == [OK] * runs
+    assert len(site.submissions()) == runs
+    assert site.submitted_while_alive() == []
+
+
+def lines_with(site: Site, words: str) -> list[str]:
+    return [line for line in site.done.stderr.splitlines() if words in line]
+
+
+@pytest.mark.parametrize("runs", few_and_many(12))
+def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
+    """Once while jobs are submitted, and once while they run."""
+    site.write(repeats=runs, system=NO_SRUN)
+    log = site.folder / "results/jobs/submissions.txt"
+
+    def stop_twice(stopping: Event) -> None:
+        for begun in (log.exists, partial(has_results, site, runs // 2)):
+            if wait_for(begun, stopping):
+                site.cluster.stop_controller()
+                time.sleep(15)
+                site.cluster.start_controller()
+
+    with meanwhile(stop_twice):
+        site.done = site.run(timeout=LIMIT)
+    assert succeeded(site.done)
+    [line] = lines_with(site, "the scheduler did not answer for")
+    assert line.endswith(" in all, twice"), line
+    finished(site, runs)
+
+
+@pytest.mark.parametrize("runs", few_and_many(10))
+@pytest.mark.parametrize(
+    ("requeue", "words"),
+    [
+        ("false", "lost (node failure) and submitted again"),
+        ("true", "requeued by the scheduler"),
+    ],
+)
+def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, words: str) -> None:
+    """The node of the script itself; all of its processes, like at a power cut."""
+    count = 'echo >>"$0.jobs"; [ "$(($(wc -l <"$0.jobs") % 5))" -ne 0 ]'
+    die = 'die="$0.die.$SLURM_JOB_ID"; hostname >"$die.part"; mv "$die.part" "$die"'
+    site.write(
+        body=f'[ -e "$0.peace" ] || {{ {count}; }} || {{ {die}; sleep 60; }}',
+        repeats=runs,
+        system=NO_SRUN,
+        group=f", requeue: {requeue}",
+    )
+
+    def kill_nodes(stopping: Event) -> None:
+        while wait_for(lambda: any(dying(site)), stopping):
+            for file in dying(site):
+                node = file.read_text().strip()
+                file.unlink()
+                site.cluster.kill_node(node)
+                site.cluster.boot_node(node)
+
+    with meanwhile(kill_nodes):
+        site.done = site.run(timeout=LIMIT)
+    (site.folder / "program.peace").touch()
+    print(site.done.stderr)
+    assert len(lines_with(site, words)) == 1
+    finished(site, runs)
+
+
+def dying(site: Site) -> list[Path]:
+    return [file for file in site.folder.glob("program.die.*") if file.suffix != ".part"]
+
+
+@pytest.mark.parametrize("runs", few_and_many(20))
+def test_results_are_read_only_for_30_seconds(site: Site, runs: int) -> None:
+    """While jobs begin and end, and again while a call submits."""
+    site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
+
+    def forbid_twice(stopping: Event) -> None:
+        for enough in (runs // 5, runs * 3 // 5):
+            if wait_for(partial(has_results, site, enough), stopping):
+                read_only(site, 30)
+
+    with meanwhile(forbid_twice):
+        site.done = site.run(timeout=LIMIT)
+    print(site.done.stderr)
+    [line] = lines_with(site, "results could not be written for")
+    assert line.endswith(" in all, twice"), line
+    assert succeeded(site.done)
+    finished(site, runs)
+
+
+def read_only(site: Site, seconds: float) -> None:
+    """On the head and all nodes. Files that are open can be written still, as the mount is a new one."""
+    folder = site.folder / "results"
+    places = (None, *site.cluster.nodes)
+    for node in places:
+        script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
+        site.cluster.administer(["sh", "-ec", script, str(folder)], node)
+    time.sleep(seconds)
+    for node in places:
+        site.cluster.administer(["umount", "--lazy", str(folder)], node)
+
+
+# One list of three ends somewhere, with exit status 0: within a line, or, where nobody sees it, between two.
+CUT = r"""
+/usr/bin/squeue "$@" >"$0.$$" || { status=$?; rm "$0.$$"; exit $status; }
+echo >>"$0.calls"
+size=$(stat -c %s "$0.$$")
+if [ "$(($(wc -l <"$0.calls") % 3))" -eq 0 ]; then head -c "$((size * (RANDOM % 100) / 100))" "$0.$$"
+elif [ "$(($(wc -l <"$0.calls") % 3))" -eq 1 ]; then head -n "$((RANDOM % 3))" "$0.$$"
+else cat "$0.$$"
+fi
+rm "$0.$$"
+"""
+
+
+@pytest.mark.parametrize("runs", few_and_many(20))
+def test_lists_of_jobs_that_are_cut(site: Site, runs: int) -> None:
+    """Also the first list of a call: each is interrupted, and the next one must take up all jobs."""
+    site.write(body='while [ ! -e "$0.go" ]; do sleep 0.2; done', repeats=runs)
+    site.replace("squeue", CUT)
+    told = 0
+    for _ in range(6):
+        site.done = site.run(before=killed_after("", signal.SIGINT, 5), timeout=300)
+        assert "Traceback" not in site.done.stderr
+        told += len(lines_with(site, "not whole; no job was taken for gone"))
+    assert told, "else nothing was tried"
+    (site.folder / "program.go").touch()
+    site.done = site.run(timeout=LIMIT)
+    assert succeeded(site.done)
+    assert "submitted again" not in site.done.stderr
+    finished(site, runs)
