@@ -15,8 +15,8 @@ import outputs
 from common import ProjectCopy, line, project_copy, seconds, title
 
 COUNTS = (280, 2500, 10_000)
-LIMITS = {280: 2.0, 10_000: 10.0}
-LIMIT_MEGABYTES = 1000.0
+LIMITS = {280: 2.0, 10_000: 5.0}
+LIMIT_MEGABYTES = 500.0
 ROUNDS = 3
 MAP = """\
 import: many

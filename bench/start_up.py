@@ -22,7 +22,6 @@ def main(results: Path = PROJECT / "results" / "this-machine") -> None:
     title("Start-up of whole processes")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has compiled modules
     with project_copy() as project:
-        shutil.copytree(PROJECT / "reference", project.folder / "reference")
         measure(project, "no results")
         if not (results / "plan.json").is_file():
             print(f"  {results} holds no campaign: skipping the part with results")

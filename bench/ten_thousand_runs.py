@@ -1,0 +1,61 @@
+"""10,000 runs planned, rendered and dry-run, and the report of as many runs that have not changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from common import ProjectCopy, line, project_copy, title
+from workloads import write_many
+
+RUNS = 10_000
+ROUNDS = 3
+LIMITS = {"all three": 20.0, "unchanged report": 5.0}
+LIMIT_MEGABYTES = 500.0
+
+
+def main() -> None:
+    title(f"{RUNS} runs: planned, rendered, dry-run; the report of unchanged ones")
+    with project_copy() as project:
+        file = write_many(project.folder, RUNS)
+        rounds = [_planned(project, file) for _ in range(ROUNDS)]
+        for name in rounds[0]:
+            line(name, [found[name][0] for found in rounds])
+        line("all three", [sum(wall for wall, _ in found.values()) for found in rounds], LIMITS["all three"])
+        peaks = [max(peak for _, peak in found.values()) for found in rounds]
+        line("  highest peak of memory", peaks, LIMIT_MEGABYTES, "MB")
+        finish = [sys.executable, str(Path(__file__).with_name("finish_runs.py")), str(file)]
+        report = project.mpicampaign("report", "--campaign", file)
+        for command in (finish, report):
+            _measured(project, command)
+        unchanged = [_measured(project, report)[0] for _ in range(ROUNDS)]
+        line("report, nothing has changed", unchanged, LIMITS["unchanged report"])
+
+
+def _planned(project: ProjectCopy, file: Path) -> dict[str, tuple[float, float]]:
+    project.forget()
+    dry_run = project.snakemake("-n", "--profile", "profiles/local", "--config", f"campaign={file}")
+    return {
+        "mpicampaign plan": _measured(project, project.mpicampaign("plan", "--campaign", file)),
+        "mpicampaign render": _measured(project, project.mpicampaign("render", "--campaign", file)),
+        "snakemake -n": _measured(project, dry_run),
+    }
+
+
+def _measured(project: ProjectCopy, command: list[str]) -> tuple[float, float]:
+    """Wall-clock seconds of a command, and the peak of its largest process in MB."""
+    begin = time.perf_counter()
+    environment = {**os.environ, "PYTHONPATH": str(project.folder / "src")}
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=project.folder, env=environment, stdout=nowhere, stderr=nowhere)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return time.perf_counter() - begin, used.ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
