@@ -89,15 +89,18 @@ def lines_with(site: Site, words: str) -> list[str]:
 
 @pytest.mark.parametrize("runs", few_and_many(12))
 def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
-    """Once while jobs are submitted, and once while they run."""
+    """Once while jobs are submitted, and once while they run; each time until the call has noticed."""
     site.write(repeats=runs, system=NO_SRUN)
+    site.replace("squeue", '/usr/bin/squeue "$@" || { status=$?; touch "$0.failed"; exit $status; }')
+    failed = site.commands / "squeue.failed"
     log = site.folder / "results/jobs/submissions.txt"
 
     def stop_twice(stopping: Event) -> None:
         for begun in (log.exists, partial(has_results, site, runs // 2)):
             if wait_for(begun, stopping):
                 site.cluster.stop_controller()
-                time.sleep(15)
+                failed.unlink(missing_ok=True)
+                wait_for(failed.exists, stopping)
                 site.cluster.start_controller()
 
     with meanwhile(stop_twice):
