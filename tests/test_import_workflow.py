@@ -23,6 +23,7 @@ rules:
   - when: {header.HOSTS: '^2$'}
     label: {placement: TCP}
 """
+MADE = ["imported-cron.json", "imports", "records.jsonl", "tables"]  # in the results folder
 
 
 def raw(folder: Path) -> Path:
@@ -59,7 +60,7 @@ def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: Project
     assert "2 files: 1 runs, 0 job scripts and standard error files, 1 refused; 2 new" in done.stdout
     assert "1 runs: 1 ok" in done.stdout
     results = project.folder / "results" / "two-hosts"
-    assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
+    assert sorted(path.name for path in results.iterdir()) == MADE
 
 
 def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
@@ -83,7 +84,7 @@ def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
 def test_an_import_is_done_whether_its_account_is_read_or_not(project: ProjectCopy, tmp_path: Path) -> None:
     assert unread(project, "import", raw(tmp_path), "--map", tmp_path / "map.yaml") == (0, "")
     results = project.folder / "results" / "two-hosts"
-    assert sorted(path.name for path in results.iterdir()) == ["imports", "records.jsonl", "tables"]
+    assert sorted(path.name for path in results.iterdir()) == MADE
     status, said = unread(project, "tables", "--results", results)
     assert status in (0, EXIT_UNREAD) and not said  # it had nothing to do but to print
 
