@@ -367,7 +367,9 @@ def test_kills_at_random_moments_leave_a_readable_store(tmp_path: Path) -> None:
     )
     generator = random.Random(3)
     seen: set[str] = set()
-    for _ in range(25):
+    for kills in range(100):
+        if kills >= 25 and len(seen) > 10:  # a busy machine adds few between two kills
+            break
         process = subprocess.Popen([sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)])
         time.sleep(generator.uniform(0.4, 1.2))
         os.kill(process.pid, signal.SIGKILL)
