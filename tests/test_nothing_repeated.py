@@ -56,6 +56,12 @@ def project(finished: ProjectCopy, tmp_path: Path) -> ProjectCopy:
     return ProjectCopy(tmp_path / "copy")
 
 
+def test_a_result_keeps_the_time_at_which_it_was_written(finished: ProjectCopy) -> None:
+    """Snakemake sets the times of outputs, and ends where it may not: in a folder that became read-only."""
+    for output in finished.results("trivial"):
+        assert output.stat().st_mtime_ns <= output.with_name("evidence.txt").stat().st_mtime_ns
+
+
 def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     """The tree is at another path already, as it is a copy."""
     assert to_do(project) == 0

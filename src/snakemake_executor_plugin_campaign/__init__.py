@@ -8,8 +8,9 @@ time, in the plan's order.
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
@@ -28,6 +29,9 @@ from snakemake_executor_plugin_campaign.cluster import ClusterRuns
 from snakemake_executor_plugin_campaign.local import LocalRuns
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from snakemake.jobs import Job
     from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
     from mpicampaign.jobs.prepare import Script
@@ -43,10 +47,18 @@ common_settings = CommonSettings(
 )
 
 
+async def _check_output(check: Callable[..., Awaitable[None]], job: Job, **options: Any) -> None:
+    """`DAG.check_and_touch_output`, for results without their times."""
+    if job.rule.name == "run":
+        options |= {"no_touch": True, "check_output_mtime": False}
+    await check(job, **options)
+
+
 class Executor(RealExecutor):  # type: ignore[misc]
     """Runs jobs of the rule ``run``: ``params.script`` is a `prepare.Script`."""
 
     def __post_init__(self) -> None:
+        self._leave_results_as_they_are()
         self._infos: dict[str, SubmittedJobInfo] = {}
         self._progress = Progress()
         self._runs: dict[str, LocalRuns | ClusterRuns] = {}  # by scheduler
@@ -56,6 +68,14 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._further: set[str] = set()  # names of further repeats that Snakemake did not ask for
         self._in_flight: set[str] = set()  # those of them that have not ended
         self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
+
+    def _leave_results_as_they_are(self) -> None:
+        """Keep Snakemake from setting the times of results.
+
+        They are written once, and a folder that is read-only at that moment would end Snakemake. Nor are
+        their times compared with those of the binaries: the clock of a node may differ.
+        """
+        self.dag.check_and_touch_output = partial(_check_output, self.dag.check_and_touch_output)
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""

@@ -153,8 +153,7 @@ class ClusterJobs:
 
         A free place in the queue is filled without a look at the queue: the last one showed what is absent.
         All runs end where the scheduler's commands refuse their options: waiting would not help. Nothing is
-        done while results cannot be written: a submission would not be noted, and Snakemake, which sets the
-        times of the results that it is told of, would end.
+        done while results cannot be written: a submission would not be noted.
         """
         ended: list[Ended] = []
         if not self._writable():
