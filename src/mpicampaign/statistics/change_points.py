@@ -8,7 +8,7 @@ The last k values are compared with up to 100 before them, for several k. A chan
 
 The windows say that there is a change; two levels fitted to the values say where. The series starts anew at
 each change. bench/change_points.py measures false alarms and delays for eight kinds
-of noise; docs/method.md has its table.
+of noise; docs/statistics.md has its table.
 """
 
 from __future__ import annotations
