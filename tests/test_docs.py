@@ -11,13 +11,23 @@ import pytest
 import yaml
 
 import mpicampaign
-from mpicampaign.places import shipped
 
 PROJECT = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/*.md")])
 WIDEST_CELL = 200
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 ADDRESS = re.compile(r"[a-z]+:", re.ASCII)
+CFF_KEYS = {
+    "cff-version",
+    "message",
+    "title",
+    "type",
+    "abstract",
+    "authors",
+    "version",
+    "license",
+    "keywords",
+}
 MENTION = re.compile(r"\bdocs/[\w-]+\.md(?:#[\w-]+)?")  # of a document, in code and comments
 
 
@@ -66,7 +76,9 @@ def wide_cells(document: Path, text: str) -> list[str]:
         if line.startswith("|"):
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             wide += [
-                f"{document.name}:{number}: {len(cell)}: {cell[:40]}…" for cell in cells if len(cell) > WIDEST_CELL
+                f"{document.name}:{number}: {len(cell)}: {cell[:40]}…"
+                for cell in cells
+                if len(cell) > WIDEST_CELL
             ]
     return wide
 
@@ -99,3 +111,22 @@ def test_documents_named_in_files_exist(folder: str) -> None:
                 if not goal.exists() or (anchor and anchor not in anchors(goal.read_text(encoding="utf-8"))):
                     missing.append(f"{path.relative_to(PROJECT)}: {mention}")
     assert not missing
+
+
+def test_citation_is_complete_and_true() -> None:
+    """The keys that CFF 1.2.0 requires, without its schema; cffconvert would bring a dozen packages."""
+    citation = yaml.safe_load((PROJECT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert set(citation) <= CFF_KEYS and citation["cff-version"] == "1.2.0"
+    assert all(isinstance(citation[key], str) and citation[key] for key in ("message", "title", "version"))
+    assert citation["version"] == mpicampaign.__version__
+    holder = re.search(r"Copyright \(c\) \d{4}, (.+)", (PROJECT / "LICENSE").read_text(encoding="utf-8"))
+    assert holder and citation["authors"] == [{"name": holder[1]}]
+    assert f'license = "{citation["license"]}"' in (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_changelog_has_the_version() -> None:
+    changelog = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[?([\w.]+)\]?(?: - \d{4}-\d\d-\d\d)?$", changelog, re.MULTILINE)
+    assert releases[0] == "Unreleased" or releases[0] == mpicampaign.__version__
+    sections = re.findall(r"^### (.+)$", changelog, re.MULTILINE)
+    assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
