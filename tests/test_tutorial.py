@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import PROJECT
 from minicluster import BLUE, MiniCluster
-from tutorial import Block, Failed, Reader, blocks_of, difference, in_bash
+from tutorial import Block, Reader, StepError, blocks_of, difference, in_bash
 
 TUTORIAL = (PROJECT / "docs/tutorial.md").read_text(encoding="utf-8")
 CLUSTER = "cluster"  # the mark of a block for a login node; its output follows it
@@ -117,7 +117,7 @@ def test_a_changed_document_fails(tmp_path: Path, old: str, new: str) -> None:
     if not old:
         reader.follow(blocks)
         return
-    with pytest.raises(Failed):
+    with pytest.raises(StepError):
         reader.follow(blocks)
 
 

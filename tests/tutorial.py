@@ -1,14 +1,15 @@
-"""A tutorial as a program: its blocks are written and run in order, and its outputs compared with what came out.
+"""Runs a tutorial: writes its files, calls its commands in order, and compares what they print.
 
     ```yaml     its first line is `# NAME`: the file NAME is written
-    ```sh       commands, run as a user would, each block in the folder and with the variables of the one before
+    ```sh       commands; each block has the folder and the variables of the block before
     ```text     what the last commands printed; a line … skips lines
 
-Before the comparison, both texts lose what differs between machines: exactly what MASKS names, and nothing else.
+Before the comparison MASKS removes from both texts what differs between machines, and nothing else.
 """
 
 from __future__ import annotations
 
+import calendar
 import re
 import subprocess
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ MASKS = (
     (r"\b[0-9a-f]{12}\b", "CHECKSUM"),
     # dates and times
     (r"\b\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?", "DATE"),
-    (r"\b\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December)\b", "DATE"),
+    (rf"\b\d{{1,2}} (?:{'|'.join(calendar.month_name[1:])})\b", "DATE"),
     (r" \(about [^()]* left\)", ""),
     # the condition of a run, with its reason
     (r"\b(?:quiet|disturbed|not judged)\b(?: \([^()]*\))?", "CONDITION"),
@@ -91,7 +92,7 @@ def difference(expected: str, printed: str) -> str:
     return ""
 
 
-class Failed(AssertionError):
+class StepError(AssertionError):
     """A block that failed, or whose output is another one."""
 
 
@@ -118,12 +119,12 @@ class Reader:
                     commands = commands.replace(old, new)
                 status, printed = self.call(self._session(commands))
                 if status != 0:
-                    raise Failed(f"line {block.line}: exit status {status}\n{block.text}\n{printed}")
+                    raise StepError(f"line {block.line}: exit status {status}\n{block.text}\n{printed}")
             elif block.language == "text":
                 if found := difference(block.text, printed):
-                    raise Failed(f"line {block.line}: {found}\n\nprinted:\n{printed}")
+                    raise StepError(f"line {block.line}: {found}\n\nprinted:\n{printed}")
             else:
-                raise Failed(f"line {block.line}: a block of {block.language} is not followed")
+                raise StepError(f"line {block.line}: a block of {block.language} is not followed")
         assert used == set(self.replaced), "a replaced command is no longer in the document"
 
     def _here(self) -> Path:
@@ -134,7 +135,8 @@ class Reader:
         """The commands with the folder and the variables of the block before; they end at the first error."""
         kept = self.folder / "session"
         return (
-            f"if [ -f '{kept}' ]; then . '{kept}'; cd \"$(cat '{kept}.folder')\"; else cd '{self.folder}'; fi\n"
+            f"cd '{self.folder}'\n"
+            f"if [ -f '{kept}' ]; then . '{kept}'; cd \"$(cat '{kept}.folder')\"; fi\n"
             f"set -e\n{commands}\nexport -p >'{kept}'\npwd >'{kept}.folder'\n"
         )
 
