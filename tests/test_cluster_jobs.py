@@ -784,7 +784,7 @@ def test_a_job_whose_script_never_started_is_submitted_again(make: Callable[...,
 def test_nothing_is_submitted_while_results_cannot_be_written(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor reported to Snakemake; and a job that failed then without an exit status is not a failure of its run."""
+    """Nor reported to Snakemake; a job that failed then without an exit status does not fail its run."""
     cluster = make(3, max_queued=2)
     cluster.step()
     leave(cluster.scripts[1], None, result=True)
