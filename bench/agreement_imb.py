@@ -87,7 +87,7 @@ def run_point_to_point(program: Path, size: int) -> tuple[float, int]:
 
 
 def run_osu() -> Times:
-    """Means over OSU's own iterations; osu_bw keeps 64 messages in flight, so it is no ping-pong."""
+    """Means over OSU's own iterations; osu_bw keeps 64 messages in flight, so it is not a ping-pong."""
     output = two_bound_ranks("osu_latency")  # 5.3 has no size option
     rows = dict(re.findall(r"^(\d+) +(\S+)", output, re.M))
     return {8: float(rows["8"]) * 1e-6, LARGE: float(rows["2097152"]) * 1e-6 * LARGE / 2_097_152}

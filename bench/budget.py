@@ -3,7 +3,7 @@
     python bench/budget.py [ROUNDS]
 
 Real time is what a kernel says it took after MPI's start (`spent_seconds`); MPI's own start, 0.5 s and more
-on a busy machine, is no part of a budget.
+on a busy machine, is not part of a budget.
 """
 
 from __future__ import annotations

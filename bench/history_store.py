@@ -2,7 +2,7 @@
 
 Its files are as the store makes them in the worst case: large ones, and as many small ones as it leaves.
 
-DuckDB is no dependency: "not measured" where the Python package duckdb is not installed.
+DuckDB is not a dependency: "not measured" where the Python package duckdb is not installed.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def _say_missing(tools: dict[str, object]) -> None:
 
 
 def _reframe() -> str:
-    """ReFrame's command in an environment of its own, made at the first call; empty where that fails."""
+    """ReFrame's command in an environment of its own, made at the first call; empty if that fails."""
     folder = PROJECT / "build" / f"bench-{REFRAME.replace('==', '-')}"
     command = folder / "bin" / "reframe"
     if not command.exists():

@@ -302,7 +302,7 @@ def test_a_bundle_that_holds_too_much(good: Path, tmp_path: Path, monkeypatch: p
     assert "names more than 2 files" in refused(good)
 
 
-def test_what_is_no_bundle_at_all(tmp_path: Path) -> None:
+def test_what_is_not_a_bundle_at_all(tmp_path: Path) -> None:
     for content in (b"", b"hello", gzip.compress(b"hello" * 1000), gzip.compress(b"")):
         (tmp_path / "x").write_bytes(content)
         refused(tmp_path / "x")
@@ -376,7 +376,9 @@ def test_the_campaign_file_is_in_it_with_what_it_includes(
     assert names[:2] == ["campaign/mine.yaml", "campaign/site.yaml"]
 
 
-def test_the_folder_of_all_results_is_no_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_folder_of_all_results_is_not_a_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "results" / "c" / "imports").mkdir(parents=True)
     assert main(["bundle", "--results", str(tmp_path / "results")]) == 2
     assert "give the folder of one campaign, results/CAMPAIGN" in capsys.readouterr().err

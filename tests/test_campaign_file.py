@@ -379,7 +379,7 @@ def test_include_takes_names(tmp_path: Path, value: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "just a text", "5", "- campaign: c"])
-def test_files_that_are_no_campaign(tmp_path: Path, text: str) -> None:
+def test_files_that_are_not_campaigns(tmp_path: Path, text: str) -> None:
     assert problems(write(tmp_path, text))
 
 

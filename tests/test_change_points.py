@@ -228,7 +228,7 @@ def test_the_control_counts_the_series_without_a_candidate() -> None:
     assert false_discoveries_controlled([], 0) == [] == false_discoveries_controlled([], 9)
 
 
-# ---- the table of docs/method.md, small
+# ---- the table of docs/statistics.md, small
 
 
 @pytest.mark.full

@@ -84,7 +84,7 @@ def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:
     assert {v for k, v in rows["TCP"].items() if k.startswith(("earlier", "ratio", "change"))} == {""}
 
 
-def test_the_same_runs_and_later_ones_are_no_earlier_series() -> None:
+def test_the_same_runs_and_later_ones_are_not_an_earlier_series() -> None:
     check_earlier("then.jsonl", NOW, THEN)
     with pytest.raises(UserError, match=r"then.jsonl: these are the same runs"):
         check_earlier("then.jsonl", NOW, NOW)

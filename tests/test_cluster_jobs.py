@@ -408,7 +408,7 @@ def test_ctrl_c_does_not_reach_a_command_of_the_scheduler() -> None:
 
 
 @pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL"])
-def test_a_job_that_failed_in_an_earlier_call_is_submitted_anew(
+def test_a_job_that_failed_in_an_earlier_call_is_submitted_again(
     make: Callable[[int], Cluster], state: str
 ) -> None:
     cluster = make(1)
@@ -433,7 +433,9 @@ def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
     assert cluster.submissions == 1
 
 
-def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callable[[int], Cluster]) -> None:
+def test_a_completed_job_of_a_folder_that_was_removed_is_not_an_answer(
+    make: Callable[[int], Cluster],
+) -> None:
     """rm -rf results/x: the scheduler still knows the job, but the run must start again at once."""
     cluster = make(1)
     cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
@@ -442,7 +444,7 @@ def test_a_completed_job_of_a_folder_that_was_removed_is_no_answer(make: Callabl
 
 
 @pytest.mark.parametrize("words", ["submitted 0", "adopted 0", "submitting"])
-def test_a_job_that_has_just_completed_is_not_submitted_anew(
+def test_a_job_that_has_just_completed_is_not_submitted_again(
     make: Callable[[int], Cluster], words: str
 ) -> None:
     """A killed call had submitted it, or was about to record that."""
@@ -641,7 +643,7 @@ def test_after_a_timeout_of_the_command_the_job_may_still_appear(make: Callable[
     assert "job 1 is in the queue already" in cluster.said[-1]
 
 
-def test_a_part_of_an_array_without_numbers_is_no_answer(make: Callable[..., Cluster]) -> None:
+def test_a_part_of_an_array_without_numbers_is_not_an_answer(make: Callable[..., Cluster]) -> None:
     """Nobody knows then which runs are in the queue."""
     cluster = make(3)
     cluster.step()
@@ -759,7 +761,7 @@ def test_a_job_that_a_cut_list_lacks_is_not_submitted_again(
     assert ("5 lists of jobs were not whole" in line) == (not whole), line
 
 
-def test_a_number_that_another_job_has_by_now_is_no_job_of_the_campaign(
+def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(
     make: Callable[..., Cluster],
 ) -> None:
     cluster = make(1)
@@ -782,7 +784,7 @@ def test_a_job_whose_script_never_started_is_submitted_again(make: Callable[...,
 def test_nothing_is_submitted_while_results_cannot_be_written(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor told to Snakemake; and a job that failed then without an exit status is no failure of its run."""
+    """Nor reported to Snakemake; a job that failed then without an exit status does not fail its run."""
     cluster = make(3, max_queued=2)
     cluster.step()
     leave(cluster.scripts[1], None, result=True)
@@ -809,7 +811,7 @@ def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Clust
     assert "submissions.txt: No such file" in found[0].problem
 
 
-def test_a_scheduler_that_was_silent_and_requeued_jobs_are_told(make: Callable[..., Cluster]) -> None:
+def test_a_scheduler_that_was_silent_and_requeued_jobs_are_reported(make: Callable[..., Cluster]) -> None:
     cluster = make(1)
     cluster.step()
     assert told(cluster) == []
@@ -857,7 +859,7 @@ def test_a_command_that_refuses_its_options_ends_the_call(
     assert f"{command} failed with exit status 1: {command}: unrecognized option" in said
 
 
-def test_a_usage_text_is_told_by_its_first_lines() -> None:
+def test_a_usage_text_is_reported_by_its_first_lines() -> None:
     text = (Path(__file__).parent / "fixtures/volclava/bsub_refused.txt").read_text()
     answer = CommandResult("bsub", 255, err=text)
     assert answer.misused
@@ -874,7 +876,7 @@ def test_a_usage_text_is_told_by_its_first_lines() -> None:
         "none: No such queue. Job not submitted.",
     ],
 )
-def test_an_outage_or_a_refusal_is_no_wrong_use(text: str) -> None:
+def test_an_outage_or_a_refusal_is_not_wrong_use(text: str) -> None:
     assert not CommandResult("command", 1, err=text).misused
     assert not CommandResult("command", 0, err="Usage: command").misused
     assert not CommandResult("command", None, err="Usage: command").misused

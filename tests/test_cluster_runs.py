@@ -220,7 +220,7 @@ def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_job_that_leaves_no_exit_status_is_no_success(site: Site) -> None:
+def test_a_job_that_leaves_no_exit_status_is_not_a_success(site: Site) -> None:
     """As on a full disk: Slurm reports COMPLETED, but there are no files."""
     site.write(repeats=1)
     [script] = site.scripts()
@@ -386,7 +386,7 @@ def test_removed_results_are_made_again_by_the_same_command(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_job_that_waits_while_the_program_is_upgraded_is_no_edited_one(site: Site) -> None:
+def test_a_job_that_waits_while_the_program_is_upgraded_is_not_an_edited_one(site: Site) -> None:
     site.write()
     [script] = site.scripts()
     before = script.read_text()

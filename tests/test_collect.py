@@ -87,7 +87,7 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
     assert (record.status, record.reason, record.series) == (MISSING, "not run yet", ())
 
 
-def test_output_that_is_no_table_is_a_failed_run_with_the_reason(tmp_path: Path) -> None:
+def test_output_that_is_not_a_table_is_a_failed_run_with_the_reason(tmp_path: Path) -> None:
     record = read(run_folder(tmp_path, "result", output="Segmentation fault\n", evidence=EVIDENCE))
     assert record.status == FAILED
     assert record.reason.startswith("output.txt: ")
@@ -125,7 +125,7 @@ def test_result_without_evidence_is_unverified(tmp_path: Path) -> None:
     assert (record.status, record.verdict) == (OK, "unverified")
 
 
-def test_binary_output_is_no_crash(tmp_path: Path) -> None:
+def test_binary_output_is_not_a_crash(tmp_path: Path) -> None:
     folder = run_folder(tmp_path, "result", evidence=EVIDENCE)
     (folder / "result/output.txt").write_bytes(bytes(range(256)) * 100)
     assert read(folder).status == FAILED
@@ -294,7 +294,7 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
         read_records(tmp_path / "records.jsonl")
 
 
-def test_a_binary_file_is_no_records_file(tmp_path: Path) -> None:
+def test_a_binary_file_is_not_a_records_file(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"format"\n\xff\xfe\n')
     with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is not UTF-8 text"):

@@ -274,7 +274,7 @@ def test_bands_at_one_size_among_many_may_be_chance() -> None:
     assert compare(records).tables[0].rows[0].notes == ()
 
 
-def test_neighbouring_printed_values_are_no_modes() -> None:
+def test_neighbouring_printed_values_are_not_modes() -> None:
     times = (1e-7, 1e-7, 1e-7, 1.1e-7, 1.1e-7, 1.1e-7)
     series = [Series("osu_latency", 2, {"size": [1.0], "time": [time]}) for time in times]
     records = [synthetic.run(SHM_1, n, s, suite="osu") for n, s in enumerate(series, start=1)]

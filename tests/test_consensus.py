@@ -50,7 +50,7 @@ def test_reversed_and_unclear_steps_are_named() -> None:
     )
 
 
-def test_pairs_that_are_no_neighbours_are_named_where_they_are_reversed() -> None:
+def test_pairs_that_are_not_neighbours_are_named_where_they_are_reversed() -> None:
     times = {"a": (1, 2, 3), "b": (1, 2, 3), "c": (9, 2, 3)}
     records = [
         run

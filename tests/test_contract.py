@@ -97,7 +97,7 @@ def test_a_metric_that_no_run_has_is_named_with_the_nearest() -> None:
 
 def test_an_unknown_source_is_an_error_not_undecided() -> None:
     limit = replace(LATENCY, against=Against("stfc-2071"))
-    with pytest.raises(UserError, match=r"'stfc-2071' is no publication .*\n    did you mean 'stfc-2017'"):
+    with pytest.raises(UserError, match=r"'stfc-2071' is neither .*\n    did you mean 'stfc-2017'"):
         judged(limit, runs())
 
 

@@ -42,7 +42,7 @@ def test_the_widest_size_is_named() -> None:
     assert notes(settled) == []
 
 
-def test_runs_without_widths_are_said_as_before() -> None:
+def test_runs_without_widths_are_reported_as_before() -> None:
     assert notes({"converged": [0, 1]}) == [OLD]
     assert notes({"converged": [0, 1], "width": [None, 0.1]}) == [OLD]
 

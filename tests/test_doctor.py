@@ -156,7 +156,7 @@ def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: 
 # ---- Slurm that does not answer, or answers something else
 
 
-def test_a_scheduler_that_does_not_answer_is_no_machine_without_one(desk: Desk) -> None:
+def test_a_scheduler_that_does_not_answer_is_not_a_machine_without_one(desk: Desk) -> None:
     desk.stand_in("sinfo", "Unable to contact slurm controller\n", status=1)
     done = desk.call("doctor")
     assert done.returncode == 2
@@ -335,7 +335,7 @@ def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
 
 
 def test_a_probe_on_a_host_that_lsf_does_not_hear_of_is_not_left_behind(desk: Desk) -> None:
-    """UNKWN is no end: the job goes on when its host answers again."""
+    """UNKWN is not an end: the job continues when its host answers again."""
     for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):
         desk.stand_in(name, output)
     desk.stand_in("bparams", "Default Queues:  normal\n")

@@ -124,12 +124,12 @@ def test_features_that_divide_the_nodes_are_probed_apart() -> None:
     assert all(len(each.names) + len(each.others) == 220 for each in found)
 
 
-def test_names_of_nodes_are_no_reason_for_more_probes() -> None:
+def test_names_of_nodes_are_not_a_reason_for_more_probes() -> None:
     (group,) = grouped([each for name in numbered(1, 1000) for each in nodes([name], name, "all")])
     assert sizes(parts(group, 4)) == [1000]
 
 
-def test_nodes_that_cannot_be_used_are_no_reason_for_a_probe() -> None:
+def test_nodes_that_cannot_be_used_are_not_a_reason_for_a_probe() -> None:
     down = [node._replace(usable=False) for node in nodes(["n1", "n2"], "y", "lab")]
     (group,) = grouped(down, nodes(["n3", "n4"], "x"), nodes(["n5", "n6"], "y"))
     assert [each.names for each in parts(group, 4)] == [("n3", "n4"), ("n1", "n2", "n5", "n6")]
@@ -200,7 +200,7 @@ def test_what_the_scheduler_reports_differently_is_one_group_if_the_hardware_is_
     assert group.nodes.names == ("n1", "n2") and group.nodes.others == ()
 
 
-def test_nodes_of_which_the_scheduler_gives_fewer_cpus_are_no_alike() -> None:
+def test_nodes_of_which_the_scheduler_gives_fewer_cpus_are_not_alike() -> None:
     kinds = grouped(nodes(["n1"]), nodes(["n2"], cores=32))
     assert len(joined(probed([kind], PROBE) for kind in kinds)) == 2
 
@@ -210,7 +210,7 @@ def test_nodes_of_two_partitions_stay_two_groups() -> None:
     assert len(joined(probed([kind], PROBE) for kind in kinds)) == 2
 
 
-def test_parts_that_do_not_answer_are_taken_for_alike_and_that_is_said() -> None:
+def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:
     (group,) = joined([probed(halves(), "all are busy", PROBE)])
     assert group.nodes.names == ("n3", "n4", "n1", "n2") and group.seen_on == ("n3",)
     (note,) = group.nodes.notes

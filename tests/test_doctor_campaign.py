@@ -113,7 +113,7 @@ def test_placements_fit_the_sockets_and_cores(
     assert matrix(loaded(site(Group("g", MILAN, probe)), tmp_path)) == {"g": placements}
 
 
-def test_down_interfaces_and_virtual_speeds_are_no_claims(tmp_path: Path) -> None:
+def test_down_interfaces_and_virtual_speeds_are_not_claims(tmp_path: Path) -> None:
     interfaces = (
         replace(ETHERNET, hardware=False),
         Interface("eno2", False, 1000, True, False),

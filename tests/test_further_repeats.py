@@ -123,7 +123,7 @@ def test_further_repeats_stay_within_the_node_hours() -> None:
 
 @pytest.mark.parametrize("minutes", range(7, 12))
 def test_node_hours_may_be_reached_exactly(minutes: int) -> None:
-    """Also where the cap times 3600 is less than the seconds that it stands for."""
+    """Also if the cap times 3600 is less than its seconds."""
     made = campaign()
     hours = round(minutes * 261 / 60, 9)  # such as 30.45 and 34.8
     long = replace(made, node_hours_cap=hours, matrix=(replace(made.matrix[0], time_limit=60 * 261),))

@@ -95,7 +95,7 @@ def test_a_change_among_many_curves_waits_until_it_is_certain(log: Path) -> None
     assert alone[0][1] < among[0][1]
 
 
-def test_how_many_curves_were_tested_is_said(log: Path) -> None:
+def test_how_many_curves_were_tested_is_reported(log: Path) -> None:
     curves = [
         curve(VALUES),
         curve(VALUES[:20], metric="ended"),
@@ -307,14 +307,14 @@ def test_a_small_step_is_dated_by_what_changed_close_to_it(log: Path) -> None:
     assert dated[2] >= 11
 
 
-def test_an_observation_far_from_the_change_is_no_cause(log: Path) -> None:
+def test_an_observation_far_from_the_change_is_not_a_cause(log: Path) -> None:
     for place in (44, 55):
         found = analyse_curves([curve(VALUES, observed={0: OLD, place: NEW})], log, write=False)
         (change,) = found.curves[0].changes
         assert (change.index, change.causes) == (50, ())
 
 
-def test_what_was_not_recorded_on_one_side_is_no_cause(log: Path) -> None:
+def test_what_was_not_recorded_on_one_side_is_not_a_cause(log: Path) -> None:
     found = analyse_curves([curve(VALUES, observed={0: {}, 50: NEW})], log, write=False)
     assert found.curves[0].changes[0].causes == ()
 

@@ -91,7 +91,7 @@ def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Pa
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "other", "version"])
-def test_damaged_metrics_are_set_aside_and_made_anew_from_the_pack(tmp_path: Path, damage: str) -> None:
+def test_damaged_metrics_are_set_aside_and_rebuilt_from_the_pack(tmp_path: Path, damage: str) -> None:
     store = store_of(tmp_path, 3)
     before = values(store)
     [bad] = [path for path in (store.folder / "metrics").iterdir() if name_of(1) in path.name]
@@ -112,7 +112,7 @@ def test_damaged_metrics_are_set_aside_and_made_anew_from_the_pack(tmp_path: Pat
     assert not open_again(store).problems
 
 
-def test_lost_metrics_are_made_anew_and_hidden_remains_are_swept(tmp_path: Path) -> None:
+def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)
     before = values(store)
     shutil.rmtree(store.folder / "metrics")
@@ -322,7 +322,7 @@ def test_other_files_between_the_packs_stay_as_they_are(tmp_path: Path) -> None:
     assert left == {*names, ".snapshot.part", ".nfs0001", *(f"{name_of(number)}.tar.gz" for number in (0, 1))}
 
 
-def test_a_name_that_leads_elsewhere_is_no_series(tmp_path: Path) -> None:
+def test_a_name_that_leads_elsewhere_is_not_a_series(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     foreign = tmp_path / "foreign.tar.gz"
     foreign.write_text("not a pack")

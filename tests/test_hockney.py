@@ -67,7 +67,7 @@ def test_times_that_grow_faster_than_size_tell_no_latency() -> None:
     assert segment.poor == (segment.residual > 0.1)
 
 
-def test_a_curve_that_is_no_line_is_called_poor() -> None:
+def test_a_curve_that_is_not_a_line_is_called_poor() -> None:
     [segment] = fit([1, 2, 4, 8, 16], [1.0, 5.0, 1.0, 9.0, 2.0])
     assert segment.poor
 
@@ -78,7 +78,7 @@ def test_too_few_sizes_and_zero_times_have_no_fit() -> None:
     assert fit([], []) == ()
 
 
-def test_steps_of_printing_are_no_protocols() -> None:
+def test_steps_of_printing_are_not_protocols() -> None:
     printed = [round(time * 1e6, 2) / 1e6 for time in times([(2**24, 0.12e-6, 9e9)])]
     assert len(fit(SIZES, printed, resolution=1e-8)) == 1
 

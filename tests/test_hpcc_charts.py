@@ -318,7 +318,7 @@ def test_runs_that_do_not_count_are_named() -> None:
 
 
 @pytest.mark.parametrize("value", [1e300, 1e-300, float("inf")])
-def test_absurd_values_are_no_values(value: float) -> None:
+def test_absurd_values_are_not_values(value: float) -> None:
     case = Case("delta", "nodes", "SHM", "HPCC")
     absurd = synthetic.run(case, 1, synthetic.hpcc(fft_flops=value), suite="hpcc")
     assert len(charts_of([*three_systems(), absurd])[FFT].members) == 3

@@ -93,7 +93,7 @@ def test_ranks_with_different_libraries() -> None:
     assert found.name == "reference BLAS and Intel MKL"
 
 
-def test_no_library_is_no_name() -> None:
+def test_no_library_is_not_a_name() -> None:
     assert blas_of(evidence_of({})) is None
 
 

@@ -79,7 +79,7 @@ def test_dates_of_a_report_where_they_are() -> None:
     assert read_facts("x", text.replace("# Date", "# Dale"))["started"] == "2017-03-07T05:01:02"
 
 
-def test_what_the_output_says_is_no_line_of_lsf() -> None:
+def test_what_the_output_says_is_not_a_line_of_lsf() -> None:
     text = lsf("Exited with exit code 3.\nTERM_MEMLIMIT\n" + imb(), ["1*n1"], [])
     report = read_report(text)
     assert report is not None
@@ -311,7 +311,7 @@ def test_a_slurm_option_is_there_under_both_of_its_names(
             assert facts[f"{family}.{short}"] == facts[f"{family}.{long}"] == value
 
 
-def test_lsf_has_no_long_names_and_a_quality_of_service_is_no_queue() -> None:
+def test_lsf_has_no_long_names_and_a_quality_of_service_is_not_a_queue() -> None:
     assert "directive.ntasks" not in read_facts("x", imb(), "#BSUB -n 2 -q par\n")
     facts = read_facts("x", imb(), "#SBATCH -q high -p fast\n")
     assert (facts["queue"], facts["directive.qos"], facts["directive.q"]) == ("fast", "high", "high")
@@ -339,7 +339,7 @@ def test_spaces_in_the_header_of_a_cron_run_do_not_matter(line: str) -> None:
     assert read_facts("x", f"{line}\n{imb()}")["header.HOSTS"] == "2"
 
 
-def test_what_a_benchmark_or_a_script_in_a_report_says_is_no_header() -> None:
+def test_what_a_benchmark_or_a_script_in_a_report_says_is_not_a_header() -> None:
     above, banner, below = imb().partition("# Date")
     texts = [
         f"{above}# window_size = 64\n# #processes = 2\n{banner}{below}",

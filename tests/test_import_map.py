@@ -88,7 +88,7 @@ def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- a\n", "text\n", "import: [\n"])
-def test_what_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_map_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match=r"map\.yaml"):
         load(tmp_path, text)
 

@@ -162,7 +162,7 @@ def test_unreadable_files_are_accounted_for(tmp_path: Path, monkeypatch: pytest.
     assert reasons(take(tmp_path, raw)) == {"b.out": "it cannot be read: Permission denied"}
 
 
-def test_a_corrected_map_labels_anew_without_the_raw_folders(tmp_path: Path) -> None:
+def test_a_corrected_map_labels_again_without_the_raw_folders(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out=""), text=MAP.replace("placement:", "repeat:"))
     assert "no rule gives its placement" in account.entries[0].reason
     assert collect_imports(tmp_path / "results") == []
@@ -272,7 +272,7 @@ def test_many_outputs_are_read_by_several_processes_to_the_same_records(
     assert collect_imports(tmp_path / "results") == alone
 
 
-def test_what_another_import_of_the_campaign_holds_is_no_second_run(tmp_path: Path) -> None:
+def test_what_another_import_of_the_campaign_holds_is_not_a_second_run(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", b__out="")
     take(tmp_path, raw)
     (raw / "TCP" / "c.out").write_text(imb(second=9))
@@ -310,7 +310,7 @@ def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
 
 
 def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp_path: Path) -> None:
-    """Names of directives and variables are free, so a misspelt one is no error in the map."""
+    """Names of directives and variables are free, so a misspelt one is not an error in the map."""
     rule = "  - when: {header.HOST: '^2$', header.OTHER: x, mpi: platform}\n    label: {placement: TWO}\n"
     outputs = write(tmp_path, a__out="#HOSTS=2\n" + imb())
     text = account_text(take(tmp_path, outputs, text=MAP + rule))
@@ -320,7 +320,7 @@ def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp
     assert "no file has the fact" not in account_text(take(tmp_path, outputs, text=right))
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     with pytest.raises(UserError, match=r"this is a file, not a folder\n +name the folder that holds it"):
         take(tmp_path, raw / "TCP" / "a.out")
@@ -536,7 +536,7 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     assert len(take(tmp_path).entries) == 1
 
 
-def test_ibv_and_tcp_of_one_script_are_no_repeats_of_each_other(tmp_path: Path) -> None:
+def test_ibv_and_tcp_of_one_script_are_not_repeats_of_each_other(tmp_path: Path) -> None:
     script = "mpirun -IBV IMB-MPI1 PingPong > ibv.out\nmpirun -TCP IMB-MPI1 PingPong > tcp.out\n"
     by_command = "  - {when: {command: '-(?P<p>IBV|TCP)'}, label: {placement: '{p}'}}\n"
     rules = MAP[: MAP.index("  - when")] + by_command

@@ -59,7 +59,7 @@ def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> 
     assert (job["not_available"], job["not_available_kind"]) == ("too little memory", "memory")
 
 
-def test_an_output_that_counts_no_rows_is_no_success(tmp_path: Path) -> None:
+def test_an_output_that_counts_no_rows_is_not_a_success(tmp_path: Path) -> None:
     found = prepared(tmp_path, END.replace("rows=1", "rows=0"))
     assert execute(found.scripts[0]) == 65
 
@@ -115,7 +115,7 @@ def test_what_the_launcher_says_of_its_version(answer: str, recorded: str, tmp_p
 
 
 def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
-    """Its helpers are no ranks, and have no variable of a rank."""
+    """Its helpers are not ranks, and have no variable of a rank."""
     helper = """bash -c "trap '' TERM; for n in {1..100}; do sleep 0.1; done" &\nexit 3\n"""
     script = prepared(tmp_path, END, helper).scripts[0]
     assert execute(script) == 3
@@ -267,7 +267,7 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_exit_status_0_alone_is_no_success(tmp_path: Path, program: str, reason: str) -> None:
+def test_exit_status_0_alone_is_not_a_success(tmp_path: Path, program: str, reason: str) -> None:
     script = prepared(tmp_path, program, suite="imb").scripts[0]
     assert execute(script) == 65
     assert not script.output.exists()
@@ -288,7 +288,7 @@ def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: P
     assert not script.output.exists()
 
 
-def test_a_result_that_cannot_be_put_in_its_place_is_no_success(tmp_path: Path) -> None:
+def test_a_result_that_cannot_be_put_in_its_place_is_not_a_success(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).scripts[0]
     (tmp_path / "bin/mv").write_text("#!/bin/bash\nexit 1\n")
     (tmp_path / "bin/mv").chmod(0o755)
@@ -338,7 +338,7 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
 
 
-def test_evidence_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
+def test_evidence_that_cannot_be_written_is_not_a_success(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).scripts[0]
     text = script.text(inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
     script.path.write_text(text)

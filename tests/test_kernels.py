@@ -448,7 +448,7 @@ def test_one_rank_is_refused(build: Build, kernel: str) -> None:
 
 
 def test_a_kernel_that_refuses_nothing_is_distinguished_from_one_that_does(build: Build) -> None:
-    """Without mpirun it gets no further than the first message; help is no refusal."""
+    """Without mpirun it gets no further than the first message; help is not a refusal."""
     assert not {0, 2} & set(build.refuse(2, "tree_gather", "--max-size", "8").statuses)
     assert build.refuse(2, "tree_gather", "--help").statuses == [0, 0]
     assert build.refuse(2, "no_kernel").statuses == []

@@ -67,7 +67,7 @@ def test_choices_of_a_function_are_asked_for_when_the_schema_is_made() -> None:
     assert [problem.message for problem in problems] == ["must be lug or gaff"]
 
 
-def test_a_schema_with_an_unknown_keyword_is_no_schema() -> None:
+def test_a_schema_with_an_unknown_keyword_is_not_a_schema() -> None:
     with pytest.raises(AttributeError):
         fits(1, {"multipleOf": 2}, {})
 

@@ -304,7 +304,7 @@ def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_a_zombie_is_no_success_and_not_tried_again(site: Site) -> None:
+def test_a_zombie_is_neither_a_success_nor_tried_again(site: Site) -> None:
     site.write(body="sleep 60")
     thread = site.in_the_background()
     number = site.first_job("RUN")
@@ -406,7 +406,7 @@ def test_a_purged_job_without_files_is_tried_again_but_not_for_ever(
 
 
 @pytest.mark.full
-def test_a_job_that_ends_well_without_files_is_no_success(
+def test_a_job_that_ends_well_without_files_is_not_a_success(
     watched: Watched,
 ) -> None:
     site, script, jobs, clock, _ = watched

@@ -59,14 +59,14 @@ def test_a_single_band_stays_whole(values: list[float]) -> None:
     assert split(values) is None
 
 
-def test_neighbouring_printed_values_are_no_bands() -> None:
+def test_neighbouring_printed_values_are_not_bands() -> None:
     values = [0.11, 0.11, 0.12, 0.12, 0.12]
     assert split(values, resolution=0.01) is None
     assert split(values) is not None
     assert split([0.11] * 5 + [0.13] * 5, resolution=0.01) is None
 
 
-def test_rounding_is_no_exactness() -> None:
+def test_rounded_values_are_not_exact() -> None:
     """Four equal printed values differ, too: the fifth is not infinitely far away."""
     assert split([0.34, 0.34, 0.34, 0.34, 0.37], resolution=0.01) is None
 
@@ -134,12 +134,12 @@ def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> Non
     assert stretches([], []) == ()
 
 
-def test_zero_times_are_no_obstacle() -> None:
+def test_zero_times_are_not_an_obstacle() -> None:
     assert stretches([1, 2, 4], [[0.0] * 5, [0.0, 0.0, 0.0, 1.0, 1.0], [1.0] * 5]) == ()
     assert stretches([1, 2, 4], [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3)[0].splits[1].ratio == float("inf")
 
 
-def test_times_of_zero_beside_equal_ones_are_no_obstacle() -> None:
+def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:
     rows = [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3 + [[2.0] * 5]
     assert stretches([1, 2, 4, 8], rows)[0].after is None
 

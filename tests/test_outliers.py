@@ -51,7 +51,7 @@ def test_what_scatters_around_it_counts() -> None:
     assert outliers(SIZES, rows) == ()
 
 
-def test_two_repeats_that_are_off_together_are_no_outliers() -> None:
+def test_two_repeats_that_are_off_together_are_not_outliers() -> None:
     rows = quiet()
     rows[8][3] *= 2
     rows[8][1] *= 2.1

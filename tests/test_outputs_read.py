@@ -29,7 +29,7 @@ def test_an_output_is_read_once(tmp_path: Path) -> None:
     assert look(tmp_path, b"a", "never asked") == ["cut off"]
 
 
-def test_another_content_suite_or_program_is_read_anew(
+def test_another_content_suite_or_program_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look(tmp_path, b"a")
@@ -52,7 +52,7 @@ def test_only_what_is_there_now_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"program": 1}', '{"program": 1, "outputs": 2}'])
-def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_rebuilt(tmp_path: Path, damage: str) -> None:
     (tmp_path / FILE).write_text(damage)
     assert look(tmp_path, b"a") == ["", "read"]
     assert look(tmp_path, b"a") == [""]

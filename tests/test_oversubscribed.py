@@ -140,7 +140,7 @@ def test_oversubscribed_placements_take_no_part_in_statements_over_host_groups(
     assert all(set(one.order) == {"A", "B"} for one in stated)
 
 
-def test_a_busy_machine_is_said_beside_an_oversubscribed_row() -> None:
+def test_a_busy_machine_is_reported_beside_an_oversubscribed_row() -> None:
     reason = "rank 1 waited 40% of its time for a CPU"
     busy = [replace(run, condition=DISTURBED, condition_reason=reason) for run in runs("A", 1e-6)]
     shared = [replace(run, metadata=SHARED) for run in runs("SHM", 9e-6)]

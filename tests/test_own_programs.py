@@ -94,7 +94,7 @@ def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None
         ("\nSegmentation fault\nrate 1\n", "the program was aborted"),
     ],
 )
-def test_what_is_no_value_is_refused_with_its_line(text: str, reason: str) -> None:
+def test_what_is_not_a_value_is_refused_with_its_line(text: str, reason: str) -> None:
     assert reason in refused(text, x=RATE)
 
 

@@ -165,7 +165,7 @@ def test_published_hpl_of_stfc() -> None:
 
 @pytest.mark.slow
 def test_every_output_is_read_or_refused_for_a_reason() -> None:
-    """Suite by banner, then the values: 4 of 466 files are no outputs, and are reported as such."""
+    """Suite by banner, then the values: 4 of 466 files are not outputs, and are reported as such."""
     found: Counter[tuple[str, str | None]] = Counter()
     for path in sorted(DATA.rglob("*.out")):
         output = text(path)

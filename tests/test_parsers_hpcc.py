@@ -127,7 +127,7 @@ def test_a_second_run_in_the_same_folder() -> None:
     assert "HPCC appends to hpccoutf.txt" in refused(TEXT + TEXT[TEXT.index("Begin of Summary") :])
 
 
-def test_its_own_hpl_is_no_second_suite() -> None:
+def test_its_own_hpl_is_not_a_second_suite() -> None:
     assert detect_suite(TEXT) == "hpcc"
     assert detect_suite(TEXT[: TEXT.index("Begin of Summary")]) == "hpcc"
     with pytest.raises(OutputError, match=r"outputs of hpcc .* and of hpl"):

@@ -60,7 +60,7 @@ def test_every_row_of_a_real_output() -> None:
         assert series.columns["time"] == [float(time)]
 
 
-def test_progress_is_no_result() -> None:
+def test_progress_is_not_a_result() -> None:
     """Its rates are higher than the result's and say nothing about the whole."""
     assert parse("hpl", hpl_output([ONE], progress=20)).series == parse("hpl", hpl_output([ONE])).series
 

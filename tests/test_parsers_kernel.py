@@ -122,6 +122,6 @@ def test_two_outputs_in_one_file() -> None:
         parse("kernel", output() + ROWS)
 
 
-def test_no_rows_are_no_result() -> None:
+def test_an_output_without_rows_is_not_a_result() -> None:
     with pytest.raises(OutputError, match="counts no rows: nothing was measured"):
         parse("kernel", output("", "#@end rows=0 status=ok\n"))

@@ -201,7 +201,7 @@ def test_minimum_average_maximum_that_contradict() -> None:
         parse("osu", f"{head}{row(1, 4, 1, 3)}          50\n")
 
 
-def test_a_title_alone_is_no_result() -> None:
+def test_a_title_alone_is_not_a_result() -> None:
     with pytest.raises(OutputError, match="OSU MPI Latency printed no table"):
         parse("osu", "# OSU MPI Latency Test v5.6.2\n")
     with pytest.raises(OutputError, match="line 2: no rows below the header"):
@@ -264,7 +264,7 @@ def test_a_message_takes_time() -> None:
         "slurmstepd: error: couldn't chdir to `/home/x': No such file or directory: going to /tmp instead",
     ],
 )
-def test_what_the_surroundings_say_is_no_row_and_no_abort(line: str) -> None:
+def test_what_the_surroundings_say_is_neither_a_row_nor_an_abort(line: str) -> None:
     text = read("latency")
     assert parse("osu", f"{line}\n{text}{line}\n") == parse("osu", text)
 

@@ -82,7 +82,7 @@ def test_an_abort_between_outputs_is_for_the_parser_of_the_upper_one() -> None:
         parse("osu", first.to_parse)
 
 
-def test_a_table_of_the_next_launch_is_no_row_of_the_output_above() -> None:
+def test_a_table_of_the_next_launch_is_not_a_row_of_the_output_above() -> None:
     table = " host | 0    1\n======|===========\n    0 : SHM  TCP\n    1 : TCP  SHM\n"
     first, second = parts(LATENCY + table + BANDWIDTH)
     assert second.above == table and first.output == LATENCY
@@ -93,7 +93,7 @@ def test_a_table_of_the_next_launch_is_no_row_of_the_output_above() -> None:
             parse("osu", first.to_parse)
 
 
-def test_hpl_inside_hpcc_is_no_output_of_its_own() -> None:
+def test_hpl_inside_hpcc_is_not_an_output_of_its_own() -> None:
     assert "HPLinpack " in HPCC
     assert [part.suite for part in parts(HPCC + hpl() + HPCC)] == ["hpcc", "hpl", "hpcc"]
 

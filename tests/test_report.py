@@ -198,7 +198,7 @@ def test_what_shows_a_difference_comes_first_and_nothing_is_dropped_in_silence(t
     )
 
 
-def test_the_baseline_is_no_answer_but_kernels_are_compared_with_it() -> None:
+def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
     found = answers(compare(synthetic.campaign()))
     assert not any("MPI_Gather:" in answer.title for answer in found)
     kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))

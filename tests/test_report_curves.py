@@ -76,12 +76,12 @@ def test_placements_differ_in_colour_and_host_groups_in_dashes() -> None:
     assert len({(look.colour, look.line) for look in looks}) == 6
 
 
-def test_a_run_that_does_not_count_is_no_line() -> None:
+def test_a_run_that_does_not_count_is_not_a_line() -> None:
     tcp = next(line.curve for line in of(synthetic.campaign())[0].lines if "TCP" in line.curve.name)
     assert [repeat.run.repeat for repeat in tcp.repeats] == [1, 2, 6, 7]
 
 
-def test_a_single_size_is_no_curve() -> None:
+def test_a_single_size_is_not_a_curve() -> None:
     case = Case("s", "g", "SHM", "PingPong")
     assert of([synthetic.run(case, 1, synthetic.pingpong(1e-6, 1e9, [8.0]))]) == []
 

@@ -110,7 +110,7 @@ def test_a_new_run_makes_it_again(folder: Path, report: Report) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 1}'])
-def test_a_damaged_note_is_no_note(folder: Path, report: Report, damage: str) -> None:
+def test_a_damaged_note_is_not_a_note(folder: Path, report: Report, damage: str) -> None:
     report()
     (folder / reported.REPORTED).write_text(damage)
     assert report()[1]

@@ -156,7 +156,7 @@ def test_everything_missing_is_listed_at_once_with_the_command(machine: Path) ->
     assert not calls.exists(), "an ordinary user's call must install nothing"
 
 
-def test_hpcc_is_installed_where_that_may_be_and_missing_is_no_error(machine: Path) -> None:
+def test_hpcc_is_installed_if_it_is_allowed_and_missing_is_not_an_error(machine: Path) -> None:
     add_everything(machine)
     (machine / "hpcc").unlink()
     calls = add_package_manager(machine, "apt-get", f"touch {machine}/hpcc; chmod +x {machine}/hpcc")
@@ -421,7 +421,7 @@ def fresh_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.full
-def test_interrupted_setup_is_begun_anew_and_then_complete(fresh_copy: Path) -> None:
+def test_interrupted_setup_is_begun_again_and_then_complete(fresh_copy: Path) -> None:
     (fresh_copy / ".venv" / "bin").mkdir(parents=True)
     (fresh_copy / ".venv" / "bin" / "python").write_text("half an environment")
     result = make("setup", folder=fresh_copy)

@@ -137,7 +137,7 @@ def test_pairs_within_hosts_tell_nothing_of_what_left_them() -> None:
     assert set(payload(replace(evidence, ranks=hosts), (table,)).least.values()) == {0.0}
 
 
-def test_windows_of_messages_are_no_measure_of_all_traffic() -> None:
+def test_windows_of_messages_do_not_measure_all_traffic() -> None:
     table = Series("Uniband", 2, {"size": [1048576.0], "repetitions": [100.0]})
     assert not payload(read(TCP), (table,)).close
     assert payload(read(TCP), (replace(table, benchmark="PingPong"),)).close

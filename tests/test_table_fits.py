@@ -30,7 +30,7 @@ def test_a_line_has_the_models_values_in_the_tables_units(one: Comparison) -> No
     assert fit_heads("MiB/s")[2] == "bandwidth (MiB/s)"
 
 
-def test_what_is_no_message_has_no_model() -> None:
+def test_what_is_not_a_message_has_no_model() -> None:
     records = [
         synthetic.run(Case("s", "g", "SHM", "A"), n, synthetic.collective("A", 1e-6, 1e9)) for n in (1, 2)
     ]

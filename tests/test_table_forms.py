@@ -281,7 +281,7 @@ def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch
         tables(comparison, Form("parquet"), "c")
 
 
-def test_csv_is_no_formula_in_matrix_headings_either(hostile: Comparison) -> None:
+def test_csv_is_not_a_formula_in_matrix_headings_either(hostile: Comparison) -> None:
     heads = next(csv.reader(io.StringIO(text_of(hostile, Form("csv", MATRIX)))))
     assert "'=1+1 [unit]" in heads and not any(head.startswith("=") for head in heads)
 

@@ -127,7 +127,7 @@ def test_csv_has_every_row_and_leaves_missing_values_empty(comparison: Compariso
     assert all("needs 2 sockets" in row["notes"] for row in rows)
 
 
-def test_csv_cells_are_no_formulas_and_no_extra_lines(hostile: Comparison) -> None:
+def test_csv_cells_are_neither_formulas_nor_extra_lines(hostile: Comparison) -> None:
     rows = rows_of(to_csv(hostile))
     assert all(None not in row for row in rows)
     texts = [row[name] for row in rows for name in ("system", "host_group", "placement", "series", "notes")]

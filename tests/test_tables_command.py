@@ -174,7 +174,7 @@ def test_files_are_written_and_parquet_is_not_text(
     assert status == 2 and "No such file" in err
 
 
-def test_what_is_no_table_is_not_written_over(
+def test_what_is_not_a_table_is_not_written_over(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
     for name in ("campaign.yaml", "model.py", "table.md"):

@@ -121,7 +121,7 @@ def test_errors_name_what_the_package_brings(site: Site) -> None:
 
 
 @pytest.mark.full
-def test_a_job_in_a_state_that_pbs_does_not_document_is_no_success(site: Site) -> None:
+def test_a_job_in_a_state_that_pbs_does_not_document_is_not_a_success(site: Site) -> None:
     one_run = CAMPAIGN.replace("repeats: 2", "repeats: 1").replace("[SHM, SHM-1]", "SHM")
     site.write(one_run.format(program=site.program))
     (site.state / "config.json").write_text(json.dumps({"states": {"1": "Z"}}))

@@ -304,7 +304,7 @@ def test_lost_counters_do_not_matter_beside_whole_accounts() -> None:
     assert judged(text, INTEL_SHM)[0] == VERIFIED
 
 
-def test_nothing_is_said_of_a_run_without_a_claimed_transport() -> None:
+def test_nothing_is_reported_about_a_run_without_a_claimed_transport() -> None:
     text = shm(connected("lo", 10**9)).replace("transport=shm", "transport=any")
     assert transport_findings(read(text), INTEL_SHM, LARGE) == []
     assert LACKS not in {each.outcome for each in transport_findings(read(shm(SILENT_RANKS)), "", LARGE)}

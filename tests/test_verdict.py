@@ -140,7 +140,7 @@ def test_a_setting_is_compared_as_it_is() -> None:
         assert verdict_of(text)[0] == CONTRADICTED
 
 
-def test_a_script_that_was_rendered_before_an_upgrade_is_no_lie() -> None:
+def test_a_script_that_was_rendered_before_an_upgrade_is_not_a_lie() -> None:
     """A queued job was submitted with an earlier version of its script."""
     assert verdict_of(altered(HONEST, "script_sha256=abc123", "script_sha256=abc124"))[0] == VERIFIED
 

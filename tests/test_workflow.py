@@ -159,7 +159,7 @@ def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
 
 
 def test_a_campaign_file_named_like_a_wildcard_is_refused_with_a_message(project: ProjectCopy) -> None:
-    """Snakemake has no escape for it; an unpaired brace, or braces around no name, are no wildcard."""
+    """Snakemake has no escape for it; an unpaired brace, or braces around no name, are not wildcards."""
     for name in ("a{b}.yaml", "{a.yaml", "a{}.yaml", "a{b-c}.yaml"):
         shutil.copy(project.folder / "campaign.yaml", project.folder / name)
         done = project.snakemake("--profile", "cluster", "-n", "--config", f"campaign='{name}'")

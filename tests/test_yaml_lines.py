@@ -92,7 +92,7 @@ def test_quoted_merge_sign_is_a_plain_key(tmp_path: Path) -> None:
     assert read(tmp_path, '"<<": 1\n').data == {"<<": 1}
 
 
-def test_merging_what_is_no_mapping(tmp_path: Path) -> None:
+def test_merging_what_is_not_a_mapping(tmp_path: Path) -> None:
     document = read(tmp_path, "a: 1\nb:\n  <<: 5\n")
     assert [(problem.line, problem.key) for problem in document.problems] == [(3, "b.<<")]
 

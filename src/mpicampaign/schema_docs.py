@@ -41,7 +41,7 @@ _INTRODUCTION = """\
 # The campaign file
 
 {description}
-It is YAML; `mpicampaign check --campaign FILE` finds every error in it before anything is run.
+It is YAML; `mpicampaign check FILE` finds every error in it before anything is run.
 Worked examples are in `campaigns/`.
 
 How a file is read:
@@ -80,22 +80,22 @@ def document_text() -> str:
     parts = [
         _INTRODUCTION.format(description=schema["description"]),
         "## Keys of the file\n",
-        _table(schema, schema),
+        _keys(schema, schema),
     ]
     for name in SECTIONS:
         entry = schema["$defs"][name]
-        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _table(entry, schema)]
+        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _keys(entry, schema)]
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
 def map_document_text() -> str:
     """The documentation of an import's map as Markdown."""
     schema = map_schema()
-    parts = [_MAP_INTRODUCTION.format(description=schema["description"]), _table(schema, schema)]
+    parts = [_MAP_INTRODUCTION.format(description=schema["description"]), _keys(schema, schema)]
     for name, title in MAP_SECTIONS.items():
-        parts += [f"## {title}\n", _table(schema["$defs"][name], schema)]
+        parts += [f"## {title}\n", _keys(schema["$defs"][name], schema)]
     labels = schema["$defs"]["rule"]["properties"]["label"]
-    return "\n".join([*parts, "## Labels\n", _table(labels, schema)])
+    return "\n".join([*parts, "## Labels\n", _keys(labels, schema)])
 
 
 def schema_text(schema: dict[str, Any]) -> str:
@@ -111,22 +111,15 @@ def main() -> None:
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 
 
-def _table(entry: dict[str, Any], schema: dict[str, Any]) -> str:
-    """The keys of an entry; their definitions are in the schema."""
-    required = entry.get("required", ())
-    rows = ["| key | meaning | type | default | example |", "|---|---|---|---|---|"]
+def _keys(entry: dict[str, Any], schema: dict[str, Any]) -> str:
+    """The keys of an entry as a list; their definitions are in the schema."""
+    lines = []
     for key, value in entry["properties"].items():
         resolved = _resolved(value, schema)
-        mark = " (required)" if key in required else ""
-        cells = [
-            f"`{key}`{mark}",
-            _meaning(resolved),
-            _type(resolved),
-            _default(resolved),
-            _examples(resolved),
-        ]
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(rows) + "\n"
+        required = ["required"] if key in entry.get("required", ()) else []
+        facts = "; ".join([*required, _type(resolved), *_default(resolved)])
+        lines.append(f"- `{key}` ({facts}): {_meaning(resolved)}.{_examples(resolved)}")
+    return "\n".join(lines) + "\n"
 
 
 def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -152,12 +145,13 @@ def _type(value: dict[str, Any]) -> str:
     return text + (f", at least {value['minimum']}" if "minimum" in value else "")
 
 
-def _default(value: dict[str, Any]) -> str:
-    return f"`{_written(value['default'])}`" if value.get("default") else ""
+def _default(value: dict[str, Any]) -> list[str]:
+    return [f"default `{_written(value['default'])}`"] if value.get("default") else []
 
 
 def _examples(value: dict[str, Any]) -> str:
-    return "<br>".join(f"`{_written(example)}`" for example in value.get("examples", ()))
+    examples = ", ".join(f"`{_written(example)}`" for example in value.get("examples", ()))
+    return f" Example: {examples}" if examples else ""
 
 
 def _written(value: Any) -> str:

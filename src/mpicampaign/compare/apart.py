@@ -1,4 +1,4 @@
-"""Runs of oversubscribed ranks apart from all others, in rows whose name says so."""
+"""Oversubscribed runs get rows of their own, marked in their names."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
-    """The records; oversubscribed runs have a placement that is named so.
+    """The records, with oversubscribed runs in a placement that is marked as such.
 
     A sound run is judged by itself, disturbed or not. Others follow the sound runs of their case if these are
-    all oversubscribed; where there are none, what the campaign declares for runs to come. Contradicted runs
+    all oversubscribed; if there are none, what the campaign declares for runs to come. Contradicted runs
     may share cores although their placement does not.
     """
     cases = grouped(records, lambda record: record.case)

@@ -57,7 +57,7 @@ class _Source:
 
 
 def balance_table(tables: Iterable[Table]) -> Table | None:
-    """A row for each place with HPL of its own; None where there is none."""
+    """A row for each place with HPL of its own; None if there is none."""
     rows = [row for table in tables for row in table.rows if row.counted]
     sources = {column: _by_place(_with(column, rows)) for column in (_HPL, _RING, _COPY)}
     found = [
@@ -115,7 +115,7 @@ def _nearest(hpl: _Source, found: Sequence[_Source]) -> _Source | None:
 
 
 def _refusal(hpl: _Source, other: _Source | None) -> str:
-    """Why the two give no balance; empty where they do, or where there is nothing to compare with."""
+    """Why the two give no balance; empty if they do, or if there is nothing to compare with."""
     if other is None:
         return ""
     if hpl.row.blas.startswith(REFERENCE_BLAS):
@@ -128,7 +128,7 @@ def _refusal(hpl: _Source, other: _Source | None) -> str:
 
 
 def differing(mine: Row, other: Row) -> str:
-    """In which of ranks, nodes and MPI library the runs of two rows differ; empty where they are alike."""
+    """In which of ranks, nodes and MPI library the runs of two rows differ; empty if they are alike."""
     pairs = list(zip(_alike(other), _alike(mine), strict=True))
     if _libraries(other) & _libraries(mine):
         pairs.pop()  # the same file, whatever the outputs say of it

@@ -76,7 +76,7 @@ def _place(row: Row) -> tuple[object, ...]:
 
 
 def _same_arrays(mine: Row, other: Row) -> bool:
-    """Whether both moved as much: caches hold small arrays. True where the kernel has none."""
+    """Whether both moved as much: caches hold small arrays. True if the kernel has none."""
     ours = {run.metadata.get("array_bytes", "") for run, _ in mine.curves} - {""}
     theirs = {run.metadata.get("stream_vectorsize", "") for run, _ in other.curves}
     if not ours:

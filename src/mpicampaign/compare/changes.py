@@ -61,7 +61,7 @@ def changes_since(earlier: Comparison) -> Changes:
 def earlier_series(
     folder: Path, sizes: Sequence[int], benchmark_sizes: Mapping[str, Sequence[int]]
 ) -> Changes | None:
-    """The runs that those of a campaign's folder replaced, where there are any; sizes in B."""
+    """The runs that those of a campaign's folder replaced, if there are any; sizes in B."""
     path = folder / EARLIER_FILE
     if not path.is_file():
         return None
@@ -69,9 +69,9 @@ def earlier_series(
 
 
 def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
-    """Before records are written anew: keep the complete runs whose place runs of a later day have taken.
+    """Before the records are rewritten, keep the complete runs that runs of a later day have replaced.
 
-    Each case and repeat is kept once, as it was last. A records file that can't be read holds no series.
+    Each case and repeat is kept once, in its last state. An unreadable records file has no series.
     """
     path, kept = folder / RECORDS, folder / EARLIER_FILE
     try:
@@ -105,7 +105,7 @@ def _key(row: Row, metric: Metric) -> _Key:
 
 
 def _last_start(records: Sequence[Record]) -> str:
-    """When the last complete run began (UTC, ISO 8601); empty where none is known."""
+    """When the last complete run began (UTC, ISO 8601); empty if none is known."""
     return max((record.started for record in records if record.status == OK), default="")
 
 

@@ -101,7 +101,7 @@ def _ranks(label: str, runs: Iterable[Record]) -> list[int | None]:
 def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metrics: Sequence[Metric]) -> Row:
     pairs = ((run, _series_of(run, label, ranks)) for run in runs if run.sound)
     found = tuple((run, series) for run, series in pairs if series is not None)
-    # where all runs were disturbed, their values are shown all the same
+    # if all runs were disturbed, their values are still shown
     curves = tuple((run, series) for run, series in found if run.counts) or found
     cells = tuple(_cell(metric, curves) for metric in metrics)
     sweep = find(metrics, curves)
@@ -117,7 +117,7 @@ def _series_of(run: Record, label: str, ranks: int | None) -> Series | None:
 
 def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:
     found: list[tuple[int, Reading]] = []
-    # a maximum over fewer sizes than the other repeats' is none
+    # a maximum over fewer sizes than in other repeats does not count
     cut = cut_repeats(curves) if metric.size is None else {}
     for run, series in curves:
         if run.repeat in cut:

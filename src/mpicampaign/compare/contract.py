@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 
-# Why a case is undecided, where its interval does not say so
+# Why a case is undecided, if its interval does not decide it
 NO_VALUE = "no value"  # of a run that counts
 FEW = "too few repeats"
 NO_OTHER = "nothing to compare with"
@@ -49,7 +49,7 @@ class Judged:
     """A limit for one row.
 
     ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats. ``metric`` and
-    ``bound`` are ``None`` where nothing was measured. ``why`` it is undecided, where no interval says so;
+    ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided, if not by an interval;
     ``absence``: why it has no value.
     """
 
@@ -118,7 +118,7 @@ def _judge_limit(
         raise ValueError(message, limit.metric, _metric_names(limit, comparison))
     sources = (BEFORE, *reference_names(), *comparison.systems)
     if limit.against and limit.against.source not in sources:
-        message = f"{limit.against.source!r} is no publication and no system of the results"
+        message = f"{limit.against.source!r} is neither a publication nor a system of the results"
         raise ValueError(message, limit.against.source, sources)
     for case in wanted:
         rows = [(t, m, row) for t, m in pairs for row in t.rows if row.case == case]
@@ -181,7 +181,7 @@ def _outcome(interval: Interval, bound: Bound) -> str:
 def _other(
     limit: Limit, table: Table, metric: Metric, row: Row, comparison: Comparison, before: Comparison | None
 ) -> _Other:
-    """What the row is compared with; empty where there is nothing of the kind."""
+    """What the row is compared with; empty if there is nothing of the kind."""
     against = limit.against
     if against is None:
         return _Other()

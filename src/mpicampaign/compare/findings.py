@@ -69,7 +69,7 @@ WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRIN
 class Note:
     """Why runs are left out or doubted, or what is found in their values. The kind alone may be enough.
 
-    ``repeats``: those that it concerns; empty where it concerns all.
+    ``repeats``: those that it concerns; empty if it concerns all.
     """
 
     kind: str
@@ -151,7 +151,7 @@ class Elsewhere(Note):
 
 @dataclass(frozen=True, slots=True)
 class RepeatJob:
-    """A repeat with its job's number (empty where none is known) and its hosts."""
+    """A repeat with its job's number (empty if none is known) and its hosts."""
 
     repeat: int
     number: str
@@ -208,7 +208,7 @@ class Distance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FarOff(Note):
-    """One repeat is far from all others; ``what``: the column, or the metric where there are no sizes."""
+    """One repeat is far from all others; ``what``: the column, or the metric if there are no sizes."""
 
     kind: str = OUTLIER
     what: str
@@ -253,4 +253,4 @@ class NotMonotonic(Note):
     b_eff_of_fewer: float
 
 
-Absence = tuple[Note, ...]  # why there is no value; empty where there is one
+Absence = tuple[Note, ...]  # why there is no value; empty if there is one

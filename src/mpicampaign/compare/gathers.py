@@ -88,7 +88,7 @@ def _every(comparison: Comparison) -> Iterator[Gather]:
 
 
 def _name(table: Table, tables: Iterable[Table]) -> str:
-    """What readers call it; empty where the table is of no gather."""
+    """What readers call it; empty if the table is not of a gather."""
     suite = SUITES.get(table.suite)
     names = suite.gathers if suite else {}
     if table.series in names:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.reference import PublishedValue
     from mpicampaign.statistics.medians import Summary
 
-# Positive values outside are no machine's, and their products need not be finite.
+# No machine has positive values outside this range, and their products may overflow.
 _LEAST, _MOST = 1e-30, 1e30
 # Columns.
 HPL, DGEMM, FFT, PTRANS = "hpl_flops", "dgemm_star_flops", "fft_flops", "ptrans_bandwidth"

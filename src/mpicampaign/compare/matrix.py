@@ -82,7 +82,7 @@ class Matrix:
 
 
 def absence_of(row: Row, metric: Metric) -> Absence:
-    """Why a row has no value of a metric; empty where it has."""
+    """Why a row has no value of a metric; empty if it has."""
     if row.absence or row.cell(metric).summary is not None:
         return row.absence
     if refused := tuple(note for note in row.notes if note.kind == NOT_COMPARABLE):

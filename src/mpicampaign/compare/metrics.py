@@ -244,7 +244,7 @@ def is_latency(suite: str, series: str) -> bool:
 def link_bound(run: Record, table: Series) -> float | None:
     """What the link can carry of that which the bandwidth counts (B/s).
 
-    None where no rate is given, where the ranks of a host share a link, and where the bandwidth does not show
+    None if no rate is given, where the ranks of a host share a link, and where the bandwidth does not show
     what crossed one.
     """
     hosts = len(run.hosts)

@@ -83,7 +83,7 @@ def better_with_fewer(ranks: int, value: float, share: float, values: Mapping[in
     ----------
     ranks, value : how many, and their bandwidth
     share : bandwidth of which each rank adds an equal part
-    values : bandwidths by the number of ranks; those of as many ranks or more are not looked at
+    values : bandwidths by the number of ranks; those of as many ranks or more are ignored
 
     Returns
     -------

@@ -55,7 +55,7 @@ def _place(value: PublishedValue) -> tuple[str, str, str, int | None, str, int]:
 
 
 def _published_name(table: Table) -> str:
-    """The published benchmark of the same definition; empty where the suite names none.
+    """The published benchmark of the same definition; empty if the suite names none.
 
     With the series' qualifiers, unless publications name none: HPL is the same only with the same problem,
     blocks and grid.

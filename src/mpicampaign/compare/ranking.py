@@ -102,7 +102,7 @@ def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ran
 
 
 def rank_host_groups(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
-    """The host groups compared in each placement; empty where there is only one host group."""
+    """The host groups compared in each placement; empty if there is only one host group."""
     place = _place(rows)
     if len({place(row) for row in rows}) < 2:
         return ()

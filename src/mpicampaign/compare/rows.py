@@ -103,12 +103,12 @@ class Row:
 
     @property
     def blas(self) -> str:
-        """The BLAS library of its runs; empty where none was seen. It decides as much as the machine."""
+        """The BLAS library of its runs; empty if none was seen. It decides as much as the machine."""
         return next((run.metadata[BLAS] for run, _ in self.curves if BLAS in run.metadata), "")
 
     @property
     def linear_system(self) -> int:
-        """The order of the linear system that HPL solved; 0 where it is unknown."""
+        """The order of the linear system that HPL solved; 0 if it is unknown."""
         printed = next((series.qualifiers.get("N", "") for _, series in self.curves), "")
         return int(printed) if printed.isascii() and printed.isdecimal() else 0
 
@@ -129,13 +129,13 @@ class Row:
 
     @property
     def unranked(self) -> Absence:
-        """Why the row has no place in rankings; empty where it has one."""
+        """Why the row has no place in rankings; empty if it has one."""
         doubts = (DISTURBED, SHARING, AT_MOST) if self.curves else WITHOUT_VALUE
         return () if self.ranked else tuple(note for note in self.notes if note.kind in doubts)
 
     @property
     def absence(self) -> Absence:
-        """Why the row has no value at all; empty where it has one."""
+        """Why the row has no value at all; empty if it has one."""
         return () if self.counted else tuple(note for note in self.notes if note.kind in WITHOUT_VALUE)
 
     @property

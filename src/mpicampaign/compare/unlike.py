@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     # What a run recorded under each key: parts, of which only those that differ are shown.
     _Facts = Mapping[str, tuple[str, ...]]
 
-# The keys of the metadata that must be alike (docs/method.md), by what a finding calls them. Those of a suite
-# are among the options.
+# The keys of the metadata that must be alike (docs/statistics.md), by what a finding calls them. Those of a
+# suite are among the options.
 ALIKE = {
     "benchmark": ("version",),
     "MPI library": ("mpi", "mpi_library", "mpi_library_file", "mpi_version"),

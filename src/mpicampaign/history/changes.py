@@ -66,7 +66,7 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
     ----------
     curves : without changes, their points in the order of ticks
     log : history/changes.jsonl
-    write : whether to append the new ticks to the log; else they are only looked at
+    write : whether to append the new ticks to the log; else they are only returned
     """
     lines, problems = _read(log)
     states = {(state := _State(curve)).key: state for curve in curves}

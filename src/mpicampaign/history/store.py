@@ -1,7 +1,7 @@
 """The finished series of a campaign: results/CAMPAIGN/history.
 
 ``series/NAME.tar.gz`` has the raw outputs of a series, in the format of bundles: tar alone reads it, and its
-manifest has a checksum of each file. ``metrics/*.parquet`` has its values, and is made anew from the packs
+manifest has a checksum of each file. ``metrics/*.parquet`` has its values, and is rebuilt from the packs
 where it is lost.
 Files are written whole, checked, and never changed. Damaged ones are moved to ``damaged/``.
 """
@@ -64,7 +64,7 @@ class Store:
         self._unreadable: set[Path] = set()
 
     def names(self) -> list[str]:
-        """The finished series, in the order of time. A file with another name is no series."""
+        """The finished series, in the order of time. A file with another name is not a series."""
         found = [path.name.removesuffix(_PACK) for path in self._files(PACKS, _PACK)]
         for name in found:
             if not is_name(name):
@@ -280,7 +280,7 @@ class Store:
         held = sorted(set().union(*(self._held(path) for path in files)))
         tables = [table for path in files if (table := self._read(path, None, None)) is not None]
         if len(tables) < len(files):
-            return  # one is damaged: the next call makes it anew
+            return  # one is damaged: the next call rebuilds it
         merged = self._write(f"to-{held[-1]}", arrow.concat_tables(tables), held)
         for path in files:
             if path != merged:  # an earlier one of this name was replaced

@@ -71,7 +71,7 @@ class MpiLibrary:
     launcher_version : finds it in what its launcher prints with ``--version``, on one line; without it, job
         scripts do not ask.
     report : the transports (shm, tcp, ibv) between different ranks that the library reports in a run's
-        output; None where it reports nothing. docs/method.md lists the versions for which this is known.
+        output; None where it reports nothing. docs/evidence.md lists the versions for which this is known.
     reports_by_ucx : whether it is UCX that reports, which does not name the MPI library.
     over_ucx, traces : the library's name where it uses UCX, and the texts in an output that show it.
     of_module : the library that a module of this name loads; empty for another version or build, which only a

@@ -6,9 +6,9 @@ The last k values are compared with up to 100 before them, for several k. A chan
 2. a test of the shift of location which allows for correlation from point to point (AR(1)), and for noise of
    two levels.
 
-The windows say that there is a change; two levels fitted to the values say where. The series starts anew at
+The windows say that there is a change; two levels fitted to the values say where. The series restarts at
 each change. bench/change_points.py measures false alarms and delays for eight kinds
-of noise; docs/method.md has its table.
+of noise; docs/statistics.md has its table.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def change_points(values: Sequence[float]) -> list[tuple[int, Candidate]]:
 
 
 def why_not_judged(values: Sequence[float], changes: Sequence[int] = ()) -> str:
-    """Why no change can be looked for; empty where it can.
+    """Why no change can be looked for; empty if it can.
 
     ``changes``: indices of the first values after the changes found so far, in their order.
     """

@@ -10,7 +10,7 @@ Ryan, Einot, Gabriel and Welsch with rank tests: two groups differ if every set 
 differs (Kruskal and Wallis; for two groups Mann and Whitney). A set of m of the k groups is tested at 1 - (1
 - level)^W. Disjoint sets may each be alike, and their errors add up, so that the W of disjoint sets must not
 exceed 1 together: W = m / k, and 1 for sets of k - 1 groups. For odd k pairs may have up to 2 / (k - 1)
-instead, since a set of one group is no hypothesis; see `share_of_level`. With 5 repeats even complete
+instead, since a set of one group is not a hypothesis; see `share_of_level`. With 5 repeats even complete
 separation has p = 0.0079; that is enough among up to 13 groups. Beyond `MOST` groups there are too many sets.
 
 `FALSE_SHARE`: of the pairs called different, at most about 5 % are expected to be wrong. The steps of
@@ -63,7 +63,7 @@ class Family:
 def compare_pairs(groups: Sequence[Sequence[float]], level: float = LEVEL) -> Family:
     """Every pair of the groups, with its probability among all of them.
 
-    Groups of fewer than `FEWEST` repeats are not tested and are no part of the family.
+    Groups of fewer than `FEWEST` repeats are neither tested nor part of the family.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whole runs that are off: a repeat that differs from the others over its sweep, though at no size by enough.
+"""Runs that differ as a whole: over the sweep, but at no single size by enough to be an outlier.
 
 The distance of a run is the mean over the sizes of the logarithms of its values divided by the medians of all
 repeats. Runs whose distance is an outlier among those of all repeats are named, by the generalised extreme
@@ -19,7 +19,7 @@ from mpicampaign.statistics.medians import median
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FEWEST = 8  # repeats; of fewer, modes and outliers say what can be said
+FEWEST = 8  # repeats; with fewer, modes and outliers find what can be found
 LEVEL = 0.01  # of sound cases with normal distances
 _FURTHER = math.log(1.1)
 _MOST = 10  # one run of so many may be off

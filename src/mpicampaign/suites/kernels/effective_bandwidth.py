@@ -1,4 +1,4 @@
-"""The effective bandwidth b_eff: how many rates become one value; derivation in docs/method.md.
+"""The effective bandwidth b_eff: how many rates become one value; derivation in docs/measurement.md.
 
 After the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach). Bandwidths are B/s.
 """

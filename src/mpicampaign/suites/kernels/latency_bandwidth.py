@@ -1,7 +1,7 @@
 """The kernel latency_bandwidth: ping-pong over pairs, natural and random rings; one value each per run.
 
 Definitions as in HPC Challenge: the best repetition of each ring, the geometric mean over the random rings,
-the worst pair's ping-pong. See docs/method.md.
+the worst pair's ping-pong. See docs/measurement.md.
 """
 
 from __future__ import annotations

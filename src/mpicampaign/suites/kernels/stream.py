@@ -1,6 +1,6 @@
 """The kernel stream: bandwidth of memory, all ranks at once; one value of each operation per run.
 
-As in HPC Challenge: bytes of one process / seconds of the best repetition but the first. See docs/method.md.
+As in HPC Challenge: bytes of one process / seconds of the best repetition but the first. See docs/measurement.md.
 """
 
 from __future__ import annotations
