@@ -62,9 +62,13 @@ class Document:
 
     def mark(self, key: Key) -> Mark:
         """The mark of a value, or of the nearest value around it if it is absent or in the foundation."""
-        while key and (key not in self.marks or self.marks[key].file == self.foundation):
+        while key and not self.is_own(key):
             key = key[:-1]
         return self.marks.get(key, Mark("", 1))
+
+    def is_own(self, key: Key) -> bool:
+        """Whether a file of the user has this key path, not only the foundation."""
+        return key in self.marks and self.marks[key].file != self.foundation
 
     def items(self, key: Key) -> list[tuple[Key, Any]]:
         """The items of a list with their key paths; a single value is a list of one."""

@@ -1,0 +1,85 @@
+"""What ``mpicampaign check`` finds: with file, line and key, and nothing less than what plan refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.cli import main
+
+CAMPAIGN = """\
+campaign: c
+systems:
+  here: {scheduler: none, mpi: intelmpi}
+host_groups:
+  local: {system: here}
+benchmarks:
+  mine:
+    suite: imb
+    program: IMB-MPI1
+    provider: {kind: path, location: /no/such/folder/IMB-MPI1}
+    arguments: PingPong
+  there: {suite: imb, program: IMB-MPI1, provider: {kind: module, modules: IMB}, arguments: PingPong}
+matrix:
+  - host_groups: local
+    placements: [SHM, SHM-1]
+    benchmarks:
+      - mine
+      - osu_bw
+      - there
+"""
+
+
+class Desk:
+    """A folder with a campaign file, and calls of the command line there."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capsys = folder, capsys
+
+    def call(self, command: str, text: str, *options: str) -> tuple[int, str]:
+        """The exit status, and all that was printed."""
+        (self.folder / "c.yaml").write_text(text, encoding="utf-8")
+        status = main([command, "--campaign", "c.yaml", *options])
+        return status, "".join(self._capsys.readouterr())
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return Desk(tmp_path, capsys)
+
+
+def test_programs_that_are_not_on_this_machine_are_named_with_their_lines(desk: Desk) -> None:
+    status, text = desk.call("check", CAMPAIGN)
+    assert status == 0
+    assert [line for line in text.splitlines() if line.startswith(("warning", "to get"))] == [
+        "warning: c.yaml:7: benchmarks.mine: IMB-MPI1 is not at /no/such/folder/IMB-MPI1: mine is n/a here",
+        "warning: c.yaml:18: matrix[0].benchmarks[1]: osu_bw is not on this machine's PATH: "
+        "osu_bw is n/a here",
+        "to get IMB: Python package impi-rt, Spack package intel-mpi-benchmarks, module IMB, source at "
+        "https://github.com/intel/mpi-benchmarks",
+        "to get OSU: Spack package osu-micro-benchmarks, module OSU-Micro-Benchmarks, source at "
+        "https://mvapich.cse.ohio-state.edu/benchmarks/",
+    ]
+    plan = desk.call("plan", CAMPAIGN)[1]
+    assert "n/a: osu_bw is not on this machine's PATH" in plan
+    assert "there  SHM  SHM-1\nlocal  ×5   ×5\n" in plan
+
+
+def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
+    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: intelmpi", "mpi: platform")
+    status, shown = desk.call("check", text)
+    assert (status, "n/a" in shown) == (0, False)
+
+
+def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
+    text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
+    refused = (
+        2,
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan may take 1.67 node-hours, the campaign allows 1.5 "
+        "(found 1.5)\n    raise node_hours_cap, or lower repeats or time_limit\n",
+    )
+    assert desk.call("check", text) == refused
+    assert desk.call("plan", text) == refused
