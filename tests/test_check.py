@@ -83,3 +83,44 @@ def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
     )
     assert desk.call("check", text) == refused
     assert desk.call("plan", text) == refused
+
+
+def test_misspelt_programs_benchmarks_and_options_are_refused_at_once_with_their_lines(desk: Desk) -> None:
+    text = CAMPAIGN.replace(
+        "benchmarks:\n  mine:",
+        """benchmarks:
+  osu_bw: {program: osu_bww, arguments: --windowsize 8}
+  tree_gather: {arguments: --tree max-intr}
+  Exchange:
+    arguments:
+      - -itre
+      - 100
+      - Exchagne
+  ours: {suite: osu, program: osu_ours, provider: path}
+  mine:""",
+    )
+    assert desk.call("check", text) == (
+        2,
+        """mpicampaign: 5 errors
+c.yaml:7: benchmarks.osu_bw.program: no such program in OSU 5 to 7 (found 'osu_bww')
+    did you mean 'osu_bw'?
+c.yaml:7: benchmarks.osu_bw.arguments: OSU 5 to 7 has no such option (found '--windowsize')
+    did you mean '--window-size'?
+c.yaml:8: benchmarks.tree_gather.arguments: the value of --tree must be max-inter, min-inter, natural, \
+random, tuned or all (found '--tree max-intr')
+c.yaml:11: benchmarks.Exchange.arguments[0]: IMB-MPI1 has no such option (found '-itre')
+    did you mean '-iter'?
+c.yaml:13: benchmarks.Exchange.arguments[2]: IMB-MPI1 has no such benchmark (found 'Exchagne')
+    did you mean 'Exchange'?
+""",
+    )
+
+
+def test_what_may_be_right_all_the_same_is_a_warning(desk: Desk) -> None:
+    text = CAMPAIGN.replace("arguments: PingPong}", "arguments: -ours PingPong}")
+    warning = (
+        "warning: c.yaml:12: benchmarks.there.arguments: no option -ours of IMB-MPI1 in IMB 2017 to 2021.11"
+    )
+    for command in ("check", "plan"):
+        status, shown = desk.call(command, text)
+        assert (status, warning in shown) == (0, True)

@@ -62,6 +62,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     _check_until_known(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
+        _check_command_line(benchmark, notes)
         _check_parameters(benchmark, notes)
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
@@ -303,6 +304,23 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     name = lookup(notes.document.data, key)
     if name is not None and name not in SUITES:
         _note_unknown(key, name, list(SUITES), notes)
+
+
+def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
+    """Note what the suite says of the program's name and of its arguments."""
+    suite = SUITES.get(benchmark.suite)
+    place: Key = ("benchmarks", benchmark.name)
+    for found in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
+        key = (*place, "program") if found.program else _argument(place, found.value, notes)
+        note = notes.warn if found.doubtful else notes.add
+        note(key, found.message, shown(found.value) if found.value else "", found.hint)
+
+
+def _argument(place: Key, value: str, notes: Notes) -> Key:
+    """The key path of the argument that a faulty value begins with, where they are a list."""
+    items = notes.document.items((*place, "arguments"))
+    first = value.partition(" ")[0]
+    return next((key for key, item in items if str(item) == first), (*place, "arguments"))
 
 
 def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:

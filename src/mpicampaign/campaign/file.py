@@ -58,7 +58,7 @@ def load_campaign(path: Path) -> Campaign:
     problems = [*document.problems, *shape, *values.problems, *notes.problems]
     if problems:
         raise UserError(_in_order(problems))
-    return campaign
+    return replace(campaign, warnings=notes.warnings)
 
 
 def _check_is_there(path: Path) -> None:
