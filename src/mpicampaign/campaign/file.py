@@ -39,6 +39,9 @@ def load_campaign(path: Path) -> Campaign:
     """
     _check_is_there(path)
     own = read_with_includes(path)
+    if not own.data and not own.problems:
+        hint = "mpicampaign init writes a campaign file to start from"
+        raise UserError(Problem("this file is empty", printable(str(path)), hint=hint))
     document = built_in(_libraries(own), _benchmarks(own))
     if _is_import_map(own.data):
         message = "this is an import map, not a campaign file"
