@@ -283,16 +283,16 @@ class _Aliases:
 
     def read(self, event: Any) -> None:
         """Read the next event of the parser."""
+        anchor, line = getattr(event, "anchor", None) or "", event.start_mark.line + 1
         if isinstance(event, yaml.AliasEvent):
-            self._alias(event.anchor, event.start_mark.line + 1)
+            self._alias(anchor, line)
             return
         if isinstance(event, yaml.CollectionEndEvent):
             self.around.pop()
-        anchor = getattr(event, "anchor", None) or ""
-        if isinstance(event, yaml.CollectionStartEvent):
+        elif isinstance(event, yaml.CollectionStartEvent):
             self.around.append(anchor)
         if anchor:
-            self._anchor(anchor, event.start_mark.line + 1)
+            self._anchor(anchor, line)
 
     def _anchor(self, anchor: str, line: int) -> None:
         if anchor in self._anchors:

@@ -20,7 +20,14 @@ _SCALAR = ["string", "number", "boolean"]
 _NO_DIRECTIVE = "not usable in a directive line"
 WORD = text(*rule(_NO_DIRECTIVE, "_./@%+=:,-", "-"), name="word")
 RESERVATION = text(*rule(_NO_DIRECTIVE, "_./@%+=:,#-", "#-"), name="reservation")
-CONSTRAINT = text(*rule(_NO_DIRECTIVE, "_([./@%+=:,&|*)] -", "./@%+=:,&|*)] -"), name="constraint")
+CONSTRAINT = text(
+    *rule(
+        "not usable as a constraint with Slurm's operators & | * ( ) [ ]",
+        "_([./@%+=:,&|*)] -",
+        "./@%+=:,&|*)] -",
+    ),
+    name="constraint",
+)
 DEVICE = text(*rule("not the name of an interface or device", "._-", "._-", 64), name="device")
 MEMORY = text(
     r"^[0-9]+[KMGT]?$",
