@@ -78,8 +78,8 @@ def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
     refused = (
         2,
-        "mpicampaign: c.yaml:2: node_hours_cap: the plan may take 1.67 node-hours, the campaign allows 1.5 "
-        "(found 1.5)\n    raise node_hours_cap, or lower repeats or time_limit\n",
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan may take 1.67 node-hours, the campaign "
+        "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
     )
     assert desk.call("check", text) == refused
     assert desk.call("plan", text) == refused
@@ -124,3 +124,140 @@ def test_what_may_be_right_all_the_same_is_a_warning(desk: Desk) -> None:
     for command in ("check", "plan"):
         status, shown = desk.call(command, text)
         assert (status, warning in shown) == (0, True)
+
+
+TIRED = """\
+campaign: c
+repeats: 6
+time_limit: 1 min
+systems:
+  here: {scheduler: none, mpi: wheel}
+  cl: {scheduler: slurm, mpi: openmpi5, login_hosts: "login*"}
+host_groups:
+  local: {system: here}
+  blue: {system: cl, exclusive: true, cores: 16}
+benchmarks:
+  PingPong:
+    arguments: -iter 100 PingPong
+matrix:
+  - host_groups: [local, blue]
+    placements: [SHM]
+    benchmarks: [PingPong]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "repeats: 6",
+            "repeats 6",
+            ":2: not valid YAML: could not find expected ':'\n    this line is not KEY: VAL",
+        ),
+        (
+            "repeats: 6",
+            "repeats: '6'",
+            ":2: repeats: must be a whole number, or until known (found '6')\n    write it with",
+        ),
+        ("repeats: 6", "repeats: 5.5", ":2: repeats: must be a whole number, or until known (found 5.5)\n"),
+        (
+            "1 min",
+            "1 minut",
+            ":3: time_limit: '1 minut' is not a duration: unknown unit 'minut'; did you mean minute?",
+        ),
+        (
+            "repeats: 6",
+            "table_sizes: 8Kb",
+            ":2: table_sizes: '8Kb' is not a size: unknown unit 'Kb'; did you mean kB?",
+        ),
+        ("repeats: 6", "table_sizes: 1KiB, 2KiB", "    several are a list: [a, b]"),
+        (
+            "placements: [SHM]",
+            "placements: SHM1",
+            ":15: matrix[0].placements: no placement 'SHM1' is defined",
+        ),
+        (
+            "placements: [SHM]",
+            "placements: {SHM}",
+            "    a list is written [a, b], or with a - in front of each",
+        ),
+        (
+            "placements: [SHM]",
+            "placements: SHM TCP",
+            "not a name (several are a list: [a, b]): it takes letters",
+        ),
+        (
+            "    placements:",
+            "   placements:",
+            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: it",
+        ),
+        (
+            "mpi: wheel",
+            "mpi: intel",
+            ":5: systems.here.mpi: no MPI library 'intel' is defined\n    did you mean 'intelmpi'?",
+        ),
+        (
+            "{system: here}",
+            "",
+            ":8: host_groups.local: must be a mapping (found nothing)\n    write {system: …}, or",
+        ),
+        (
+            "{system: here}",
+            "here",
+            ":8: host_groups.local: must be a mapping (found 'here')\n    write {system: …}\n",
+        ),
+        (
+            "  local: {system: here}\n  blue",
+            "  - blue",
+            ":7: host_groups: must be a mapping (found a list)\n    each name is",
+        ),
+        (
+            "exclusive: true",
+            "exclusive: yes",
+            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')\n    write true",
+        ),
+        (
+            "  - host_groups: [local, blue]",
+            "    host_groups: [local, blue]",
+            ":13: matrix: must be a list (found a mapping)\n    a list is",
+        ),
+        (
+            "arguments: -iter 100 PingPong",
+            "arguments: [-iter 100, PingPong]",
+            "[0]: IMB-MPI1 reads this as one argument",
+        ),
+        (
+            "arguments: -iter 100 PingPong",
+            "arguments:\n    - - -iter\n    - 100",
+            "    one - or one pair of [ ] too many",
+        ),
+        (
+            "    arguments:",
+            "  arguments:",
+            ":12: benchmarks.arguments: arguments is a key inside of an entry here",
+        ),
+        (
+            "  PingPong:",
+            "  PingPnog:",
+            ":11: benchmarks.PingPnog: no benchmark 'PingPnog' is built in\n    did you mean 'PingPong'?",
+        ),
+        (
+            '"login*"',
+            "*login",
+            ":6: no anchor login is defined above in this file (found *login)\n    a text that begins",
+        ),
+        (
+            '"login*"',
+            '"login*',
+            ":6: not valid YAML: found unexpected end of stream\n    the quote that begins here is not",
+        ),
+    ],
+)
+def test_mistakes_of_a_tired_person_are_explained(desk: Desk, old: str, new: str, message: str) -> None:
+    assert TIRED.count(old) == 1
+    status, text = desk.call("check", TIRED.replace(old, new))
+    assert (status, message in text) == (2, True), text
+
+
+def test_the_campaign_of_the_tired_person_has_no_other_error(desk: Desk) -> None:
+    assert desk.call("check", TIRED)[0] == 0

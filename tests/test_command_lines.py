@@ -69,6 +69,7 @@ def found(call: str) -> list[str]:
         ("IMB-MPI1 -list", "-list: with this option IMB-MPI1 prints no table"),
         ("/apps/IMB-MPI PingPong", "IMB-MPI: no such program in IMB 2017 to 2021.11 (did you mean 'IMB-MPI"),
         ("IMB-MPI1 PingPong -ours 3", "?: no option -ours of IMB-MPI1 in IMB 2017 to 2021.11"),
+        ("IMB-MPI1 -iter 5", "?: no benchmark is named: IMB-MPI1 measures all of its own choice"),
         ("IMB-MPI1 OurTest", "?: no benchmark 'OurTest' of IMB-MPI1 in IMB 2017 to 2021.11"),
         ("IMB-OURS -x 3 OurTest", "?: no program 'IMB-OURS' in IMB 2017 to 2021.11"),
         ("IMB-MPI1.2018 PingPnog", "?: no program 'IMB-MPI1.2018' in IMB 2017 to 2021.11"),
@@ -93,7 +94,6 @@ def test_each_error_has_its_value_and_what_was_meant(call: str, message: str) ->
 @pytest.mark.parametrize(
     "call",
     [
-        "IMB-MPI1",
         "IMB-MPI1 pingpong,SENDRECV -iter 5000,250 -time 1 -msglog 0:22 -iter_policy off",
         "IMB-MPI1 -iter 1000,off -multi 0 -map 2x4 -mem .5 -off_cache -1 -sync On PingPong",  # series 2018
         "IMB-MPI1 -input /no/such/file -exclude PingPong,PingPing",

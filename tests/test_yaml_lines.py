@@ -169,12 +169,12 @@ def test_tabs_are_named(tmp_path: Path) -> None:
     [
         ("a: b: c\n", 1, "needs quotes; or the indentation is wrong"),
         (" a: 1\nb: 2\n", 2, "further left than the first one"),
-        ("a:\n  b: 1\n c: 2\n", 3, "keys of the mapping that begins in line 1"),
+        ("a:\n  b: 1\n c: 2\n", 3, "no key of the mapping that begins in line 1"),
         ("a:\n  - b\n  c: 1\n", 3, "the list that begins in line 2"),
-        ('a: "x\nb: 1\n', 3, "the quote that begins in line 1 is not closed"),
+        ('a: "x\nb: 1\n', 1, "the quote that begins here is not closed"),
         ("a: {b: 1\nc: 2\n", 2, "the { in line 1 is not closed"),
         ("a: - b\n", 1, "a list begins in a line of its own"),
-        ("a: 1\nb\nc: 2\n", 3, "KEY: VALUE"),
+        ("a: 1\nb\nc: 2\n", 2, "not KEY: VALUE"),
     ],
 )
 def test_what_is_wrong_with_the_form_is_said(tmp_path: Path, text: str, line: int, hint: str) -> None:

@@ -24,7 +24,7 @@ class Problem:
         place = self.file + (f":{self.line}" if self.line is not None else "")
         parts = [part for part in (place, self.key) if part]
         text = ": ".join([*parts, self.message])
-        if self.value:
+        if self.value and self.value not in self.message:
             text += f" (found {self.value})"
         if self.hint:
             text += f"\n    {self.hint}"

@@ -189,7 +189,8 @@ class Values:
             return parse(self.text(key))
         except ValueError as error:
             self.faulty.append(key)
-            self.problems.append(self.document.problem(key, str(error), shown(self.text(key))))
+            hint = "several are a list: [a, b]" if "," in self.text(key) and isinstance(key[-1], str) else ""
+            self.problems.append(self.document.problem(key, str(error), shown(self.text(key)), hint))
             return None
 
 

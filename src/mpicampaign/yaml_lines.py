@@ -318,12 +318,12 @@ _SYNTAX = (
     ("mapping values are not allowed", "a text with a colon in it needs quotes; or the indentation is wrong"),
     ("block sequence entries are not allowed", "a list begins in a line of its own, or is written [a, b]"),
     ("single document", "remove the line '---' between the documents"),
-    ("quoted scalar", "the quote that begins in line {} is not closed"),
+    ("quoted scalar", "the quote that begins here is not closed"),
     ("flow sequence", "the [ in line {} is not closed, or a comma is missing"),
     ("flow mapping", "the {{ in line {} is not closed, or a comma is missing"),
-    ("block mapping", "indentation: all keys of the mapping that begins in line {} begin in one column"),
-    ("block collection", "indentation: all items of the list that begins in line {} begin in one column"),
-    ("simple key", "a line of a mapping is KEY: VALUE, with a space after the colon"),
+    ("block mapping", "indentation: it is no key of the mapping that begins in line {}, nor part of one"),
+    ("block collection", "indentation: it is no item of the list that begins in line {}, nor part of one"),
+    ("simple key", "this line is not KEY: VALUE, with a space after the colon"),
     ("<document start>", "indentation: this line begins further left than the first one"),
 )
 
@@ -333,6 +333,7 @@ def _syntax_problem(name: str, text: str, error: Any) -> Problem:
     reason = getattr(error, "problem", None) or str(error).splitlines()[0]
     context, start = getattr(error, "context", None) or "", getattr(error, "context_mark", None)
     line = text.split("\n")[mark.line] if mark else ""
+    found = start if context.endswith(("quoted scalar", "simple key")) else mark
     hint = next((hint for part, hint in _SYNTAX if part in f"{reason} {context}"), "")
     if "\t" in line[: len(line) - len(line.lstrip())]:
         hint = "this line is indented with a tab; YAML takes spaces only"
@@ -341,7 +342,7 @@ def _syntax_problem(name: str, text: str, error: Any) -> Problem:
     return Problem(
         f"not valid YAML: {reason}",
         name,
-        mark.line + 1 if mark else None,
+        found.line + 1 if found else None,
         hint=hint.format(start.line + 1 if start else 1),
     )
 

@@ -321,8 +321,8 @@ def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
 def _argument(place: Key, value: str, notes: Notes) -> Key:
     """The key path of the argument that a faulty value begins with, where they are a list."""
     items = notes.document.items((*place, "arguments"))
-    first = value.partition(" ")[0]
-    return next((key for key, item in items if str(item) == first), (*place, "arguments"))
+    either_of = (value, value.partition(" ")[0])
+    return next((key for key, item in items if str(item) in either_of), (*place, "arguments"))
 
 
 def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:

@@ -61,7 +61,7 @@ LOCATION = text(
     "must be a path or Spack spec in one line, not beginning with -",
 )
 
-NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)
+NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
 HOSTS = texts(
     *rule("not a host name, host group or host range (several are a list)", "_[.,+@]-", ".,+@]-"),
     name="hosts",

@@ -67,6 +67,10 @@ def faulty_value(option: str, expected: Value, value: str | None) -> Iterator[Re
 
 def unknown_option(program: str, option: str, known: Collection[str], versions: str) -> Refusal:
     """A misspelt option is at fault; one that resembles none may be of a later or a changed version."""
+    name, space, value = option.partition(" ")
+    if space and name in known:
+        message = f"{program} reads this as one argument"
+        return Refusal(message, "", option, f"write two items: {name}, {value.strip()}")
     meant = misspelt(option, known)
     if meant:
         return Refusal(f"{program} has no such option", "", option, suggestion(option, [meant]))

@@ -169,6 +169,7 @@ OPTIONS: Mapping[str, Mapping[str, Value | None]] = {
         "-noheader": None,
     },
 }
+_CHOOSE = ("-input", "-include", "-load", "-help", "-h", "-list", "-l")
 _PRINTS_NO_TABLE = ("-help", "-h", "-list", "-l")
 
 
@@ -178,7 +179,7 @@ def faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
     if name not in BENCHMARKS:
         yield unknown_program(name, BENCHMARKS, VERSIONS)
         return
-    waiting = list(arguments)
+    waiting, names_none = list(arguments), True
     while waiting:
         given = waiting.pop(0)
         option = given.lower() if name == "IMB-P2P" else given
@@ -186,12 +187,17 @@ def faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
             expected = OPTIONS[name][option]
             value = waiting.pop(0) if expected and waiting and waiting[0] not in OPTIONS[name] else None
             yield from _option(name, option, expected, value)
+            names_none &= option not in _CHOOSE
         elif given.startswith("-"):
             yield _unknown_option(name, given)
+            names_none = False
             if waiting and not waiting[0].startswith("-") and any(_benchmarks(name, waiting[0])):
                 waiting.pop(0)  # its value, as it seems
         else:
             yield from _benchmarks(name, given)
+            names_none = False
+    if names_none:
+        yield Refusal(f"no benchmark is named: {name} measures all of its own choice", doubtful=True)
 
 
 def _option(program: str, option: str, expected: Value | None, value: str | None) -> Iterator[Refusal]:

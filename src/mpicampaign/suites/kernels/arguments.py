@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import did_you_mean
-from mpicampaign.suites.command_line import Value, faulty_value, unknown_program
+from mpicampaign.suites.command_line import Value, faulty_value, unknown_option, unknown_program
 from mpicampaign.suites.request import Refusal
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def faults(kernels: Mapping[str, Kernel], program: str, arguments: Sequence[str]
     while waiting:
         option = waiting.pop(0)
         if option not in options:
+            if option.partition(" ")[0] in options:
+                yield unknown_option(f"kernel {name}", option, options, "")
+                continue
             hint = did_you_mean(option, options) if option.startswith("-") else f"its options: {', '.join(options)}"
             yield Refusal(f"kernel {name} has no such option", "", option, hint)
             if waiting and not waiting[0].startswith("-"):
