@@ -116,9 +116,9 @@ def test_further_repeats_stay_within_the_node_hours() -> None:
     capped = plan(replace(campaign(), node_hours_cap=8 / 60), machine)  # 6 runs of a minute on one node
     assert len(capped.further) == 2
     assert [len(case.identities) for case in capped.cases] == [4, 4]
-    check_cap(capped, 8 / 60, "c.yaml")
+    check_cap(capped, replace(campaign(), node_hours_cap=8 / 60))
     with pytest.raises(UserError):
-        check_cap(capped, 5 / 60, "c.yaml")
+        check_cap(capped, replace(campaign(), node_hours_cap=5 / 60))
 
 
 @pytest.mark.parametrize("minutes", range(7, 12))
@@ -129,7 +129,7 @@ def test_node_hours_may_be_reached_exactly(minutes: int) -> None:
     long = replace(made, node_hours_cap=hours, matrix=(replace(made.matrix[0], time_limit=60 * 261),))
     found = plan(long, replace(MACHINE, condition_of=of_repeats(1, 2, 3)))
     assert len(found.runs) == minutes
-    check_cap(found, hours, "c.yaml")
+    check_cap(found, replace(campaign(), node_hours_cap=hours))
 
 
 def test_a_later_disturbed_run_takes_no_node_hours_from_a_further_repeat_that_was_begun() -> None:
@@ -175,7 +175,7 @@ def test_the_cap_ends_repeats_that_go_on_until_known_and_says_so() -> None:
     assert "node_hours_cap leaves out 6 repeats" in warnings_text(found)[-1]
     assert not any("leaves out" in line for line in warnings_text(until_known(99, 6)))
     with pytest.raises(UserError):
-        check_cap(until_known(99, 6, cap=11 / 60), 11 / 60, "c.yaml")
+        check_cap(until_known(99, 6, cap=11 / 60), replace(campaign(), node_hours_cap=11 / 60))
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:

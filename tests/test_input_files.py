@@ -74,7 +74,7 @@ def test_an_input_is_kept_once_and_never_written_again(tmp_path: Path) -> None:
     [
         ("[absent.txt]", "no such file"),
         ("[words.txt, folder/words.txt]", "a second input file of this name"),
-        ("['a b.txt']", "an input file is named by letters, digits"),
+        ("['a b.txt']", "not usable as the name of an input file"),
     ],
 )
 def test_input_files_are_checked_with_the_campaign(tmp_path: Path, inputs: str, message: str) -> None:

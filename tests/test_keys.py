@@ -113,3 +113,61 @@ def test_shapes_mean_what_the_standard_says(draw: st.DataObject) -> None:
     problems, _ = check_shape(Document(copy.deepcopy(data)), schema)
     assert bool(problems) == bool(expected)
     assert fits(data, schema, schema["$defs"]) == (not expected)
+
+
+RULE = re.compile(
+    r"it takes letters, digits(?P<spaces>, spaces)? and (?P<signs>[^a-z0-9]+), "
+    r"(?:begins with a letter(?: or digit|, digit or (?P<first>[^a-z0-9]+))?|"
+    r"does not begin with (?P<never>[^a-z0-9]+)), and has at most (?P<most>[0-9]+) characters$"
+)
+
+
+def _stated_rules() -> list[tuple[str, str]]:
+    """The patterns of the campaign file whose messages state which characters they take."""
+    found: dict[str, str] = {}
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            if isinstance(node.get("pattern"), str) and "it takes letters" in node.get("x-message", ""):
+                found[node["pattern"]] = node["x-message"]
+            for each in node.values():
+                walk(each)
+        elif isinstance(node, list):
+            for each in node:
+                walk(each)
+
+    walk(campaign_schema())
+    return [(pattern, text) for pattern, text in found.items() if "environment variable" not in text]
+
+
+def _obeys(message: str, text: str) -> bool:
+    """Whether a text obeys the rule as its message states it."""
+    stated = RULE.search(message)
+    assert stated, message
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    signs = set(stated["signs"].split()) | set(" " if stated["spaces"] else "")
+    alphabet = {*letters, *"0123456789", *signs}
+    first = alphabet - set((stated["never"] or "").split()) - set(" ")
+    if not stated["never"]:
+        first = {
+            *letters,
+            *("0123456789" if "digit" in stated[0].split("begins")[1] else ""),
+            *(stated["first"] or "").split(),
+        }
+    return 0 < len(text) <= int(stated["most"]) and text[0] in first and set(text) <= alphabet
+
+
+@pytest.mark.parametrize(("pattern", "message"), _stated_rules())
+@settings(max_examples=200, deadline=None)
+@given(text=st.text("aZ09_.+-/@%=:,#&|*?![]()~ \"'ü\n$", max_size=5) | st.just("a" * 64) | st.just("a" * 300))
+def test_what_is_refused_breaks_the_rule_that_is_stated(pattern: str, message: str, text: str) -> None:
+    assert bool(re.fullmatch(pattern.removesuffix("$"), text)) == _obeys(message, text)
+
+
+def test_a_name_that_begins_with_a_sign_is_refused_with_its_rule() -> None:
+    assert len(_stated_rules()) == 10
+    problems, _ = check_shape(Document({"boats": {"_x": {"sail": "lug"}}}), schema_of(HARBOUR))
+    assert [each.message for each in problems] == [
+        "not usable as a name: it takes letters, digits and . _ + -, begins with a letter or digit, and has "
+        "at most 64 characters"
+    ]

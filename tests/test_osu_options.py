@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
 from mpicampaign.suites import SUITES
-from mpicampaign.suites.osu.options import refuses
+from mpicampaign.suites.osu.options import faults
 from mpicampaign.suites.osu.programs import KINDS
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.request import Request
@@ -41,14 +41,13 @@ def request(program: str, arguments: str = "", ranks: int = 2, nodes: int = 1) -
         ("osu_bw", "-c -D cont", "OSU does not validate derived datatypes"),
         ("osu_bw", "-T double", "the value of -T must be all, mpi_char"),
         ("osu_bw", "-z50,101", "the value of -z must be percentiles"),
-        ("osu_bw", "-q", "no OSU program of versions 5 to 7 has this option"),
+        ("osu_bw", "-q", "OSU 5 to 7 has no such option"),
         ("osu_bw", "-h", "with this option osu_bw prints no table"),
         ("osu_bw", "8 -i 10", "OSU does not read these arguments"),
         ("osu_latency", "-W 64", "osu_latency has no such option"),
         ("osu_latency", "-f", "osu_latency has no such option"),
         ("osu_allreduce", "-W 64", "osu_allreduce has no such option"),
         ("osu_gather", "-N cart:1:1", "osu_gather has no such option"),
-        ("osu_gather", "-k fixed:2", "the root must be a rank from 0 to 1"),
         ("osu_latency_mt", "-t 128", "the value of -t must be [SENDERS:]RECEIVERS"),
         ("osu_latency_mt", "-t 2:", "the value of -t must be"),
         ("osu_put_bw", "-s fnce", "the value of -s must be pscw, fence"),
@@ -58,7 +57,7 @@ def request(program: str, arguments: str = "", ranks: int = 2, nodes: int = 1) -
     ],
 )
 def test_arguments_that_cannot_be_right_are_refused(program: str, arguments: str, message: str) -> None:
-    (refusal,) = SUITE.refuses(request(program, arguments))
+    (refusal,) = SUITE.arguments(program, arguments.split())
     assert refusal.message.startswith(message)
     assert refusal.parameter == ""
 
@@ -84,17 +83,48 @@ def test_arguments_that_cannot_be_right_are_refused(program: str, arguments: str
     ],
 )
 def test_what_some_version_takes_is_not_refused(program: str, arguments: str) -> None:
+    assert [each for each in SUITE.arguments(program, arguments.split()) if not each.doubtful] == []
     assert list(SUITE.refuses(request(program, arguments))) == []
 
 
+def test_a_root_beyond_the_ranks_is_refused() -> None:
+    (refusal,) = SUITE.refuses(request("osu_gather", "-k fixed:2"))
+    assert (refusal.message, refusal.value) == ("the root must be a rank from 0 to 1", "-k fixed:2")
+
+
+@pytest.mark.parametrize(
+    ("program", "meant"),
+    [
+        ("osu_latencyy", "osu_latency"),
+        ("osu_latncy", "osu_latency"),
+        ("osu_alreduce", "osu_allreduce"),
+        ("osu_mbw_rm", "osu_mbw_mr"),
+        ("osu_latency_mtt", "osu_latency_mt"),
+        ("OSU_BW", "osu_bw"),
+    ],
+)
+def test_a_misspelt_program_has_a_suggestion(program: str, meant: str) -> None:
+    (refusal,) = faults(program, ())
+    assert (refusal.value, refusal.hint) == (program, f"did you mean {meant!r}?")
+    assert refusal.program and not refusal.doubtful
+
+
+@pytest.mark.parametrize("program", ["osu_bw2", "osu_bw_ours", "osu_partitioned_latency", "osu_stencil"])
+def test_a_program_that_resembles_none_is_warned_of(program: str) -> None:
+    (warning,) = faults(program, ())
+    assert warning.program and warning.doubtful
+    assert [each.doubtful for each in faults(program, ("--ours=3",))] == [True, True]
+    assert [each.doubtful for each in faults(program, ("--window-sise=3",))] == [True, False]
+
+
 def test_a_misspelt_option_has_a_suggestion() -> None:
-    (refusal,) = refuses(request("osu_bw", "--windowsize=8"))
+    (refusal,) = faults("osu_bw", ("--windowsize=8",))
     assert (refusal.value, refusal.hint) == ("--windowsize", "did you mean '--window-size'?")
 
 
 @given(st.lists(st.text(max_size=6), max_size=6), st.sampled_from([*KINDS, "osu_other"]))
 def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
-    for refusal in refuses(Request(program, tuple(arguments), {}, (), 1, 2)):
+    for refusal in faults(program, arguments):
         assert refusal.message
 
 
@@ -115,7 +145,7 @@ def test_the_file_is_refused_at_the_line_of_the_arguments(tmp_path: Path) -> Non
     assert [lines[p.line - 1].strip() for p in error.value.problems if p.line] == [
         "arguments: -m 8:4 -i 0"
     ] * 2
-    assert [p.value for p in error.value.problems] == ["-m 8:4", "-i 0"]
+    assert [p.value for p in error.value.problems] == ["'-m 8:4'", "'-i 0'"]
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,9 @@ def test_runs_of_two_systems_take_turns() -> None:
 def test_cap_refuses_and_names_both_values() -> None:
     made = plan(campaign(repeats=60))  # 120 runs of a minute on one node
     assert made.node_seconds == 7200
-    check_cap(made, 2.0, "c.yaml")
+    check_cap(made, replace(campaign(), node_hours_cap=2.0))
     with pytest.raises(UserError, match=r"2\.00 node-hours, the campaign allows 1\.9"):
-        check_cap(made, 1.9, "c.yaml")
+        check_cap(made, replace(campaign(), node_hours_cap=1.9))
 
 
 def test_plan_as_json_names_order_and_identity_of_each_run() -> None:

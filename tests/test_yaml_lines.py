@@ -134,12 +134,15 @@ def test_byte_order_mark_and_line_ends(tmp_path: Path, start: bytes, end: bytes)
         (b"a:\n\tb: 1\n", 2, "not valid YAML"),
         (b"a: [1,\nb: 2\n", 3, "not valid YAML"),
         (b"a: 1\nb: c: d\n", 2, "not valid YAML"),
-        (b"a: 1\nb: *nowhere\n", 2, "not valid YAML"),
+        (b"a: 1\nb: *nowhere\n", 2, "no anchor nowhere is defined above"),
+        (b"a: *later\nb: &later 1\n", 1, "no anchor later is defined above"),
+        (b"a: &x 1\nb: &x 2\n", 2, "anchor x is defined twice"),
         (b"a: 1\n---\nb: 2\n", 2, "not valid YAML"),
         (b'a: 1\nb: "\\ud800"\n', 2, "not valid YAML"),
         (b"a: " + b"[" * 100_000, 1, "nested deeper"),
-        (b"a: &a [*a]\n", 1, "levels, aliases expanded"),
-        (b"a: &a {<<: *a}\n", 1, "levels, aliases expanded"),
+        (b"a: 1\nb: &x [*x]\n", 2, "anchor x refers to itself"),
+        (b"a: &x\n  <<: *x\n", 2, "anchor x refers to itself"),
+        (b"a: &x\n  b: &y [1, 2]\n  c:\n    - d: [*y, *x]\n", 4, "anchor x refers to itself"),
         (b"#" * (MAX_BYTES + 1), None, "larger than"),
     ],
 )
@@ -157,7 +160,36 @@ def test_the_beginning_of_what_is_not_closed_is_named(tmp_path: Path) -> None:
 
 
 def test_tabs_are_named(tmp_path: Path) -> None:
-    assert "tabs" in failure(tmp_path, "a:\n\tb: 1\n").hint
+    assert "with a tab" in failure(tmp_path, "a:\n\tb: 1\n").hint
+    assert "@ ` or %" in failure(tmp_path, "a: @x\n").hint
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "hint"),
+    [
+        ("a: b: c\n", 1, "needs quotes; or the indentation is wrong"),
+        (" a: 1\nb: 2\n", 2, "further left than the first one"),
+        ("a:\n  b: 1\n c: 2\n", 3, "no key of the mapping that begins in line 1"),
+        ("a:\n  - b\n  c: 1\n", 3, "the list that begins in line 2"),
+        ('a: "x\nb: 1\n', 1, "the quote that begins here is not closed"),
+        ("a: {b: 1\nc: 2\n", 2, "the { in line 1 is not closed"),
+        ("a: - b\n", 1, "a list begins in a line of its own"),
+        ("a: 1\nb\nc: 2\n", 2, "not KEY: VALUE"),
+    ],
+)
+def test_what_is_wrong_with_the_form_is_said(tmp_path: Path, text: str, line: int, hint: str) -> None:
+    problem = failure(tmp_path, text)
+    assert (problem.line, hint in problem.hint) == (line, True), problem
+
+
+def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="this is a folder"):
+        read_yaml(tmp_path)
+
+
+def test_a_merge_is_reported_in_its_own_line(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, "a: &l [5]\nb:\n  <<: *l\n").problems
+    assert (problem.line, problem.key, problem.value) == (3, "b.<<", "'5'")
 
 
 @pytest.mark.parametrize("form", ["[{}]", "{{<<: [{}], k{}: 1}}"])
@@ -166,7 +198,19 @@ def test_alias_bombs_are_stopped(tmp_path: Path, form: str) -> None:
     for level in range(1, 15):
         aliases = ", ".join([f"*a{level - 1}"] * 10)
         lines.append(f"a{level}: &a{level} " + form.format(aliases, level))
-    assert "aliases expanded" in failure(tmp_path, "\n".join(lines)).message
+    problem = failure(tmp_path, "\n".join(lines))
+    assert "the file holds more than 20000 values" in problem.message
+    assert "each alias (*name) counts" in problem.hint
+
+
+def test_all_faulty_aliases_are_reported_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        read(tmp_path, "fast: &fast {x: 1}\na: *fats\nb: &b [[*b]]\nc: &c\n  <<: [*fast, *c]\n")
+    assert [(each.line, each.value, each.hint) for each in caught.value.problems] == [
+        (2, "*fats", "did you mean *fast?"),
+        (3, "*b", "&b in line 3 holds this alias *b"),
+        (5, "*c", "&c in line 4 holds this alias *c"),
+    ]
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class Problem:
         place = self.file + (f":{self.line}" if self.line is not None else "")
         parts = [part for part in (place, self.key) if part]
         text = ": ".join([*parts, self.message])
-        if self.value:
+        if self.value and self.value not in self.message:
             text += f" (found {self.value})"
         if self.hint:
             text += f"\n    {self.hint}"
@@ -45,12 +45,12 @@ class BusyError(UserError):
     """Another call holds the lock: nothing is wrong, it is to be tried later."""
 
 
-def nearest(name: str, known: Collection[str]) -> str:
-    """The known name that is closest to a misspelt one; empty if none is close."""
+def nearest(name: str, known: Collection[str], alike: float = 0.6) -> str:
+    """The known name that is closest to a misspelt one; empty if none is close: ``alike``, from 0 to 1."""
     from difflib import get_close_matches  # only errors need it
 
     in_another_case = (each for each in known if each.casefold() == name.casefold())
-    close = get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    close = get_close_matches(name, sorted(known), n=1, cutoff=alike)
     return next(in_another_case, next(iter(close), ""))
 
 

@@ -189,7 +189,8 @@ class Values:
             return parse(self.text(key))
         except ValueError as error:
             self.faulty.append(key)
-            self.problems.append(self.document.problem(key, str(error), shown(self.text(key))))
+            hint = "several are a list: [a, b]" if "," in self.text(key) and isinstance(key[-1], str) else ""
+            self.problems.append(self.document.problem(key, str(error), shown(self.text(key)), hint))
             return None
 
 
@@ -222,6 +223,31 @@ def texts(pattern: str, message: str, name: str = "", **more: Any) -> Kind:
     items = {"items": {"type": "string", **each}}
     schema = {"type": ["string", "array"], **each, **items, **more}
     return Kind(schema, Values.texts, absent=(), name=name)
+
+
+def rule(what: str, signs: str, not_first: str, most: int = 255) -> tuple[str, str]:
+    """Pattern and message of a text of letters, digits and some signs: the message states all of the pattern.
+
+    ``not_first``: those signs with which it does not begin. ``most``: how many characters it has at most.
+    """
+    first = "".join(sign for sign in signs if sign not in not_first)
+    pattern = f"^[A-Za-z0-9{_in_class(first)}][A-Za-z0-9{_in_class(signs)}]{{0,{most - 1}}}$"
+    begins = f"does not begin with {_listed(not_first)}"
+    if len(first) < len(not_first):
+        begins = "begins with a letter" + (f", digit or {_listed(first)}" if first else " or digit")
+    spaces = ", spaces" if " " in signs else ""
+    takes = f"letters, digits{spaces} and {_listed(signs)}"
+    return pattern, f"{what}: it takes {takes}, {begins}, and has at most {most} characters"
+
+
+def _in_class(signs: str) -> str:
+    """Signs inside the brackets of a pattern; a minus comes last."""
+    plain = "".join(f"\\{sign}" if sign in "[]\\^" else sign for sign in signs if sign != "-")
+    return plain + "-" * ("-" in signs)
+
+
+def _listed(signs: str) -> str:
+    return " ".join(sign for sign in signs if sign != " ")
 
 
 def count(minimum: int, maximum: int) -> Kind:
@@ -303,12 +329,7 @@ def _of(kind: Kind) -> type:
     return kind.entry
 
 
-NAME = text(
-    r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$",
-    "not usable as a name: it takes letters, digits and . _ + -, begins with a letter or digit, "
-    "and has at most 64 characters",
-    name="name",
-)
+NAME = text(*rule("not usable as a name", "._+-", "._+-", 64), name="name")
 LINE = text(
     r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]*$",
     "must be a text of one line without control characters",

@@ -96,13 +96,16 @@ class _Shape:
     def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         names = [expected] if isinstance(expected, str) else expected
         if not any(_is(value, name) for name in names):
-            message = f"must be {either([TYPES[name] for name in names])}"
-            yield _Misfit(key, message, shown(value), _type_hint(value, names))
+            of_texts = schema.get("then", {}).get("x-message")  # a number, or a word in its place
+            message = of_texts or f"must be {either([TYPES[name] for name in names])}"
+            hint = "" if of_texts else _type_hint(value, names, schema)
+            yield _Misfit(key, message, shown(value), hint)
 
     def _enum(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         if value not in expected:
             message = schema.get("x-message", f"must be {either(expected)}")
-            yield _Misfit(key, message, shown(value), suggestion(str(value), expected))
+            hint = suggestion(str(value), expected) or _number_hint(value)
+            yield _Misfit(key, message, shown(value), hint)
 
     def _pattern(self, value: Any, expected: str, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """``$`` means the very end; in Python it also matches before a final newline."""
@@ -115,7 +118,7 @@ class _Shape:
 
     def _required(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         for name in expected if isinstance(value, dict) else ():
-            if name not in value:
+            if name not in value and name not in _meant(value, schema["properties"]):
                 about = schema["properties"][name]
                 hint = f"{about['title']}. {about.get('description', '')}".strip()
                 yield _Misfit((*key, name), "this key is missing", "", hint)
@@ -134,8 +137,19 @@ class _Shape:
                 continue
             if isinstance(expected, bool):
                 yield _unknown_key(name, value[name], known, key)
+            elif name in self._keys(expected) and not isinstance(value[name], dict):
+                message = f"{name} is a key inside of an entry here, not the name of one"
+                yield _Misfit((*key, name), message, "", "indent it further, below the name of its entry")
             else:
                 yield from self.misfits(value[name], expected, (*key, name))
+
+    def _keys(self, schema: Schema) -> Schema:
+        """The keys of a mapping with this schema."""
+        found = schema
+        if "$ref" in schema:
+            found = self._definitions[schema["$ref"].rsplit("/", 1)[-1]]
+        properties: Schema = found.get("properties", {})
+        return properties
 
     def _propertyNames(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema, schema: Schema, key: Key
@@ -175,13 +189,51 @@ def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
     return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, ((*key, meant),) if meant else ())
 
 
-def _type_hint(value: Any, names: list[str]) -> str:
-    """What to do about another type where a text is expected."""
+def _meant(value: Mapping[str, Any], known: Schema) -> set[str]:
+    """The keys that those of a mapping are misspellings of."""
+    return {nearest(name, known) for name in value if name not in known}
+
+
+def _type_hint(value: Any, names: list[str], schema: Schema) -> str:
+    """What to do about a value of another type."""
+    if isinstance(value, list | dict):
+        return _nesting_hint(value, names)
+    if isinstance(value, str):
+        return _text_hint(value, names, schema)
+    if "object" in names:
+        return f"write {_outline(schema)}, or its keys below, indented further"
     if "string" not in names:
         return ""
-    if isinstance(value, bool | int | float):
-        return "write it in quotes"
-    return 'an empty text is written ""' if value is None else ""
+    if value is None:
+        return 'an empty text is written ""'
+    return "it needs a unit" if schema.get("x-type", "").startswith("rate") else "write it in quotes"
+
+
+def _nesting_hint(value: list[Any] | dict[str, Any], names: list[str]) -> str:
+    if "array" in names:
+        return "a list is written [a, b], or with a - in front of each item"
+    if "object" in names:
+        return "each name is a key: write NAME: …, without a - in front of it"
+    return "one - or one pair of [ ] too many" if isinstance(value, list) else ""
+
+
+def _text_hint(value: str, names: list[str], schema: Schema) -> str:
+    if "boolean" in names:
+        meant = {"yes": "true", "on": "true", "no": "false", "off": "false"}.get(value.lower(), value.lower())
+        return f"write {meant}, without quotes" if meant in ("true", "false") else ""
+    if "object" in names:
+        return f"write {_outline(schema)}"
+    return _number_hint(value) if {"integer", "number"} & {*names} else ""
+
+
+def _number_hint(value: Any) -> str:
+    found = isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
+    return "write it without quotes" if found else ""
+
+
+def _outline(schema: Schema) -> str:
+    """``{system: …}``: a mapping with the keys that it must have."""
+    return f"{{{', '.join(f'{name}: …' for name in schema.get('required', ['KEY']))}}}"
 
 
 def either(names: list[str]) -> str:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import math
 import re
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MB = 10**6
 MIB = 2**20
@@ -48,7 +54,7 @@ def parse_size(text: str) -> int:
     """
     number, unit = _quantity(text, "size", "64KiB")
     if unit not in SIZE_UNITS:
-        raise ValueError(f"{text!r} is not a size: unknown unit {unit!r}; known: {_listed(SIZE_UNITS)}")
+        raise _unknown_unit(text, "size", unit, SIZE_UNITS, f"known: {_listed(SIZE_UNITS)}")
     whole, _, digits = number.partition(".")
     scale: int = 10 ** len(digits)
     size, rest = divmod(int(whole + digits) * SIZE_UNITS[unit], scale)
@@ -79,7 +85,7 @@ def parse_duration(text: str) -> float:
         return _clock_seconds(text, *(int(part or 0) for part in clock.groups()))
     number, unit = _quantity(text, "duration", "90 s, 1 min or 0:45 (H:MM)")
     if unit not in TIME_UNITS:
-        raise ValueError(f"{text!r} is not a duration: unknown unit {unit!r}; known: s, min, h, d, ms, us")
+        raise _unknown_unit(text, "duration", unit, TIME_UNITS, "known: s, min, h, d, ms, us")
     return float(number) * TIME_UNITS[unit]
 
 
@@ -200,6 +206,12 @@ def format_rate(bytes_per_second: float) -> str:
         if bits >= _PREFIXES[prefix]:
             return f"{bits / _PREFIXES[prefix]:.4g} {prefix}bit/s"
     return f"{bits:.4g} bit/s"
+
+
+def _unknown_unit(text: str, what: str, unit: str, known: Iterable[str], listed: str) -> ValueError:
+    meant = nearest(unit, list(known), alike=0.7)
+    guess = f"did you mean {meant}? " if meant else ""
+    return ValueError(f"{text!r} is not a {what}: unknown unit {unit!r}; {guess}{listed}")
 
 
 def _quantity(text: str, what: str, example: str) -> tuple[str, str]:

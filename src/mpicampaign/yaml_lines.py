@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.errors import Problem, UserError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,9 +62,13 @@ class Document:
 
     def mark(self, key: Key) -> Mark:
         """The mark of a value, or of the nearest value around it if it is absent or in the foundation."""
-        while key and (key not in self.marks or self.marks[key].file == self.foundation):
+        while key and not self.is_own(key):
             key = key[:-1]
         return self.marks.get(key, Mark("", 1))
+
+    def is_own(self, key: Key) -> bool:
+        """Whether a file of the user has this key path, not only the foundation."""
+        return key in self.marks and self.marks[key].file != self.foundation
 
     def items(self, key: Key) -> list[tuple[Key, Any]]:
         """The items of a list with their key paths; a single value is a list of one."""
@@ -200,7 +204,7 @@ def read_yaml(path: Path, name: str = "") -> Document:
     try:
         node = yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
-        raise UserError(_syntax_problem(name, error)) from error
+        raise UserError(_syntax_problem(name, text, error)) from error
     reader = _YamlReader(name, tags)
     reader.document.data = reader.value(node, (), 1) if node is not None else None
     return reader.document
@@ -226,7 +230,7 @@ def _text(path: Path, name: str) -> str:
 def _content(path: Path, name: str) -> bytes:
     try:
         if path.exists() and not path.is_file():
-            raise UserError(Problem("this is not a file", name))
+            raise UserError(Problem(f"this is {'a folder' if path.is_dir() else 'not a file'}", name))
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -238,16 +242,19 @@ def _content(path: Path, name: str) -> bytes:
 
 
 def _check_events(text: str, name: str) -> list[Problem]:
-    """Limit the depth before composing, which recurses in C; find the tags, which composing hides."""
-    depth, tags = 0, []
+    """Limit the depth before composing, which recurses in C; find the tags, which composing hides.
+
+    Raises
+    ------
+    UserError
+        when it is not YAML, is nested too deep, or has aliases that refer to nothing or to what holds them.
+    """
+    tags, aliases = [], _Aliases(name)
     try:
         event: Any  # not all classes have a tag
         for event in yaml.parse(text, Loader=_LOADER):
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if depth > MAX_DEPTH:
+            aliases.read(event)
+            if len(aliases.around) > MAX_DEPTH:
                 line = event.start_mark.line + 1
                 raise UserError(Problem(f"nested deeper than {MAX_DEPTH} levels", name, line))
             if getattr(event, "tag", None):
@@ -256,25 +263,88 @@ def _check_events(text: str, name: str) -> list[Problem]:
                 line = event.start_mark.line + 1
                 tags.append(Problem("tags are not used in campaign files", name, line, "", value, hint))
     except yaml.YAMLError as error:
-        raise UserError(_syntax_problem(name, error)) from error
+        raise UserError(_syntax_problem(name, text, error)) from error
+    if aliases.problems:
+        raise UserError(aliases.problems)
     return tags
 
 
-def _syntax_problem(name: str, error: Any) -> Problem:
+class _Aliases:
+    """Finds aliases without their anchor.
+
+    ``around``: the anchors of the collections that are open, empty where they have none.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.around: list[str] = []
+        self.problems: list[Problem] = []
+        self._name = name
+        self._anchors: dict[str, int] = {}  # with their lines
+
+    def read(self, event: Any) -> None:
+        """Read the next event of the parser."""
+        anchor, line = getattr(event, "anchor", None) or "", event.start_mark.line + 1
+        if isinstance(event, yaml.AliasEvent):
+            self._alias(anchor, line)
+            return
+        if isinstance(event, yaml.CollectionEndEvent):
+            self.around.pop()
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self.around.append(anchor)
+        if anchor:
+            self._anchor(anchor, line)
+
+    def _anchor(self, anchor: str, line: int) -> None:
+        if anchor in self._anchors:
+            hint = f"it is also in line {self._anchors[anchor]}; give one of them another name"
+            self._problem(f"anchor {anchor} is defined twice", line, f"&{anchor}", hint)
+        self._anchors.setdefault(anchor, line)
+
+    def _alias(self, anchor: str, line: int) -> None:
+        if anchor in self.around:
+            hint = f"&{anchor} in line {self._anchors[anchor]} holds this alias *{anchor}"
+            self._problem(f"anchor {anchor} refers to itself", line, f"*{anchor}", hint)
+        elif anchor not in self._anchors:
+            meant = nearest(anchor, self._anchors)
+            hint = f"did you mean *{meant}?" if meant else "a text that begins with * needs quotes"
+            self._problem(f"no anchor {anchor} is defined above in this file", line, f"*{anchor}", hint)
+
+    def _problem(self, message: str, line: int, value: str, hint: str) -> None:
+        self.problems.append(Problem(message, self._name, line, "", value, hint))
+
+
+# Of the parser's context and reason, and what they mean; {} is the line where the context begins.
+_SYNTAX = (
+    ("mapping values are not allowed", "a text with a colon in it needs quotes; or the indentation is wrong"),
+    ("block sequence entries are not allowed", "a list begins in a line of its own, or is written [a, b]"),
+    ("single document", "remove the line '---' between the documents"),
+    ("quoted scalar", "the quote that begins here is not closed"),
+    ("flow sequence", "the [ in line {} is not closed, or a comma is missing"),
+    ("flow mapping", "the {{ in line {} is not closed, or a comma is missing"),
+    ("block mapping", "indentation: it is no key of the mapping that begins in line {}, nor part of one"),
+    ("block collection", "indentation: it is no item of the list that begins in line {}, nor part of one"),
+    ("simple key", "this line is not KEY: VALUE, with a space after the colon"),
+    ("<document start>", "indentation: this line begins further left than the first one"),
+)
+
+
+def _syntax_problem(name: str, text: str, error: Any) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-    hint = ""
-    if "cannot start any token" in reason:
-        hint = "YAML is indented with spaces, not tabs; texts that begin with @ ` % need quotes"
-    elif "mapping values are not allowed" in reason:
-        hint = "a text with a colon and a space in it needs quotes; or the indentation is wrong"
-    elif "undefined alias" in reason:
-        hint = "a text that begins with * needs quotes; an anchor (&name) holds within its own file"
-    elif "single document" in reason:
-        hint = "remove the line '---' between the documents"
-    elif getattr(error, "context", None) and error.context_mark:
-        hint = f"{error.context} that begins in line {error.context_mark.line + 1}"
-    return Problem(f"not valid YAML: {reason}", name, mark.line + 1 if mark else None, hint=hint)
+    context, start = getattr(error, "context", None) or "", getattr(error, "context_mark", None)
+    line = text.split("\n")[mark.line] if mark else ""
+    found = start if context.endswith(("quoted scalar", "simple key")) else mark
+    hint = next((hint for part, hint in _SYNTAX if part in f"{reason} {context}"), "")
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        hint = "this line is indented with a tab; YAML takes spaces only"
+    elif "cannot start any token" in reason:
+        hint = "a text that begins with @ ` or % needs quotes"
+    return Problem(
+        f"not valid YAML: {reason}",
+        name,
+        found.line + 1 if found else None,
+        hint=hint.format(start.line + 1 if start else 1),
+    )
 
 
 class _YamlReader:
@@ -299,8 +369,11 @@ class _YamlReader:
     def _bound(self, node: yaml.Node, key: Key, count: int) -> None:
         self.count += count
         if self.count > MAX_VALUES or len(key) > MAX_DEPTH:
-            message = f"more than {MAX_VALUES} values or {MAX_DEPTH} levels, aliases expanded"
-            raise UserError(Problem(message, self.name, _line(node), dotted(key)))
+            limit = f"{MAX_VALUES} values" if self.count > MAX_VALUES else f"{MAX_DEPTH} levels"
+            hint = "each alias (*name) counts with all that it repeats"
+            raise UserError(
+                Problem(f"the file holds more than {limit}", self.name, _line(node), dotted(key), "", hint)
+            )
 
     def _mapping(self, node: yaml.Node, key: Key) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -316,7 +389,7 @@ class _YamlReader:
         for name_node, value_node in node.value:
             name = self._name(name_node, key)
             if name == _MERGE and not name_node.style:
-                merged += self._merged(value_node, key, level)
+                merged += self._merged(name_node, value_node, key, level)
             elif name in own:
                 hint = f"it is also in line {own[name][2]}"
                 self._problem(name_node, (*key, name), "this key is given twice", "", hint)
@@ -324,7 +397,9 @@ class _YamlReader:
                 own[name] = (name, value_node, _line(name_node))
         return [*own.values(), *merged]
 
-    def _merged(self, node: yaml.Node, key: Key, level: int) -> list[tuple[str, yaml.Node, int]]:
+    def _merged(
+        self, sign: yaml.Node, node: yaml.Node, key: Key, level: int
+    ) -> list[tuple[str, yaml.Node, int]]:
         found: list[tuple[str, yaml.Node, int]] = []
         self._bound(node, (*key, *(_MERGE,) * level), len(node.value))
         for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
@@ -332,7 +407,8 @@ class _YamlReader:
                 self._bound(source, key, len(source.value))
                 found += self._pairs(source, key, level + 1)
             else:
-                self._problem(node, (*key, _MERGE), "<< takes a mapping, or a list of mappings")
+                message = "<< takes a mapping, or a list of mappings"
+                self._problem(sign, (*key, _MERGE), message, _shown(source))
         return found
 
     def _name(self, node: yaml.Node, key: Key) -> str | None:
@@ -345,6 +421,10 @@ class _YamlReader:
         problem = Problem(message, self.name, _line(node), dotted(key), value, hint)
         if problem not in self.document.problems:
             self.document.problems.append(problem)
+
+
+def _shown(node: yaml.Node) -> str:
+    return shown(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
 
 
 def _line(node: yaml.Node) -> int:

@@ -23,7 +23,7 @@ def build_campaign(values: Values, file: str) -> Campaign:
     """The campaign, as complete as its data."""
     mpis = {name: _mpi(values, name) for name in values.get(("mpis",)) or {}}
     systems = {name: _system(values, name, mpis) for name in values.get(("systems",)) or {}}
-    made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file)
+    made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file, document=values.document)
     matrix = tuple(_completed(entry, made) for entry in made.matrix)
     with_inputs = {name: _with_inputs(values, each) for name, each in made.benchmarks.items()}
     return replace(made, title=made.title or made.name, matrix=matrix, benchmarks=with_inputs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean, suggestion
+from mpicampaign.keys import rule
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
@@ -32,6 +33,7 @@ _KINDS = {
 # Keys of a host group that every scheduler has.
 _FOR_ALL = {"name", "system", "hosts", "members", "cores", "node_memory", "core_peak", "fabrics"}
 _NO_SELECTOR = HostGroup("", "").keys
+_INPUT_NAME, _NO_INPUT_NAME = rule("not usable as the name of an input file", "_.+-", ".+-", 128)
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
@@ -62,6 +64,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     _check_until_known(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
+        _check_command_line(benchmark, notes)
         _check_parameters(benchmark, notes)
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
@@ -305,6 +308,23 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
         _note_unknown(key, name, list(SUITES), notes)
 
 
+def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
+    """Note what the suite says of the program's name and of its arguments."""
+    suite = SUITES.get(benchmark.suite)
+    place: Key = ("benchmarks", benchmark.name)
+    for found in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
+        key = (*place, "program") if found.program else _argument(place, found.value, notes)
+        note = notes.warn if found.doubtful else notes.add
+        note(key, found.message, shown(found.value) if found.value else "", found.hint)
+
+
+def _argument(place: Key, value: str, notes: Notes) -> Key:
+    """The key path of the argument that a faulty value begins with, where they are a list."""
+    items = notes.document.items((*place, "arguments"))
+    either_of = (value, value.partition(" ")[0])
+    return next((key for key, item in items if str(item) in either_of), (*place, "arguments"))
+
+
 def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:
     suite = SUITES.get(benchmark.suite)
     known = suite.parameters if suite else {}
@@ -347,8 +367,8 @@ def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
         name = Path(file).name
         if not Path(file).is_file():
             notes.add(key, "no such file", shown(file), "it is relative to the file that names it")
-        elif not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}", name):
-            notes.add(key, "an input file is named by letters, digits and . _ + -", shown(name))
+        elif not re.fullmatch(_INPUT_NAME, name):
+            notes.add(key, _NO_INPUT_NAME, shown(name))
         elif name in seen:
             notes.add(key, "a second input file of this name", shown(name))
         seen.add(name)

@@ -151,7 +151,8 @@ def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
     reads: list[Key] = [place, ("placements", pair.placement.name), ("host_groups", pair.group.name)]
     for refusal in suite.refuses(request):
         part: Key = ("parameters", refusal.parameter) if refusal.parameter else ("arguments",)
-        pair.notes.add((*place, *part), refusal.message, refusal.value, refusal.hint, reads)
+        value = shown(refusal.value) if refusal.value else ""
+        pair.notes.add((*place, *part), refusal.message, value, refusal.hint, reads)
 
 
 def _check_pair(pair: _Pair) -> None:

@@ -11,12 +11,12 @@ from mpicampaign.campaign.checks import check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.campaign.notes import Notes
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.keys import Values
 from mpicampaign.mpis import definitions
 from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
-from mpicampaign.yaml_lines import Document, Mark, document_of, printable, read_yaml, shown
+from mpicampaign.yaml_lines import Document, Mark, document_of, lookup, printable, read_yaml, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BUILTIN = Path(__file__).with_name("builtin.yaml")
 INCLUDE = "include"
 MAX_FILES = 50
+_ALIKE = 0.8  # ratio of difflib between a built-in name and a misspelling of it
 
 
 def load_campaign(path: Path) -> Campaign:
@@ -39,16 +40,20 @@ def load_campaign(path: Path) -> Campaign:
     """
     _check_is_there(path)
     own = read_with_includes(path)
+    if not own.data and not own.problems:
+        hint = "mpicampaign init writes a campaign file to start from"
+        raise UserError(Problem("this file is empty", printable(str(path)), hint=hint))
     document = built_in(_libraries(own), _benchmarks(own))
     if _is_import_map(own.data):
         message = "this is an import map, not a campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
+    misspelt = _misspelt(own, document)
     document.merge(own)
     shape, doubts = check_shape(document, campaign_schema())
     values = Values(document)
     campaign = build_campaign(values, str(path))
-    notes = Notes(document, [*doubts, *values.faulty])
+    notes = Notes(document, [*misspelt, *doubts, *values.faulty])
     check_definitions(campaign, campaign.mpis, notes)
     check_matrix(campaign, notes)
     if document.items(("reference",)):  # few campaigns choose any, and the module takes 3 ms
@@ -58,7 +63,7 @@ def load_campaign(path: Path) -> Campaign:
     problems = [*document.problems, *shape, *values.problems, *notes.problems]
     if problems:
         raise UserError(_in_order(problems))
-    return campaign
+    return replace(campaign, warnings=notes.warnings)
 
 
 def _check_is_there(path: Path) -> None:
@@ -96,6 +101,27 @@ def _benchmarks(own: Document) -> set[str]:
     return {name for name in named if name} - {
         str(key[1]) for key in own.marks if key[:1] == ("benchmarks",) and len(key) > 1
     }
+
+
+def _misspelt(own: Document, built_in: Document) -> list[Key]:
+    """Notes and removes what seems to change a built-in definition, under a name that is not built in.
+
+    That is an entry without any of the keys that a new one needs, with a name like that of a built-in one.
+    """
+    found: list[Key] = []
+    for section, kind in (("placements", "placement"), ("mpis", "mpi"), ("benchmarks", "benchmark")):
+        needed = campaign_schema()["$defs"][kind]["required"]
+        entries = lookup(own.data, (section,))
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            meant = "" if name in built_in.data[section] else nearest(name, built_in.data[section], _ALIKE)
+            if meant and isinstance(entry, dict) and not entry.keys() & set(needed):
+                hint = f"did you mean {meant!r}? A new one needs {', '.join(needed)}"
+                message = f"no {kind} {shown(name)} is built in"
+                own.problems.append(own.problem((section, name), message, "", hint))
+                found.append((section, name))
+    for key in found:
+        own.remove(key)
+    return found
 
 
 def _is_import_map(data: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.keys import NAME, Kind, Values, mapping, sizes, text, texts
+from mpicampaign.keys import NAME, Kind, Values, mapping, rule, sizes, text, texts
 from mpicampaign.units import parse_flop_rate, parse_rate, parse_size, parse_time_of_day
 
 if TYPE_CHECKING:
@@ -17,29 +17,18 @@ _NO_CONTROL = r"^[^\u0000-\u0008\u000b-\u001f\u007f]*$"
 _NO_CONTROL_MESSAGE = "must have no control characters other than tab and line break"
 _SCALAR = ["string", "number", "boolean"]
 
-WORD = text(
-    r"^[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,-]{0,254}$",
-    "not usable in a directive line: it takes letters, digits and _ . / @ % + = : , -, "
-    "and does not begin with -",
-    name="word",
-)
-RESERVATION = text(
-    r"^[A-Za-z0-9_./@%+=:,][A-Za-z0-9_./@%+=:,#-]{0,254}$",
-    "not usable in a directive line: it takes letters, digits and _ . / @ % + = : , # -, "
-    "and does not begin with - or #",
-    name="reservation",
-)
+_NO_DIRECTIVE = "not usable in a directive line"
+WORD = text(*rule(_NO_DIRECTIVE, "_./@%+=:,-", "-"), name="word")
+RESERVATION = text(*rule(_NO_DIRECTIVE, "_./@%+=:,#-", "#-"), name="reservation")
 CONSTRAINT = text(
-    r"^[A-Za-z0-9_([][A-Za-z0-9_./@%+=:,&|*()\[\] -]{0,254}$",
-    "not usable in a directive line: a constraint takes letters, digits, _ . / @ % + = : , - "
-    "and Slurm's operators & | * ( ) [ ]",
+    *rule(
+        "not usable as a constraint with Slurm's operators & | * ( ) [ ]",
+        "_([./@%+=:,&|*)] -",
+        "./@%+=:,&|*)] -",
+    ),
     name="constraint",
 )
-DEVICE = text(
-    r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
-    "not the name of an interface or device: it takes letters, digits and . _ -",
-    name="device",
-)
+DEVICE = text(*rule("not the name of an interface or device", "._-", "._-", 64), name="device")
 MEMORY = text(
     r"^[0-9]+[KMGT]?$",
     "must be a number, optionally followed by K, M, G or T",
@@ -52,41 +41,47 @@ SWITCHES = text(
     type=["string", "integer"],
     minimum=1,
 )
-PREFIX = text(r"^(wheel|/[^\u0000-\u001f\u007f]*)$", "must be an absolute path, or wheel")
-PROGRAM_PATH = text(r"^[/~][^\u0000-\u001f\u007f]*$", "must be an absolute path")
-PROGRAM = text(
-    r"^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$",
-    "must be the file name of a program; its folder is the provider's location",
+PREFIX = text(
+    r"^(wheel|/[^\u0000-\u001f\u007f]*)$",
+    "must be wheel, or an absolute path (it begins with /, and has no control characters)",
 )
-COMMAND = text(r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$", "must be the name or path of a command")
+PROGRAM_PATH = text(
+    r"^[/~][^\u0000-\u001f\u007f]*$",
+    "must be an absolute path (it begins with / or ~, and has no control characters)",
+)
+PROGRAM = text(
+    *rule("not the file name of a program (its folder is the provider's location)", "_.+-", ".+-", 128)
+)
+COMMAND = text(
+    r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",
+    "must be the name or path of a command in one line, not beginning with -",
+)
 LOCATION = text(
     r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",
     "must be a path or Spack spec in one line, not beginning with -",
 )
 
-NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)
+NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
 HOSTS = texts(
-    r"^[A-Za-z0-9_\[][A-Za-z0-9._,+@\[\]-]{0,254}$",
-    "not a host name, host group or host range: it takes letters, digits and . _ , + @ - [ ]; "
-    "several are a list",
+    *rule("not a host name, host group or host range (several are a list)", "_[.,+@]-", ".,+@]-"),
     name="hosts",
 )
 HOST_PATTERNS = texts(
-    r"^[A-Za-z0-9_*?\[][A-Za-z0-9._*?!\[\]-]{0,254}$",
-    "not a host name pattern: it takes letters, digits, . _ - and the wildcards * ? [ ]; several are a list",
+    *rule("not a host name or a pattern with * ? [ ] (several are a list)", "_*?[.!]-", ".!]-"),
     name="host_patterns",
 )
 DIRECTIVES = texts(
     r"^-[^\u0000-\u001f\u007f\u0085\u2028\u2029]{1,1000}$",
-    "must be one option of the scheduler in one line, beginning with -, without #SBATCH or #BSUB",
+    "must be one option of the scheduler in one line of at most 1000 characters, beginning with - (without "
+    "#SBATCH or #BSUB)",
     name="directives",
 )
 MODULES = texts(
-    r"^[A-Za-z0-9][A-Za-z0-9._+/@:=,~-]{0,254}$",
-    "not the name of a module; several are a list",
-    name="modules",
+    *rule("not the name of a module (several are a list)", "._+/@:=,~-", "._+/@:=,~-"), name="modules"
 )
-FILES = texts(r"^[^\u0000-\u001f\u007f]+$", "must be a file name without control characters", name="files")
+FILES = texts(
+    r"^[^\u0000-\u001f\u007f]+$", "must be a file name: not empty, without control characters", name="files"
+)
 TOKENS = Kind(
     {
         "type": [*_SCALAR, "array"],
@@ -101,7 +96,11 @@ TOKENS = Kind(
 )
 ENVIRONMENT = mapping(
     Kind(
-        {"pattern": r"^[A-Za-z_][A-Za-z0-9_]*$", "x-message": "not the name of an environment variable"},
+        {
+            "pattern": r"^[A-Za-z_][A-Za-z0-9_]*$",
+            "x-message": "not the name of an environment variable: it takes letters, digits and _, and does "
+            "not begin with a digit",
+        },
         Values.text,
     ),
     text(_NO_CONTROL, _NO_CONTROL_MESSAGE, name="text", type=_SCALAR),
@@ -118,9 +117,10 @@ SIZES = sizes(
 )
 METRIC_NAME = text(
     r"^[A-Za-z][A-Za-z0-9 ._+/-]{0,63}$",
-    "not the name of a metric: it takes letters, digits, spaces and . _ + / -, and begins with a letter",
+    "not the name of a metric: it takes letters, digits, spaces and . _ + / -, begins with a letter, "
+    "and has at most 64 characters",
 )
-PATTERNS = texts(r"^[^\u0000-\u001f\u007f]+$", "must be a pattern in one line; several are a list")
+PATTERNS = texts(r"^[^\u0000-\u001f\u007f]+$", "must be a pattern in one line, not empty; several are a list")
 SIZE = Kind(
     {"x-type": "size", "type": ["string", "integer"], "minimum": 1},
     lambda values, key: values.parsed(key, parse_size),

@@ -7,7 +7,7 @@ documentation. `mpicampaign.campaign.file` reads the files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
@@ -47,6 +47,7 @@ from mpicampaign.campaign.kinds import (
     of_room,
 )
 from mpicampaign.campaign.kinds import CORES as CORES
+from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
     LINE,
@@ -69,6 +70,7 @@ from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import TAKE
 from mpicampaign.units import format_size
+from mpicampaign.yaml_lines import Document, Key
 
 _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
 _OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]
@@ -784,6 +786,17 @@ class Campaign:
         [{"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}],
     )
     file: str = ""
+    document: Document = field(default_factory=Document, compare=False, repr=False)  # the places of its keys
+    warnings: tuple[Problem, ...] = ()  # doubtful, but not refused
+
+    def where(self, benchmark: str) -> Key:
+        """The key path of a benchmark's definition; of its first name in the matrix if it is built in."""
+        own = ("benchmarks", benchmark)
+        if self.document.is_own(own):
+            return own
+        blocks = (("matrix", index, "benchmarks") for index in range(len(self.matrix)))
+        named = (key for block in blocks for key, name in self.document.items(block) if name == benchmark)
+        return next(named, own)
 
     @property
     def presentation(self) -> Presentation:

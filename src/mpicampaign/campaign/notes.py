@@ -17,6 +17,7 @@ class Notes:
     def __init__(self, document: Document, doubts: Sequence[Key]) -> None:
         self.document = document
         self._problems: dict[Problem, None] = {}  # in the order in which they were found, each once
+        self._warnings: dict[Problem, None] = {}
         self._doubts = set(doubts)
         self._inside_doubt = {doubt[:length] for doubt in doubts for length in range(len(doubt))}
 
@@ -30,6 +31,15 @@ class Notes:
         if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):
             return
         self._problems[self.document.problem(key, message, value, hint)] = None
+
+    def warn(self, key: Key, message: str, value: str = "", hint: str = "") -> None:
+        """Note what may be right all the same."""
+        self._warnings[self.document.problem(key, message, value, hint)] = None
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """All warnings noted, in order."""
+        return tuple(self._warnings)
 
     @property
     def problems(self) -> list[Problem]:

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.jobs.plan_text import warnings_text
+    from mpicampaign.jobs.plan_text import absent_programs, sources_text, warnings_text
 
     prepared = prepared_of(options)
     campaign = prepared.campaign
     print(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
+    doubts = [*campaign.warnings, *absent_programs(prepared.plan, campaign)]
+    print_lines(*(f"warning: {each}" for each in doubts), *sources_text(prepared.plan))
     print_lines(*warnings_text(prepared.plan))
     print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
     return 0

@@ -23,5 +23,6 @@ def run(options: argparse.Namespace) -> int:
     again = [f"to be run again: {each.label}: {fault.reason}" for each, fault in faults]
     pending = len(prepared.pending) + len(again)
     print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
-    print_lines(*again, *beside(prepared))
+    doubts = [f"warning: {each}" for each in prepared.campaign.warnings]
+    print_lines(*doubts, *again, *beside(prepared))
     return 0

@@ -72,6 +72,7 @@ class Run:
 class PlannedCase:
     """A case of the campaign, on any system; ``not_available``: why this machine cannot run it.
 
+    ``absent``: why its program is not on this machine; one of those reasons.
     ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on; the last ``further``
     of them stand in for ``disturbed`` runs. ``line_rate``: of the link between the nodes (B/s in one
     direction). ``warnings``: what the runs may suffer from.
@@ -82,6 +83,7 @@ class PlannedCase:
     identities: tuple[str, ...]
     declared: dict[str, Any]
     not_available: str = ""
+    absent: str = ""
     line_rate: float | None = None
     core_peak: float | None = None
     further: int = 0
@@ -235,6 +237,7 @@ def _plan_case(
         tuple(identities[number] for number in numbers),
         declared,
         not_available,
+        absent=program.not_available if program else "",
         line_rate=job.line_rate,
         core_peak=job.group.core_peak,
         further=count.all - first,
@@ -361,19 +364,19 @@ def _hours(seconds: float) -> float:
     return seconds / 3600  # a cap times 3600 may be less than the seconds that it stands for
 
 
-def check_cap(plan: Plan, cap: float | None, file: str) -> None:
+def check_cap(plan: Plan, campaign: Campaign) -> None:
     """Refuse a plan that may take more node-hours than its campaign allows.
 
     Raises
     ------
     UserError
-        with both numbers.
+        with both numbers, and the line of the cap.
     """
-    hours = _hours(plan.planned_node_seconds)
+    hours, cap = _hours(plan.planned_node_seconds), campaign.node_hours_cap
     if cap is not None and hours > cap:
         message = f"the plan may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"
-        raise UserError(Problem(message, file, key="node_hours_cap", value=f"{cap:g}", hint=hint))
+        raise UserError(campaign.document.problem(("node_hours_cap",), message, f"{cap:g}", hint))
 
 
 def plan_file(plan: Plan, campaign_file: str) -> PlanFile:

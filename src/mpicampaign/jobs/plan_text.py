@@ -11,6 +11,8 @@ from mpicampaign.units import format_duration
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from mpicampaign.campaign.model import Campaign
+    from mpicampaign.errors import Problem
     from mpicampaign.jobs.plan import Plan, PlannedCase
 
 
@@ -41,6 +43,15 @@ def warnings_text(plan: Plan) -> list[str]:
     return [*found, *(capped if plan.capped else [])]
 
 
+def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
+    """The programs that are not on this machine, each at the benchmark that needs it."""
+    found = dict.fromkeys((each.case.benchmark, each.absent) for each in plan.cases if each.absent)
+    return [
+        campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} is n/a here")
+        for benchmark, reason in found
+    ]
+
+
 def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
     further, disturbed = len(plan.further), plan.disturbed
@@ -65,8 +76,8 @@ def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) 
 
 
 def sources_text(plan: Plan) -> list[str]:
-    """How to get what is not there, a line for each suite that says so."""
-    missing = dict.fromkeys(planned.suite for planned in plan.cases if planned.not_available)
+    """How to get the programs that are not here, a line for each suite that says so."""
+    missing = dict.fromkeys(planned.suite for planned in plan.cases if planned.absent)
     suites = [SUITES[suite] for suite in missing]
     return [f"to get {suite.called}: {suite.sources}" for suite in suites if str(suite.sources)]
 

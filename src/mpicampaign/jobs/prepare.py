@@ -196,7 +196,7 @@ def prepare(
 
     machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat, begun, known)
     plan = make_plan(campaign, chosen, machine)
-    check_cap(plan, campaign.node_hours_cap, campaign.file)
+    check_cap(plan, campaign)
     prepared = Prepared(campaign, plan, folder.parent)
     _check_campaign_file(prepared)
     return prepared

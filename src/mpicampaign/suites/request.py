@@ -33,9 +33,15 @@ class Request(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a request would fail; ``parameter``: the one at fault, or empty if the arguments are."""
+    """Why a request would fail.
+
+    ``parameter``: the one at fault; else the name of the ``program`` is, or its arguments are. ``doubtful``:
+    it may run all the same, and is a warning.
+    """
 
     message: str
     parameter: str = ""
     value: str = ""
     hint: str = ""
+    program: bool = False
+    doubtful: bool = False

@@ -132,6 +132,7 @@ class Suite:
     end : how the line begins that closes an output; without it nothing shows where another one may begin
     sources : how to get its programs
     parameters : what ``parameters`` of a benchmark may hold, by name, with its meaning
+    arguments : what is wrong with the name and the arguments of a program, in any placement
     refuses : why a request would fail; the campaign is refused
     warns : what a request may suffer from; shown with the plan
     lacks : why a request cannot be run where it would be placed; its case is not available
@@ -175,6 +176,7 @@ class Suite:
     end: str = ""
     sources: Sources = Sources()
     parameters: Mapping[str, str] = field(default_factory=dict)
+    arguments: Callable[[str, Sequence[str]], Iterable[Refusal]] = lambda program, arguments: ()
     refuses: Callable[[Request], Iterable[Refusal]] = lambda request: ()
     warns: Callable[[Request], Iterable[str]] = lambda request: ()
     lacks: Callable[[Request], str] = lambda request: ""

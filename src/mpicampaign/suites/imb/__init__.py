@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites.imb.arguments import faults
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ SUITE = Suite(
         modules="IMB",
         address="https://github.com/intel/mpi-benchmarks",
     ),
+    arguments=faults,
     # IMB-MT has no such closing line.
     whole=("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),
     refused="^Invalid benchmark name",

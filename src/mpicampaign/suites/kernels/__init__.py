@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
 from mpicampaign.registry import Registry
+from mpicampaign.suites.kernels.arguments import faults
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.suites.request import Refusal
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
@@ -18,11 +26,16 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(frame.header.get("version", ""), frame.header, frame.layout.series(frame))
 
 
+def _faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
+    return faults({kernel.name: kernel for kernel in KERNELS.values()}, program, arguments)
+
+
 SUITE = Suite(
     name="kernel",
     title="bundled kernels",
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
+    arguments=_faults,
     whole=("^#@end rows=[1-9][0-9]* status=ok",),
     end="#@end ",
     benchmarks={

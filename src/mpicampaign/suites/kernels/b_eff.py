@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites.kernels.arguments import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
@@ -212,6 +213,7 @@ KERNEL = Kernel(
     version=3,
     published="b_eff",
     layout=_layout,
+    options={"--lmax": SIZE, "--split-methods": None},
     quick=("--lmax", "8KiB", "--budget", "0.5"),
     metrics={
         "b_eff": ColumnMetric("b_eff", BANDWIDTH, headline=True, share="b_eff_rings"),

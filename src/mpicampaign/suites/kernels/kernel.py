@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from mpicampaign.suites.command_line import Value
     from mpicampaign.suites.kernels.frame import Layout
     from mpicampaign.suites.suite import Sends, ColumnMetric
 
@@ -19,7 +20,9 @@ class Kernel:
     ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
     way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
     ``metrics``: its own, by column. ``published``: the published benchmark of the same definition.
-    ``quick``: arguments of a short run, for tests. ``ranks_minimum``: with fewer ranks it does not run.
+    ``options``: those that not every kernel has, by name, and None for a flag; without them (None) arguments
+    are not checked. ``sweeps``: whether it has those of
+    a sweep of sizes. ``quick``: arguments of a short run, for tests. ``ranks_minimum``: with fewer ranks it does not run.
     """
 
     name: str
@@ -28,5 +31,7 @@ class Kernel:
     sends: Mapping[str, Sends] = field(default_factory=dict)
     metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
     published: str = ""
+    options: Mapping[str, Value | None] | None = None
+    sweeps: bool = False
     quick: tuple[str, ...] = ("--budget", "0.5")
     ranks_minimum: int = 2

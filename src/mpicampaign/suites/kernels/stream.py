@@ -9,6 +9,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
+from mpicampaign.suites.command_line import POSITIVE
+from mpicampaign.suites.kernels.arguments import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
@@ -64,6 +66,7 @@ KERNEL = Kernel(
     layout=_layout,
     metrics=STREAM,
     published="HPCC",
+    options={"--array": SIZE, "--repetitions": POSITIVE},
     quick=("--array", "4MiB"),
     ranks_minimum=1,
 )

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites.osu.end import doubt_of_end
-from mpicampaign.suites.osu.options import read_arguments, refuses
+from mpicampaign.suites.osu.options import faults, read_arguments, refuses
 from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.titles import program_of_title
@@ -65,6 +65,7 @@ SUITE = Suite(
         name: {"program": name, "provider": "path", "ranks_minimum": 1 if kind == "start" else 2}
         for name, kind in KINDS.items()
     },
+    arguments=faults,
     refuses=refuses,
     warns=_warns,
     lacks=_lacks,

@@ -10,7 +10,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import did_you_mean
-from mpicampaign.suites.osu.programs import KINDS, name_of
+from mpicampaign.suites.command_line import (
+    POSITIVE,
+    WHOLE,
+    Value,
+    faulty_value,
+    misspelt,
+    unknown_option,
+    unknown_program,
+)
+from mpicampaign.suites.osu.programs import DEVICES, KINDS, OTHERS, name_of
 from mpicampaign.suites.request import Refusal
 
 if TYPE_CHECKING:
@@ -40,52 +49,43 @@ _LONG = {
     **{"papi": "P", "ddt": "D", "nhbr": "N", "type": "T", "session": "I", "in-place": "l", "tail-lat": "z"},
     "root-rank": "k",
 }
+VERSIONS = "OSU 5 to 7"
+_OPTIONS = [f"--{name}" for name in _LONG]
 _BUFFERS = ("H", "D", "M", "MH", "MD")
-_COUNT = "[0-9]{0,8}[1-9][0-9]{0,8}"
 _THREADS = r"(?:[1-9][0-9]?|1[01][0-9]|12[0-7])"
-
-
-class _Value(NamedTuple):
-    """What the value of an option looks like, as a pattern and in English."""
-
-    pattern: str
-    meaning: str
-
-
-_POSITIVE = _Value(_COUNT, "a whole number above 0")
-_SIZES = _Value(r"[0-9]{1,15}|[0-9]{1,15}:[0-9]{0,15}|:[0-9]{1,15}", "[MIN:]MAX in bytes, such as 1:1024")
+_SIZES = Value(r"[0-9]{1,15}|[0-9]{1,15}:[0-9]{0,15}|:[0-9]{1,15}", "[MIN:]MAX in bytes, such as 1:1024")
 _VALUES = {
     "m": _SIZES,
-    "i": _POSITIVE,
-    "x": _Value("[0-9]{1,9}", "a whole number of at least 0"),
-    "W": _POSITIVE,
-    "a": _POSITIVE,
-    "p": _POSITIVE,
-    "t": _Value("[0-9]{1,9}", "a whole number of at least 0"),
-    "M": _Value("[0-9]{1,18}", "a number of bytes"),
-    "b": _Value("(?i:single|multiple)", "single or multiple"),
-    "u": _Value("[0-9]|10", "a whole number from 0 to 10"),
-    "R": _Value("[01]", "0 or 1"),
-    "d": _Value("(?i:cuda|managed|openacc|rocm)", "cuda, managed, openacc or rocm"),
-    "r": _Value("(?i:cpu|gpu|both)", "cpu, gpu or both"),
-    "G": _Value("(?i:(tty|png|pdf)(,(tty|png|pdf)){0,9})", "tty, png or pdf"),
-    "T": _Value("(?i:all|mpi_char|mpi_int|mpi_float)", "all, mpi_char, mpi_int or mpi_float"),
-    "D": _Value("(?i:cont|vect:[0-9]{1,9}:[0-9]{1,9}|indx:.+)", "cont, vect:STRIDE:BLOCK or indx:FILE"),
-    "N": _Value("(?i:cart:[0-9]{1,6}:[0-9]{1,6}|graph:.+)", "cart:DIMENSIONS:RADIUS or graph:FILE"),
-    "k": _Value("(?i:rotate|fixed:[0-9]{1,9})", "rotate or fixed:RANK"),
-    "z": _Value("([0-9]{1,2}|100)(,([0-9]{1,2}|100)){0,20}", "percentiles, such as 50,99"),
+    "i": POSITIVE,
+    "x": WHOLE,
+    "W": POSITIVE,
+    "a": POSITIVE,
+    "p": POSITIVE,
+    "t": WHOLE,
+    "M": Value("[0-9]{1,18}", "a number of bytes"),
+    "b": Value("(?i:single|multiple)", "single or multiple"),
+    "u": Value("[0-9]|10", "a whole number from 0 to 10"),
+    "R": Value("[01]", "0 or 1"),
+    "d": Value("(?i:cuda|managed|openacc|rocm)", "cuda, managed, openacc or rocm"),
+    "r": Value("(?i:cpu|gpu|both)", "cpu, gpu or both"),
+    "G": Value("(?i:(tty|png|pdf)(,(tty|png|pdf)){0,9})", "tty, png or pdf"),
+    "T": Value("(?i:all|mpi_char|mpi_int|mpi_float)", "all, mpi_char, mpi_int or mpi_float"),
+    "D": Value("(?i:cont|vect:[0-9]{1,9}:[0-9]{1,9}|indx:.+)", "cont, vect:STRIDE:BLOCK or indx:FILE"),
+    "N": Value("(?i:cart:[0-9]{1,6}:[0-9]{1,6}|graph:.+)", "cart:DIMENSIONS:RADIUS or graph:FILE"),
+    "k": Value("(?i:rotate|fixed:[0-9]{1,9})", "rotate or fixed:RANK"),
+    "z": Value("([0-9]{1,2}|100)(,([0-9]{1,2}|100)){0,20}", "percentiles, such as 50,99"),
 }
 _OF_KIND = {
-    ("threads", "t"): _Value(f"{_THREADS}(:{_THREADS})?", "[SENDERS:]RECEIVERS, each from 1 to 127"),
-    ("bandwidth", "t"): _Value(".*", "any"),  # taken, and never read
-    ("one-sided", "s"): _Value(
+    ("threads", "t"): Value(f"{_THREADS}(:{_THREADS})?", "[SENDERS:]RECEIVERS, each from 1 to 127"),
+    ("bandwidth", "t"): Value(".*", "any"),  # taken, and never read
+    ("one-sided", "s"): Value(
         "(?i:pscw|fence|lock|flush|flush_local|lock_all)", "pscw, fence, lock, flush, flush_local or lock_all"
     ),
-    ("one-sided", "w"): _Value("(?i:create|allocate|dynamic)", "create, allocate or dynamic"),
-    ("collective", "s"): _POSITIVE,  # the array size in series 5
-    ("neighbourhood", "s"): _POSITIVE,
-    ("pairs", "w"): _POSITIVE,  # window size and printed rate in series 5
-    ("pairs", "r"): _Value("[01]", "0 or 1"),
+    ("one-sided", "w"): Value("(?i:create|allocate|dynamic)", "create, allocate or dynamic"),
+    ("collective", "s"): POSITIVE,  # the array size in series 5
+    ("neighbourhood", "s"): POSITIVE,
+    ("pairs", "w"): POSITIVE,  # window size and printed rate in series 5
+    ("pairs", "r"): Value("[01]", "0 or 1"),
 }
 
 
@@ -162,51 +162,60 @@ def _needs(letter: str, takes: str) -> str | None:
     return None
 
 
-def refuses(request: Request) -> Iterator[Refusal]:
-    """Why the program would not start, or not measure what was asked for."""
-    arguments = read_arguments(request.program, request.arguments)
-    for option in arguments.options:
-        yield from _faults(request, option)
-    if arguments.last("D") and any(option.letter == "c" for option in arguments.options):
+def faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
+    """Why the program would not start, or not measure what was asked for, in any placement."""
+    name = name_of(program)
+    if name not in (*KINDS, *OTHERS) and not DEVICES.fullmatch(name):
+        yield unknown_program(name, KINDS, VERSIONS)
+    found = read_arguments(program, arguments)
+    for option in found.options:
+        yield from _faults(name, option)
+    if found.last("D") and any(option.letter == "c" for option in found.options):
         yield Refusal("OSU does not validate derived datatypes", "", "-c -D", "leave out -c or -D")
-    rest = arguments.rest
+    rest = found.rest if all(option.letter for option in found.options) else ()  # not the value of another
     if rest and not (len(rest) == 2 and all(buffer in _BUFFERS for buffer in rest)):
         hint = "only two buffers may follow the options, such as H H; give all options before them"
         yield Refusal("OSU does not read these arguments", "", " ".join(rest), hint)
 
 
-def _faults(request: Request, option: Option) -> Iterator[Refusal]:
-    name = name_of(request.program)
+def refuses(request: Request) -> Iterator[Refusal]:
+    """A root that is not among the ranks."""
+    given = read_arguments(request.program, request.arguments).last("k")
+    root = re.fullmatch("(?i:fixed):([0-9]{1,9})", given)
+    if root and int(root[1]) >= request.ranks:
+        yield Refusal(f"the root must be a rank from 0 to {request.ranks - 1}", "", f"-k {given}")
+
+
+def _faults(name: str, option: Option) -> Iterator[Refusal]:
     kind = KINDS.get(name, "")
-    if not option.letter:
-        hint = did_you_mean(option.given, [f"--{name}" for name in _LONG])
-        yield Refusal("no OSU program of versions 5 to 7 has this option", "", option.given, hint)
+    if not option.letter and not kind and not misspelt(option.given, _OPTIONS):
+        yield unknown_option(name, option.given, (), VERSIONS)
+    elif not option.letter:
+        hint = did_you_mean(option.given, _OPTIONS)
+        yield Refusal(f"{VERSIONS} has no such option", "", option.given, hint)
     elif kind and option.letter not in _TAKES[kind]:
         hint = f"{name} takes {_listed(_TAKES[kind])}"
         yield Refusal(f"{name} has no such option", "", option.given, hint)
     elif option.letter == "h" or (option.letter == "v" and kind != "pairs"):
         yield Refusal(f"with this option {name} prints no table", "", option.given)
     else:
-        yield from _faulty_value(request, kind, option)
+        yield from _faulty_value(kind, option)
 
 
 def _listed(takes: str) -> str:
     return ", ".join(f"-{letter}" for letter in takes.replace(":", ""))
 
 
-def _faulty_value(request: Request, kind: str, option: Option) -> Iterator[Refusal]:
+def _faulty_value(kind: str, option: Option) -> Iterator[Refusal]:
     letter, value = option.letter, option.value
     expected = _OF_KIND.get((kind, letter)) or _VALUES.get(letter)
-    given = f"{option.given} {value or ''}".strip()
-    if value is None:
-        if _needs(letter, _TAKES.get(kind, _ANY)) == ":":
-            yield Refusal(f"{option.given} needs a value", "", given, expected.meaning if expected else "")
-    elif expected and (kind or letter not in "swrt") and not re.fullmatch(expected.pattern, value):
-        yield Refusal(f"the value of {option.given} must be {expected.meaning}", "", given)
-    elif letter == "m":
-        yield from _reversed_sizes(value, given)
-    elif letter == "k" and value.startswith("fixed:") and int(value[6:]) >= request.ranks:
-        yield Refusal(f"the root must be a rank from 0 to {request.ranks - 1}", "", given)
+    if value is None and _needs(letter, _TAKES.get(kind, _ANY)) != ":":
+        return
+    if expected and (kind or letter not in "swrt" or value is None):
+        wrong = list(faulty_value(option.given, expected, value))
+        yield from wrong
+        if letter == "m" and value and not wrong:
+            yield from _reversed_sizes(value, f"{option.given} {value}")
 
 
 def _reversed_sizes(value: str, given: str) -> Iterator[Refusal]:

@@ -38,11 +38,12 @@ _KINDS = {
     "start": ("osu_init",),
 }
 KINDS = {program: kind for kind, programs in _KINDS.items() for program in programs}
+OTHERS = ("osu_hello",)  # prints no values
 
 _TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
     "osu_multi_lat"
 }
-_DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
+DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
 _RING = re.compile(r"cart:1:([0-9]{1,6})")
 
 
@@ -58,7 +59,7 @@ def lacking(request: Request, neighbourhood: str) -> str:
     here = f"the placement has {ranks}"
     if name == "osu_hello":
         return "osu_hello prints no values; osu_init measures the start"
-    if _DEVICES.fullmatch(name):
+    if DEVICES.fullmatch(name):
         return f"{name} needs device buffers, which mpicampaign does not provide"
     if kind == "fan" and request.nodes < 2:
         return f"{name} needs at least 2 nodes; the placement has {request.nodes}"

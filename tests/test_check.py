@@ -1,0 +1,263 @@
+"""What ``mpicampaign check`` finds: with file, line and key, and nothing less than what plan refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.cli import main
+
+CAMPAIGN = """\
+campaign: c
+systems:
+  here: {scheduler: none, mpi: intelmpi}
+host_groups:
+  local: {system: here}
+benchmarks:
+  mine:
+    suite: imb
+    program: IMB-MPI1
+    provider: {kind: path, location: /no/such/folder/IMB-MPI1}
+    arguments: PingPong
+  there: {suite: imb, program: IMB-MPI1, provider: {kind: module, modules: IMB}, arguments: PingPong}
+matrix:
+  - host_groups: local
+    placements: [SHM, SHM-1]
+    benchmarks:
+      - mine
+      - osu_bw
+      - there
+"""
+
+
+class Desk:
+    """A folder with a campaign file, and calls of the command line there."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capsys = folder, capsys
+
+    def call(self, command: str, text: str, *options: str) -> tuple[int, str]:
+        """The exit status, and all that was printed."""
+        (self.folder / "c.yaml").write_text(text, encoding="utf-8")
+        status = main([command, "--campaign", "c.yaml", *options])
+        return status, "".join(self._capsys.readouterr())
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return Desk(tmp_path, capsys)
+
+
+def test_programs_that_are_not_on_this_machine_are_named_with_their_lines(desk: Desk) -> None:
+    status, text = desk.call("check", CAMPAIGN)
+    assert status == 0
+    assert [line for line in text.splitlines() if line.startswith(("warning", "to get"))] == [
+        "warning: c.yaml:7: benchmarks.mine: IMB-MPI1 is not at /no/such/folder/IMB-MPI1: mine is n/a here",
+        "warning: c.yaml:18: matrix[0].benchmarks[1]: osu_bw is not on this machine's PATH: "
+        "osu_bw is n/a here",
+        "to get IMB: Python package impi-rt, Spack package intel-mpi-benchmarks, module IMB, source at "
+        "https://github.com/intel/mpi-benchmarks",
+        "to get OSU: Spack package osu-micro-benchmarks, module OSU-Micro-Benchmarks, source at "
+        "https://mvapich.cse.ohio-state.edu/benchmarks/",
+    ]
+    plan = desk.call("plan", CAMPAIGN)[1]
+    assert "n/a: osu_bw is not on this machine's PATH" in plan
+    assert "there  SHM  SHM-1\nlocal  ×5   ×5\n" in plan
+
+
+def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
+    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: intelmpi", "mpi: platform")
+    status, shown = desk.call("check", text)
+    assert (status, "n/a" in shown) == (0, False)
+
+
+def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
+    text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
+    refused = (
+        2,
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan may take 1.67 node-hours, the campaign "
+        "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
+    )
+    assert desk.call("check", text) == refused
+    assert desk.call("plan", text) == refused
+
+
+def test_misspelt_programs_benchmarks_and_options_are_refused_at_once_with_their_lines(desk: Desk) -> None:
+    text = CAMPAIGN.replace(
+        "benchmarks:\n  mine:",
+        """benchmarks:
+  osu_bw: {program: osu_bww, arguments: --windowsize 8}
+  tree_gather: {arguments: --tree max-intr}
+  Exchange:
+    arguments:
+      - -itre
+      - 100
+      - Exchagne
+  ours: {suite: osu, program: osu_ours, provider: path}
+  mine:""",
+    )
+    assert desk.call("check", text) == (
+        2,
+        """mpicampaign: 5 errors
+c.yaml:7: benchmarks.osu_bw.program: no such program in OSU 5 to 7 (found 'osu_bww')
+    did you mean 'osu_bw'?
+c.yaml:7: benchmarks.osu_bw.arguments: OSU 5 to 7 has no such option (found '--windowsize')
+    did you mean '--window-size'?
+c.yaml:8: benchmarks.tree_gather.arguments: the value of --tree must be max-inter, min-inter, natural, \
+random, tuned or all (found '--tree max-intr')
+c.yaml:11: benchmarks.Exchange.arguments[0]: IMB-MPI1 has no such option (found '-itre')
+    did you mean '-iter'?
+c.yaml:13: benchmarks.Exchange.arguments[2]: IMB-MPI1 has no such benchmark (found 'Exchagne')
+    did you mean 'Exchange'?
+""",
+    )
+
+
+def test_what_may_be_right_all_the_same_is_a_warning(desk: Desk) -> None:
+    text = CAMPAIGN.replace("arguments: PingPong}", "arguments: -ours PingPong}")
+    warning = (
+        "warning: c.yaml:12: benchmarks.there.arguments: no option -ours of IMB-MPI1 in IMB 2017 to 2021.11"
+    )
+    for command in ("check", "plan"):
+        status, shown = desk.call(command, text)
+        assert (status, warning in shown) == (0, True)
+
+
+TIRED = """\
+campaign: c
+repeats: 6
+time_limit: 1 min
+systems:
+  here: {scheduler: none, mpi: wheel}
+  cl: {scheduler: slurm, mpi: openmpi5, login_hosts: "login*"}
+host_groups:
+  local: {system: here}
+  blue: {system: cl, exclusive: true, cores: 16}
+benchmarks:
+  PingPong:
+    arguments: -iter 100 PingPong
+matrix:
+  - host_groups: [local, blue]
+    placements: [SHM]
+    benchmarks: [PingPong]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "repeats: 6",
+            "repeats 6",
+            ":2: not valid YAML: could not find expected ':'\n    this line is not KEY: VAL",
+        ),
+        (
+            "repeats: 6",
+            "repeats: '6'",
+            ":2: repeats: must be a whole number, or until known (found '6')\n    write it with",
+        ),
+        ("repeats: 6", "repeats: 5.5", ":2: repeats: must be a whole number, or until known (found 5.5)\n"),
+        (
+            "1 min",
+            "1 minut",
+            ":3: time_limit: '1 minut' is not a duration: unknown unit 'minut'; did you mean minute?",
+        ),
+        (
+            "repeats: 6",
+            "table_sizes: 8Kb",
+            ":2: table_sizes: '8Kb' is not a size: unknown unit 'Kb'; did you mean kB?",
+        ),
+        ("repeats: 6", "table_sizes: 1KiB, 2KiB", "    several are a list: [a, b]"),
+        (
+            "placements: [SHM]",
+            "placements: SHM1",
+            ":15: matrix[0].placements: no placement 'SHM1' is defined",
+        ),
+        (
+            "placements: [SHM]",
+            "placements: {SHM}",
+            "    a list is written [a, b], or with a - in front of each",
+        ),
+        (
+            "placements: [SHM]",
+            "placements: SHM TCP",
+            "not a name (several are a list: [a, b]): it takes letters",
+        ),
+        (
+            "    placements:",
+            "   placements:",
+            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: it",
+        ),
+        (
+            "mpi: wheel",
+            "mpi: intel",
+            ":5: systems.here.mpi: no MPI library 'intel' is defined\n    did you mean 'intelmpi'?",
+        ),
+        (
+            "{system: here}",
+            "",
+            ":8: host_groups.local: must be a mapping (found nothing)\n    write {system: …}, or",
+        ),
+        (
+            "{system: here}",
+            "here",
+            ":8: host_groups.local: must be a mapping (found 'here')\n    write {system: …}\n",
+        ),
+        (
+            "  local: {system: here}\n  blue",
+            "  - blue",
+            ":7: host_groups: must be a mapping (found a list)\n    each name is",
+        ),
+        (
+            "exclusive: true",
+            "exclusive: yes",
+            ":9: host_groups.blue.exclusive: must be true or false (found 'yes')\n    write true",
+        ),
+        (
+            "  - host_groups: [local, blue]",
+            "    host_groups: [local, blue]",
+            ":13: matrix: must be a list (found a mapping)\n    a list is",
+        ),
+        (
+            "arguments: -iter 100 PingPong",
+            "arguments: [-iter 100, PingPong]",
+            "[0]: IMB-MPI1 reads this as one argument",
+        ),
+        (
+            "arguments: -iter 100 PingPong",
+            "arguments:\n    - - -iter\n    - 100",
+            "    one - or one pair of [ ] too many",
+        ),
+        (
+            "    arguments:",
+            "  arguments:",
+            ":12: benchmarks.arguments: arguments is a key inside of an entry here",
+        ),
+        (
+            "  PingPong:",
+            "  PingPnog:",
+            ":11: benchmarks.PingPnog: no benchmark 'PingPnog' is built in\n    did you mean 'PingPong'?",
+        ),
+        (
+            '"login*"',
+            "*login",
+            ":6: no anchor login is defined above in this file (found *login)\n    a text that begins",
+        ),
+        (
+            '"login*"',
+            '"login*',
+            ":6: not valid YAML: found unexpected end of stream\n    the quote that begins here is not",
+        ),
+    ],
+)
+def test_mistakes_of_a_tired_person_are_explained(desk: Desk, old: str, new: str, message: str) -> None:
+    assert TIRED.count(old) == 1
+    status, text = desk.call("check", TIRED.replace(old, new))
+    assert (status, message in text) == (2, True), text
+
+
+def test_the_campaign_of_the_tired_person_has_no_other_error(desk: Desk) -> None:
+    assert desk.call("check", TIRED)[0] == 0
