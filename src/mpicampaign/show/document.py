@@ -38,7 +38,7 @@ def plain(text: Text) -> str:
 class Heading:
     """What a part of the document is about; ``level`` from 1 to 3."""
 
-    text: str
+    text: Text
     level: int = 2
     anchor: str = ""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.stopping import look
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED, OK
+from mpicampaign.records import CONTRADICTED, NOT_AVAILABLE, OK
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
 from mpicampaign.show.rankings import look_text
 from mpicampaign.show.report.tables import state
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def runs_part(source: Source) -> Part:
-    """All runs, those of each case folded."""
+    """All runs but those of placements that are not available, those of each case folded."""
     pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
     rows = grouped(pairs, lambda pair: pair[1].case)
-    cases = grouped(source.records, lambda record: record.case)
+    made = (record for record in source.records if record.status != NOT_AVAILABLE)
+    cases = grouped(made, lambda record: record.case)
     folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
     return Part((Heading("Runs"), *folds), "runs", "", "Runs")
 

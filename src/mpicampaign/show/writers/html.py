@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "best": "mark", "heading": "h3", "line": "span", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
-_PARTS = {"": "section", "chart": "section", "answers": "div", "answer": "article"}
+_PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 # Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
 _DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
 _MARKS = {
@@ -145,8 +145,9 @@ def _list(items: Iterable[Text], role: str = "", label: str = "") -> Markup:
 def _part(part: Part) -> Markup:
     """Labelled by its heading where that has an anchor."""
     title = part.nodes[0].anchor if isinstance(part.nodes[0], Heading) else ""
-    role = "" if part.role == "answer" else part.role
-    return element(_PARTS[part.role], html(part.nodes), class_=role, id=part.anchor, aria_labelledby=title)
+    return element(
+        _PARTS[part.role], html(part.nodes), class_=part.role, id=part.anchor, aria_labelledby=title
+    )
 
 
 # Grids
