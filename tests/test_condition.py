@@ -220,7 +220,7 @@ def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
     assert text.count(f"condition: disturbed: {REASON}") == 2
     first_screen, _, rest = text.partition('id="tables"')
     assert "The machine was quiet in 1 of 3 runs; 2 runs were disturbed and left out." in first_screen
-    assert "Condition of the runs: 1 quiet, 2 disturbed." in rest
+    assert "left out of all numbers, and so are disturbed ones" in rest
 
 
 def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:

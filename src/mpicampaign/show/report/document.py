@@ -20,7 +20,7 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.names import condition_text, runs_are
+from mpicampaign.show.names import runs_are
 from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
@@ -71,10 +71,9 @@ def tables_part(source: Source) -> Part:
     legend = "Median over repeats, in brackets its order-statistic interval"
     legend += f" ({coverages}), " if coverages else ", "
     legend += f"then mean and range. n: how many runs count / how many were {runs_are(comparison.records)}. "
-    legend += (
-        "Contradicted and failed runs are shown, but left out of all numbers. Each median leads to its runs. "
-    )
-    legend += condition_text(comparison.records)
+    busy = "" if any(run.ranks_busy for run in source.records) else ", and so are disturbed ones"
+    legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
+    legend += "Each median leads to its runs."
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
@@ -118,6 +117,7 @@ def _chart(chart: SelectionChart) -> Part:
         tuple(_median_line(chart, line) for line in chart.lines),
         role="sortable",
         label=f"Medians of {chart.title}",
+        si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
     )
     nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), ChartPlace(chart)]
     nodes += [Paragraph(chart.note, "legend")] if chart.note else []

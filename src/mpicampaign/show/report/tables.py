@@ -129,7 +129,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
     names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
     caption = "host groups and placements"
     caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
-    columns = enumerate(layout.columns.values(), len(names))
+    columns = list(enumerate(layout.columns.values(), len(names)))
     heads: list[Text] = [(name, " ", source.unit_of(metric)) for name, metric in layout.columns.items()]
     return Grid(
         f"{table.title}: {caption}",
@@ -139,6 +139,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
         role=f"comparison {'stacked ' if layout.stacked else ''}sortable",
         label=f"Table of {table.title}",
         largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
+        si_units={column: metric.dimension.si_unit for column, metric in columns},
         on_page=tuple(LineOnPage(role, "", body) for body, role, lines in numbered for _ in lines),
     )
 
@@ -202,7 +203,9 @@ def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
         *(Span(text, "small") for text in small),
     )
     median = view.number(found.median, dimension) + (" %" if metric.bound else "")
-    return Box(Span(median, link=source.runs_of(row)), value=found.median, role="number", below=below)
+    ends = (found.interval.low, found.interval.high) if found.interval else None
+    text = Span(median, link=source.runs_of(row))
+    return Box(text, value=found.median, ends=ends, role="number", below=below)
 
 
 def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:

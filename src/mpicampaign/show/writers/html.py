@@ -178,7 +178,8 @@ def _table(grid: Grid) -> Markup:
 def _head(grid: Grid, column: int, text: Text) -> Markup:
     largest = "descending" if column in grid.largest_first else ""
     kind = "number" if largest or _is_number(grid, column) else ""
-    return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest)
+    si = grid.si_units.get(column, "")
+    return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest, data_si=si)
 
 
 def _is_number(grid: Grid, column: int) -> bool:
@@ -212,8 +213,8 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
     role = box.role or ("number" if _is_number(grid, column) else "")
-    value = "" if box.value is None else f"{box.value:.6g}"
-    return element("td", inner, class_=role, data_v=value, data_title=box.label, **spans)
+    low, high = box.ends or (None, None)
+    return element("td", inner, class_=role, data_v=box.value, data_low=low, data_high=high, **spans)
 
 
 # Charts
