@@ -422,7 +422,9 @@ def test_the_page_writes_what_the_model_holds(
         for line, cells in zip(chart.lines, lines, strict=True):
             medians = [line.curve.median.get(size) for size in chart.sizes]
             assert cells == [
-                ("", "n/a") if value is None else (f"{value:.6g}", chart.up.dimension.number(value, unit))
+                ("", "n/a")
+                if value is None
+                else (repr(value).removesuffix(".0"), chart.up.dimension.number(value, unit))
                 for value in medians
             ]
 

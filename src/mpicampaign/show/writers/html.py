@@ -213,8 +213,12 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
     role = box.role or ("number" if _is_number(grid, column) else "")
-    low, high = box.ends or (None, None)
-    return element("td", inner, class_=role, data_v=box.value, data_low=low, data_high=high, **spans)
+    value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
+    return element("td", inner, class_=role, data_v=value, data_low=low, data_high=high, **spans)
+
+
+def _in_full(value: float | None) -> str:
+    return "" if value is None else repr(value).removesuffix(".0")
 
 
 # Charts
