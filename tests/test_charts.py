@@ -422,7 +422,9 @@ def test_the_page_writes_what_the_model_holds(
         for line, cells in zip(chart.lines, lines, strict=True):
             medians = [line.curve.median.get(size) for size in chart.sizes]
             assert cells == [
-                ("", "n/a") if value is None else (f"{value:.6g}", chart.up.dimension.number(value, unit))
+                ("", "n/a")
+                if value is None
+                else (repr(value).removesuffix(".0"), chart.up.dimension.number(value, unit))
                 for value in medians
             ]
 
@@ -461,7 +463,7 @@ def test_zeros_stay_in_the_medians_of_the_page_and_are_named_where_they_cannot_b
     assert chart.note == "Zero, which a logarithmic axis cannot show: g, TCP at 8 KiB."
     write_report(tmp_path / "report.html", comparison, comparison.records)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert chart.note in text and '<td class="number" data-v="0">0.000</td>' in text
+    assert chart.note in text and '<td class="number" data-v="0">0.00</td>' in text
     captions = {drawn.title: drawn.caption for drawn in every_chart(Scene(comparison, "MB/s"))}
     over_size = captions["PingPong: bandwidth over message size"]
     assert "Zero, which a logarithmic axis cannot show: g TCP at 8 KiB." in over_size
@@ -473,10 +475,10 @@ def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
     charts = every_chart(Scene(compare(half_zero()), "MB/s"))
     (chart,) = (c for c in charts if isinstance(c, DotChart) and "table sizes" in c.title)
     words = [cell.text for cell in chart.columns[1].cells]
-    assert words == ["", "0.000 MB/s"]
+    assert words == ["", "0.00 MB/s"]
     page, panels = drawn(chart)
     check_drawn_dots(chart, page, panels)
-    assert "0.000 MB/s" in [text.get_text() for text in page._figure.texts]
+    assert "0.00 MB/s" in [text.get_text() for text in page._figure.texts]
 
 
 # Looks

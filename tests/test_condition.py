@@ -32,6 +32,7 @@ from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.sentences import said
+from mpicampaign.show.summary import summary
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
 
@@ -159,7 +160,7 @@ def test_a_row_of_disturbed_runs_is_shown_and_not_ranked() -> None:
 def test_where_nothing_was_quiet_the_answer_is_that_the_machine_was_busy() -> None:
     comparison = compare(runs(SHM, [1e-6], disturbed=(1,)) + runs(TCP, [9e-6], disturbed=(1,)))
     [answer] = answers(comparison)
-    assert answer.verdict == "this machine was busy" and REASON in answer.lines[0]
+    assert answer.real == "this machine was busy" and REASON in answer.said[0]
     assert comparison.rankings == ()
     assert "this machine was busy" in to_terminal(comparison)
 
@@ -169,8 +170,9 @@ def test_runs_that_were_not_judged_are_ranked_and_counted() -> None:
     assert [one.name for one in comparison.tables[0].rankings[0].contestants] == ["SHM-1", "TCP"]
     assert "2 quiet, 2 not judged" in to_terminal(comparison)
     [latency, *_] = answers(comparison)
-    assert "4 verified; 2 not judged" in latency.real
-    assert "2 verified, 2 not judged" in latency.evidence[0] and "2 quiet" in latency.evidence[1]
+    assert "2 verified, 2 not judged" in latency.behind[-2] and "2 quiet" in latency.behind[-1]
+    [quiet, *_] = summary(comparison).notices
+    assert quiet.startswith("The machine was quiet in 2 of 4 runs; 2 runs were not judged (")
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])
@@ -216,9 +218,9 @@ def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
     write_report(tmp_path / "r.html", compare(records), records, **facts)  # type: ignore[arg-type]
     text = (tmp_path / "r.html").read_text()
     assert text.count(f"condition: disturbed: {REASON}") == 2
-    first_screen, _, rest = text.partition("Which is fastest")
-    assert "Condition of the runs: 1 quiet, 2 disturbed." in first_screen
-    assert "Condition of the runs: 1 quiet, 2 disturbed." in rest
+    first_screen, _, rest = text.partition('id="tables"')
+    assert "The machine was quiet in 1 of 3 runs; 2 runs were disturbed and left out." in first_screen
+    assert "left out of all numbers, and so are disturbed ones" in rest
 
 
 def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:

@@ -1,14 +1,21 @@
-"""Scales, ticks and texts of figures: round values, no overlaps, long names cut."""
+"""Scales, ticks and texts of figures: round values, no overlaps, long names whole."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
+import synthetic
 
+from mpicampaign.compare.compare import compare
 from mpicampaign.show.charts.scales import Scale, plain, scale_for, size_ticks
 from mpicampaign.show.figures.axes import panel_grid
-from mpicampaign.show.figures.page import WIDTH, fitting, spread, width_of
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.figures.page import WIDTH, Page, fitted, spread, width_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -58,12 +65,47 @@ def test_labels_are_moved_apart_and_stay_in_order() -> None:
     assert placed[-1] <= 1.0 and placed[0] == 0.5
 
 
-def test_long_names_lose_their_middle() -> None:
-    names = [f"a name that is much too long for its place, {n}" for n in (1, 2)]
-    cut = [fitting(name, 0.9, 8) for name in names]
-    assert all(width_of(words, 8) <= 0.9 and words.startswith("a na") for words in cut)
-    assert [words[-1] for words in cut] == ["1", "2"]
-    assert fitting("short", 0.9, 8) == "short"
+@pytest.mark.parametrize("name", ["cluster-of-the-north/" * 3, "x" * 60, "a name of several words " * 3])
+@pytest.mark.parametrize(("room", "tall"), [(1.6, 0.14), (0.9, 0.3), (7.2, 0.17)])
+def test_long_names_go_on_in_the_next_line_and_lose_nothing(name: str, room: float, tall: float) -> None:
+    text, size = fitted(name, room, tall, 8)
+    lines = text.split("\n")
+    assert "".join(text.split()) == "".join(name.split())
+    assert all(width_of(line, size) <= room for line in lines)
+    assert len(lines) * size / 72 <= tall
+    assert fitted("short", 0.9, 0.17, 8) == ("short", 8)
+
+
+def test_what_would_be_illegible_ends_in_an_ellipsis() -> None:
+    text, size = fitted("x" * 5000, 1.0, 0.2, 8)
+    assert text.endswith("…") and size == 3
+
+
+LONG = "a-host-group-of-the-cluster-in-the-north-with-a-long-name-{:02d}"
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(14, marks=pytest.mark.slow)])
+def test_every_figure_holds_names_of_60_characters_whole_and_on_its_page(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    pages: list[Page] = []
+    monkeypatch.setattr(Page, "write_file", lambda page, path: pages.append(page))
+    groups = [LONG.format(number) for number in range(1, count + 1)]
+    records = [run for group in groups for run in synthetic.campaign(host_group=group)]
+    records += [run for group in groups for run in synthetic.hpcc_runs(group, 1.5)]
+    draw_all(compare(records), tmp_path, few=False)
+    written = "".join("".join(text.get_text().split()) for page in pages for text in page._figure.texts)
+    assert len(pages) > 5 and "…" not in written
+    assert all(group in written for group in groups)
+    for page in pages:
+        renderer = FigureCanvasAgg(page._figure).get_renderer()
+        wide, high = page._figure.bbox.width, page._figure.bbox.height
+        for text in page._figure.texts:
+            box = text.get_window_extent(renderer)
+            assert box.x0 >= -1 and box.x1 <= wide + 1, (page.title, text.get_text())
+            assert box.y0 >= -1 and box.y1 <= high + 1, (page.title, text.get_text())
 
 
 @pytest.mark.parametrize(("count", "across"), [(1, 1), (4, 2), (7, 3)])

@@ -66,7 +66,7 @@ def test_tables_of_hpl() -> None:
     text = to_terminal(comparison)
     assert "  flop rate (Gflop/s)" in text
     assert "  time (s)" in text
-    assert "SHM 34.13 Gflop/s is 3.7 % higher than TCP 32.90 Gflop/s" in text
+    assert "SHM (34.13 Gflop/s) reaches 3.7 % more than TCP (32.90 Gflop/s)" in text
     assert "time, placements" not in text
     rows = list(csv.DictReader(io.StringIO(to_csv(comparison))))
     rates = [row for row in rows if row["metric"] == "flop rate"]

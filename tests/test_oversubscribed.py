@@ -145,4 +145,4 @@ def test_a_busy_machine_is_reported_beside_an_oversubscribed_row() -> None:
     busy = [replace(run, condition=DISTURBED, condition_reason=reason) for run in runs("A", 1e-6)]
     shared = [replace(run, metadata=SHARED) for run in runs("SHM", 9e-6)]
     (answer,) = answers(compare([*busy, *shared]))
-    assert answer.verdict == "this machine was busy"
+    assert answer.real == "this machine was busy"

@@ -18,7 +18,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import MODES, Recorded
 from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
-from mpicampaign.show.answers import advice, answers
+from mpicampaign.show.answers import FEW, NOT_SHOWN, SHOWN, answers, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.report.frame import script_hash
 from mpicampaign.show.report.write import write_report
@@ -91,7 +91,8 @@ def page(report: Path) -> Page:
 def test_the_answers_come_first(report: Path, page: Page) -> None:
     text = report.read_text(encoding="utf-8")
     assert text.index('id="answers"') < text.index('id="tables"') < text.index('id="figures"')
-    assert "lowest: SHM-1" in page.text
+    assert "SHM-1 is fastest on local" in page.text
+    assert any(words.startswith("SHM-1 (0.253 µs) is fastest.") for words in page.text)
     assert "TCP-loopback: 4 of 7 runs count: 4 verified, 1 contradicted, 5 not judged" in page.text
 
 
@@ -130,7 +131,13 @@ def test_raw_files_are_linked_relative_to_the_report(page: Page) -> None:
 def test_runs_left_out_are_shown_with_their_reasons(page: Page) -> None:
     assert "MPI library's report: it used shm, claimed: tcp" in page.text
     assert "output.txt: ends after 12 rows" in page.text
-    assert page.text.count("needs 2 sockets, node1 has 1") >= 12
+
+
+def test_what_is_not_available_is_listed_once_and_has_no_lines(page: Page) -> None:
+    reason = "needs 2 sockets, node1 has 1"
+    assert page.text.count(f"local SHM-2 is not available: {reason}.") == 1
+    assert page.text.count(reason) == 1, "among what is left out"
+    assert not any("SHM-2" in link for link in page.links)
 
 
 def test_campaign_file_is_shown_line_by_line(report: Path) -> None:
@@ -176,33 +183,31 @@ NO_DEVICE = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no devic
 
 @pytest.mark.parametrize("records", [[], NO_DEVICE])
 def test_nothing_measured_is_reported(tmp_path: Path, records: list[Record]) -> None:
-    assert any(text.startswith("No run gave a value") for text in Page(written(tmp_path, records)).text)
+    assert "No run gave a value that counts" in Page(written(tmp_path, records)).text
 
 
 def test_several_host_groups_are_answered_together() -> None:
     records = synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
     first = answers(compare(records))[0]
-    assert first.verdict == "lowest: SHM-1 in 2 of 2 host groups"
-    assert first.lines[1].startswith("other: SHM-1 0.492 µs is 39 % lower than SHM 0.808 µs")
+    assert first.said[0] == "Fastest placement: SHM-1 in 2 of 2 host groups."
+    assert any("SHM (0.808 µs) takes 64 % longer than SHM-1 (0.492 µs)" in line for line in first.behind)
+    assert first.host_groups[0].startswith("SHM-1: local (0.253 µs) is fastest; other takes 94 % longer")
 
 
 def test_what_shows_a_difference_comes_first_and_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
     cases = [Case("s", "g", place, f"A{number}") for number in range(5) for place in ("SHM-1", "SHM-2")]
     alike = [run for case in cases for run in synthetic.case_runs(case, 5e-7, 4e9, repeats=1)]
     text = written(tmp_path, alike + synthetic.campaign("s", "g"))
-    first = re.findall(r'<tr><th scope="row"><a href="#answer-\d">([^<]*)', text)
-    assert len(first) == 6 and first[0].startswith("PingPong: ") and first[-1].startswith("A")
-    said = re.search(r"(\d+ of \d+) metrics; the others:(.*?)</p>", text, re.DOTALL)
-    assert (
-        said and said[1].startswith("6 of ") and re.search(r'<a href="#table-\d+">A4: PingPong</a>', said[2])
-    )
+    titles = re.findall(r'<article class="answer" id="answer-\d+"><div class="said"><h3>([^<]*) <', text)
+    assert titles[0].startswith("PingPong: ") and titles[-1].startswith("A")
+    assert len(titles) > 6 and f"<summary>{len(titles) - 6} more metrics</summary>" in text
 
 
 def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
     found = answers(compare(synthetic.campaign()))
     assert not any("MPI_Gather:" in answer.title for answer in found)
     kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
-    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in kernel.lines)
+    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in kernel.behind)
 
 
 def test_counts_of_runs_by_state() -> None:
@@ -226,13 +231,13 @@ def two_groups() -> list[Record]:
 
 def test_the_first_screen_says_which_by_how_much_and_whether_it_is_real() -> None:
     latency = answers(compare(synthetic.campaign()))[0]
-    assert latency.verdict == "lowest: SHM-1"
-    assert latency.how_much == "SHM-1 is 37 % lower than SHM, 12.6 × lower than TCP-loopback"
-    assert latency.real.startswith("the best differs from all others; 16 of 19 runs count: ")
+    assert latency.real == SHOWN
+    assert latency.said[0] == "SHM-1 (0.253 µs) is fastest."
+    assert latency.said[1] == "SHM takes 58 % longer than SHM-1, TCP-loopback 12.6 times as long."
+    assert latency.said[2] == "All repeats agree: the difference is real."
     together = answers(compare(two_groups()))[0]
-    low, high = "37 % lower (local: SHM-1 against SHM)", "39 % lower (other: SHM-1 against SHM)"
-    assert together.how_much == f"from {low} up to {high}"
-    assert together.real.startswith("one placement alone is best in 2 of 2 host groups; 32 of 38 runs count")
+    low, high = (f"SHM takes {share} % longer than SHM-1" for share in (58, 64))
+    assert together.said[1] == f"Smallest gap to the next: {low} (local); largest: {high} (other)."
 
 
 def test_a_host_group_where_all_placements_tie_has_no_best() -> None:
@@ -240,8 +245,8 @@ def test_a_host_group_where_all_placements_tie_has_no_best() -> None:
     tied = Case("this-machine", "other", "SHM-1", "PingPong")
     records = [record for record in records if record.case != tied]
     records += synthetic.case_runs(tied, 0.51e-6, 9.1e9, repeats=2)
-    found = answers(compare(records))[0]
-    assert found.verdict == "lowest: SHM-1 in 1 of 2 host groups, no difference shown in 1"
+    said = answers(compare(records))[0].said
+    assert said[0] == "Fastest placement: SHM-1 in 1 of 2 host groups, no significant difference in 1."
 
 
 def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
@@ -250,20 +255,48 @@ def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
         for name, latency in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))
     }
     alike = answers(compare(runs["A"] + runs["B"]))[0]
-    assert alike.how_much == "no difference that the repeats can show"
-    apart = answers(compare(runs["A"] + runs["B"] + runs["C"]))[0]
-    assert apart.how_much.endswith("lower than C") and "than A" not in apart.how_much
-    assert "than B" not in apart.how_much
+    assert alike.real == NOT_SHOWN and len(alike.said) == 1
+    assert alike.said[0].startswith("No significant difference between ")
+    apart = answers(compare(runs["A"] + runs["B"] + runs["C"]))
+    assert apart[0].said[0].endswith(" are fastest: no significant difference.")
+    assert re.fullmatch("C takes .* times as long as [AB].", apart[0].said[1])
+    assert re.fullmatch("(A and B|B and A) are fastest on g", lead(compare(runs["A"]), apart))
 
 
-def test_medians_of_several_host_groups_stand_in_one_grid() -> None:
-    grid = answers(compare(two_groups()))[0].grid
-    assert grid is not None and grid.placements == ("SHM-1", "SHM", "TCP-loopback")
-    assert [scope for scope, _ in grid.rows] == ["local", "other"]
-    assert grid.best == {("local", "SHM-1"), ("other", "SHM-1")}
-    records = [r for r in two_groups() if (r.case.host_group, r.case.placement) != ("other", "SHM")]
-    grid = answers(compare(records))[0].grid
-    assert grid is not None and grid.rows[1][1][1] is None
+def test_too_few_repeats_claim_nothing_and_say_what_to_do() -> None:
+    runs = [
+        run
+        for name, latency in (("A", 1e-6), ("B", 9e-6))
+        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=3)
+    ]
+    found = answers(compare(runs))
+    assert {answer.real for answer in found} == {FEW}
+    assert all(answer.said[0].startswith("Too few repeats to compare ") for answer in found)
+    assert all("Ask for more repeats." in answer.said[0] for answer in found)
+    assert lead(compare(runs), found) == "Too few repeats to say which of the placements is best"
+    assert not any("fastest" in text for answer in found for text in answer.said)
+
+
+def test_candidates_are_sorted_and_their_ratios_count_from_the_best() -> None:
+    latency, bandwidth = answers(compare(two_groups()))[:2]
+    for answer in (latency, bandwidth):
+        ratios = [one.ratio for one in answer.candidates]
+        assert ratios == sorted(ratios) and ratios[0] == 1, answer.title
+        assert all(one.low <= one.ratio <= one.high for one in answer.candidates)
+    assert latency.candidates[0].name == "local SHM-1" and latency.candidates[0].value == "0.253"
+    assert not any(one.leads for one in latency.candidates), "no one ranking compares them all"
+    alone = answers(compare(synthetic.campaign()))[0]
+    assert [(one.name, one.leads) for one in alone.candidates] == [
+        ("SHM-1", True), ("SHM", False), ("TCP-loopback", False)
+    ]  # fmt: skip
+
+
+def test_of_many_candidates_the_last_are_folded(tmp_path: Path) -> None:
+    groups = [synthetic.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 5)]
+    text = written(tmp_path, [record for group in groups for record in group])
+    picture = text[text.index('<div class="picture">') : text.index("</article>")]
+    shown, folded = picture.split("<summary>4 more candidates</summary>")
+    assert (shown.count("<circle"), folded.count("<circle")) == (8, 4)
 
 
 def test_statements_over_all_host_groups_stand_under_their_answer(tmp_path: Path) -> None:
@@ -297,16 +330,11 @@ def test_without_sizes_there_are_no_curves_and_no_bokeh(tmp_path: Path) -> None:
     assert "bokeh" not in text and 'id="curves"' not in text
 
 
-def test_each_host_group_has_its_best_placement_for_each_answer(tmp_path: Path) -> None:
-    records = two_groups()
-    found = advice(answers(compare(records)))
-    assert found is not None and found.titles[0] == "PingPong: latency at 0 B"
-    assert [scope for scope, _ in found.rows] == ["local", "other"]
-    choice = found.rows[1][1][0]
-    assert choice is not None and [one.name for one in choice.leaders] == ["SHM-1"]
-    assert choice.how_much.startswith("SHM-1 is ")
-    assert "Which placement for which host group?" in written(tmp_path, records)
-    assert advice(answers(compare(synthetic.campaign()))) is None
+def test_each_placement_has_its_best_host_group() -> None:
+    found = answers(compare(two_groups()))[0]
+    assert [line.partition(":")[0] for line in found.host_groups] == ["SHM-1", "SHM", "TCP-loopback"]
+    assert all(": local (" in line and ") is fastest; other " in line for line in found.host_groups)
+    assert answers(compare(synthetic.campaign()))[0].host_groups == ()
 
 
 def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
@@ -316,7 +344,7 @@ def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
         for name, latency in (("A", 1e-6), ("B", 1.02e-6))
         for record in steady(Case("s", group, name, "PingPong"), latency)
     ]
-    assert answers(compare(records))[0].how_much == "2 % lower (g: A against B)"
+    assert answers(compare(records))[0].said[1] == "g: B takes 2 % longer than A."
 
 
 def steady(case: Case, latency: float) -> list[Record]:
@@ -395,10 +423,12 @@ def test_first_places_alone_come_before_shared_ones() -> None:
         for name, latency in zip("ABC", of_group, strict=True)
         for record in steady(Case("s", group, name, "PingPong"), latency * 1e-6)
     ]
-    verdict = answers(compare(records))[0].verdict
-    assert verdict == "lowest: A in 2 of 5 host groups, B in 1, several together in 2"
+    said = answers(compare(records))[0].said[0]
+    assert said == "Fastest placement: A in 2 of 5 host groups, B in 1, several together in 2."
     together = [record for record in records if record.case.host_group in ("g4", "g5")]
-    assert answers(compare(together))[0].verdict == "lowest: several together in 2 of 2 host groups"
+    assert (
+        answers(compare(together))[0].said[0] == "Fastest placement: several together in 2 of 2 host groups."
+    )
 
 
 def test_bands_at_other_sizes_cast_no_doubt_on_a_value() -> None:
@@ -414,7 +444,7 @@ def test_bands_at_other_sizes_cast_no_doubt_on_a_value() -> None:
     in_bands = {metric.name: row.has_modes_in(metric) for metric in table.metrics}
     assert not in_bands["latency at 0 B"] and not in_bands["maximum bandwidth"]
     assert in_bands["bandwidth at 32 KiB"] and not in_bands["bandwidth at 8 KiB"]
-    assert "in several modes" not in answers(comparison)[0].real
+    assert not any("several modes" in text for text in answers(comparison)[0].said)
 
 
 def slow_in_the_middle(factor: float) -> Series:
@@ -433,9 +463,9 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
         for factor, name in enumerate(("A", "B"), 1)
     ]
     found = answers(compare(records))
-    assert found == [] and advice(found) is None
+    assert found == []
     assert "in 3 of 3 settings A is better than B at every size" in written(tmp_path, records)
-    assert "Which placement for which" not in written(tmp_path, records)
+    assert "fastest" not in "".join(Page(written(tmp_path, records)).text)
 
 
 def test_figures_that_would_make_the_report_too_large_are_linked(tmp_path: Path) -> None:
@@ -506,7 +536,7 @@ def test_unlike_repeats_are_named_in_the_report(tmp_path: Path) -> None:
     assert "unlike repeats" in text and "repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2" in text
 
 
-def test_the_advice_marks_placements_that_no_record_proves(tmp_path: Path) -> None:
+def test_the_answers_name_placements_that_no_record_proves(tmp_path: Path) -> None:
     records = [
         replace(record, verdict=UNVERIFIED) if name == "A" else record
         for group in ("g", "h")
@@ -514,7 +544,5 @@ def test_the_advice_marks_placements_that_no_record_proves(tmp_path: Path) -> No
         for record in steady(Case("s", group, name, "PingPong"), latency)
     ]
     text = written(tmp_path, records)
-    assert text.count('<b>A</b><abbr class="warn" title="unverified">?</abbr>') == 4, (
-        "two figures of two host groups"
-    )
-    assert "<b>B</b><abbr" not in text
+    assert text.count("Unverified: g A and h A.") == 2, "two metrics"
+    assert "12 of 24 runs are unverified: no evidence proves their placement." in text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
+import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +85,7 @@ def opened(chromium: Browser, address: str) -> Browser:
 
 def texts(page: Browser, column: int) -> list[str]:
     """The beginnings of the column's cells, in the order shown."""
-    rows = f"[...{TABLE}.tBodies[0].rows].filter((row) => !row.hidden)"
+    rows = f"[...{TABLE}.tBodies[0].rows].filter((row) => row.checkVisibility())"
     found = page.value(f"{rows}.map((row) => row.cells[{column}]?.innerText.split('\\n')[0] ?? '')")
     return [str(text) for text in found]
 
@@ -122,13 +125,31 @@ def test_nothing_is_complained_of_and_nothing_asked_for(page: Browser, report: s
 def test_the_first_screen_answers(page: Browser) -> None:
     for width, height, phone in ((1280, 800, False), (390, 844, True)):
         page.resize(width, height, phone)
-        bottom = page.value("document.querySelector('.advice tbody tr').getBoundingClientRect().bottom")
+        bottom = page.value("document.querySelector('.answer p').getBoundingClientRect().bottom")
         assert bottom < height
         assert page.value("document.documentElement.scrollWidth") <= width
-    assert "group1" in page.value("document.querySelector('.advice tbody').innerText")
-    assert "lowest: SHM-1 in 4 of 4 host groups" in page.value(
-        "document.querySelector('.short-answers').innerText"
+    assert page.value("document.querySelector('#answers h2').innerText").startswith(
+        "group1 is fastest. SHM-1"
     )
+    assert "Nothing recorded shows whether" in page.value("document.querySelector('.notices').innerText")
+    assert page.value("document.querySelector('.answer p').innerText").startswith(
+        "Fastest placement: SHM-1 in 4 of 4 host groups."
+    )
+
+
+def test_the_picture_has_its_dots_best_first_and_its_names_whole(page: Browser) -> None:
+    for width, phone in ((1280, False), (390, True)):
+        page.resize(width, 844, phone)
+        dots = page.value(
+            "[...document.querySelector('.picture table').querySelectorAll('circle')]"
+            ".map((dot) => dot.getBoundingClientRect().x)"
+        )
+        assert len(dots) == 8 and dots == sorted(dots) and dots[0] < dots[-1]
+        shown = (
+            "[...document.querySelectorAll('.picture td, .picture th')].filter((cell) => cell.offsetWidth)"
+        )
+        cut = page.value(f"{shown}.filter((cell) => cell.scrollWidth > cell.clientWidth + 1).length")
+        assert cut == 0
 
 
 def test_a_click_sorts_by_value_with_what_is_not_there_last(page: Browser) -> None:
@@ -137,11 +158,9 @@ def test_a_click_sorts_by_value_with_what_is_not_there_last(page: Browser) -> No
     assert page.value(f"{head}.getAttribute('aria-sort')") == "ascending"
     up = [float(text) for text in texts(page, 2)[:12]]
     assert up == sorted(up) and up[0] < 1 < up[-1]
-    assert all("n/a" in text for text in texts(page, 2)[12:])
     page.click(f"{head}.querySelector('button')")
     assert page.value(f"{head}.getAttribute('aria-sort')") == "descending"
     assert [float(text) for text in texts(page, 2)[:12]] == up[::-1]
-    assert all("n/a" in text for text in texts(page, 2)[12:])
 
 
 def test_bandwidth_sorts_its_best_first_and_only_one_column_is_sorted(page: Browser) -> None:
@@ -166,22 +185,96 @@ def test_a_table_of_several_lines_for_a_row_sorts_by_its_largest_value(page: Bro
         f"[...{stacked}.tBodies].map((body) => body.rows[0].cells[0].innerText.split('\\n')[0])"
     )
     assert heads[:4] == [f"group{n} SHM-1" for n in range(1, 5)]
-    assert heads[-4:] == [f"group{n} SHM-2" for n in range(1, 5)], "not available"
+    assert heads[-1] == "group4 TCP-loopback"
 
 
-def test_filter_hides_rows_and_says_how_many_are_left(page: Browser) -> None:
-    box = "document.querySelector('#tables .filter')"
-    assert page.value(f"{box}.querySelector('[role=status]').textContent") == "16 of 16 rows"
-    page.value(f"void {box}.querySelector('input').focus()")
-    page.type("group3 shm-")
-    page.wait(f"{box}.querySelector('[role=status]').textContent === '2 of 16 rows'")
-    assert texts(page, 0) == ["group3 SHM-1", "group3 SHM-2"]
+def test_one_search_hides_rows_of_all_tables_and_says_how_many_are_left(page: Browser) -> None:
+    found = "document.getElementById('found').textContent"
+    case = "document.querySelectorAll('.case')"
+    page.key("/", text="/")
+    assert page.value("document.activeElement.id") == "search" and page.value(found) == ""
+    page.type("group3 shm-1")
+    page.wait(f"{found}.endsWith(' rows')")
+    heads = page.value(
+        "[...document.querySelectorAll('#tables .comparison tbody')].filter((body) => body.checkVisibility())"
+        ".map((body) => body.rows[0].cells[0].textContent)"
+    )
+    assert len(heads) > 2 and all("group3" in text for text in heads[1:]), "one body of the first table"
+    assert texts(page, 0) == ["group3 SHM-1"]
+    assert page.value(f"[...{case}].filter((fold) => fold.checkVisibility()).every((fold) => fold.open)")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    try:
+        assert page.value(f"[...{TABLE}.rows].every((row) => row.checkVisibility())"), "nothing lost on paper"
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
+    page.value("void (document.getElementById('search').value = '')")
+    page.value("void document.getElementById('search').dispatchEvent(new Event('input'))")
+    assert page.value(found) == "" and len(texts(page, 0)) == 12
+    assert not page.value(f"[...{case}].some((fold) => fold.open)")
+
+
+def test_the_contents_follow_and_are_a_menu_on_a_phone(page: Browser) -> None:
+    current = "document.querySelector('nav [aria-current]').textContent"
+    assert page.value(current) == "Answers"
+    page.value("void document.getElementById('figures').scrollIntoView()")
+    page.wait(f"{current} === 'Figures'")
+    assert page.value("document.querySelector('nav').getBoundingClientRect().top") == 0
+    page.resize(390, 844, True)
+    link = "document.querySelector('nav a[href=\"#runs\"]')"
+    assert not page.value(f"{link}.checkVisibility()")
+    page.click("document.querySelector('nav .menu')")
+    assert page.value("document.querySelector('nav .menu').getAttribute('aria-expanded')") == "true"
+    page.click(link)
+    page.wait(f"{current} === 'Runs'")
+    assert not page.value(f"{link}.checkVisibility()")
+
+
+def copied(page: Browser, table: str) -> list[list[str]]:
+    """What the button above a table copies."""
+    page.value("void (window.copied = '', DataTransfer.prototype.setData = (_, text) => (copied = text))")
+    page.value(f"void {table}.closest('.wide').previousElementSibling.querySelector('button').focus()")
+    page.key("Enter", text="\r")
+    page.wait("copied")
+    return list(csv.reader(io.StringIO(str(page.value("copied")))))
+
+
+def test_a_table_is_copied_as_csv_in_full_and_in_si_units(page: Browser) -> None:
+    header, *lines = copied(page, TABLE)
+    assert header[:5] == [
+        "host group, placement", "n", "latency at 0 B [s]",
+        "latency at 0 B, interval low [s]", "latency at 0 B, interval high [s]",
+    ]  # fmt: skip
+    assert len(lines) == 12 and {len(line) for line in lines} == {len(header)}
+    records = [run for run in synthetic.campaign(host_group="group1", factor=1.1) if run.status == "ok"]
+    own = [run for run in records if (run.case.placement, run.case.benchmark) == ("SHM-1", "PingPong")]
+    values = sorted(run.series[0].columns["time"][0] or 0 for run in own)
+    assert lines[0][0].startswith("group1 SHM-1")
+    assert [float(text) for text in lines[0][2:5]] == [statistics.median(values), values[0], values[-1]]
+    assert page.value(f"({TABLE}.closest('.wide')).previousElementSibling.textContent").startswith("Copied")
+
+
+def test_a_stacked_table_repeats_its_names_and_formulas_stay_text(page: Browser) -> None:
+    header, *lines = copied(page, "document.querySelector('table.stacked')")
+    assert {len(line) for line in lines} == {len(header)} and all(line[0] and line[2] for line in lines)
+    page.value("void (document.querySelector('#doubts td:nth-child(3)').textContent = '=cmd(\"a\", 1)')")
+    assert copied(page, "document.querySelector('#doubts table')")[1][2] == '\'=cmd("a", 1)'
+
+
+def test_a_wide_table_fades_at_the_side_where_more_of_it_is(page: Browser) -> None:
+    page.resize(390, 844, True)
+    frame = f"{TABLE}.closest('.wide')"
+    page.wait(f"{frame}.className === 'wide more-right'")
+    assert page.value(f"getComputedStyle({frame}).maskImage").startswith("linear-gradient")
+    page.value(f"void ({frame}.scrollLeft = 40)")
+    page.wait(f"{frame}.classList.length === 3")
+    page.value(f"void ({frame}.scrollLeft = 9999)")
+    page.wait(f"{frame}.className === 'wide more-left'")
 
 
 def test_mean_and_range_can_be_shown(page: Browser) -> None:
     small = f"getComputedStyle({TABLE}.querySelector('.number small')).display"
     assert page.value(small) == "none"
-    page.click("document.querySelector('#tables .filter input[type=checkbox]')")
+    page.click("document.querySelector('#tables .tools input[type=checkbox]')")
     assert page.value(small) == "block"
 
 
@@ -300,19 +393,11 @@ def test_what_scrolls_and_what_curves_offer_has_a_role_and_a_name(page: Browser)
     assert min(page.value(sizes)) >= 24
 
 
-def test_a_phone_shows_what_a_placement_gains(page: Browser) -> None:
-    page.resize(390, 844, True)
-    cell = "document.querySelector('.advice tbody td')"
-    assert page.value(f"{cell}.querySelector('small').checkVisibility()")
-    assert page.value(f"{cell}.dataset.title") == "PingPong: latency at 0 B"
-    assert page.value(f"getComputedStyle({cell}, '::before').display") == "inline"
-
-
 def test_paper_gets_everything_and_no_controls(page: Browser) -> None:
     page.value("void window.dispatchEvent(new Event('beforeprint'))")
     page.call("Emulation.setEmulatedMedia", media="print")
     page.resize(690, 980)  # A4 without its margins
-    for hidden in ("nav", ".filter", ".controls", ".plot"):
+    for hidden in ("nav", ".tools", ".controls", ".plot"):
         shown = f"[...document.querySelectorAll('{hidden}')].some((part) => part.checkVisibility())"
         assert page.value(shown) is False, hidden
     assert page.value("[...document.querySelectorAll('details')].every((fold) => fold.open)")

@@ -19,11 +19,13 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pytest
 import synthetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
@@ -288,3 +290,23 @@ def test_the_page_agrees_with_the_records(tmp_path: Path, records: list[Record],
     comparison = compare(records)
     write_report(tmp_path / "report.html", comparison, records, unit=unit)
     check_all(in_page((tmp_path / "report.html").read_text(encoding="utf-8")), expected(records))
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("0.17", "0.17"),
+        ("0.165", "0.165"),
+        ("0.1704", "0.170"),
+        ("0.20", "0.20"),
+        ("5.50", "5.50"),
+        ("12", "12.0"),
+    ],
+)
+def test_a_latency_has_no_third_decimal_that_its_source_did_not_print(printed: str, text: str) -> None:
+    assert TIME.number(float(printed) * 1e-6) == text
+
+
+def test_a_median_of_two_printed_values_has_a_digit_more() -> None:
+    assert TIME.number(statistics.median([0.16e-6, 0.17e-6])) == "0.165"
+    assert BANDWIDTH.number(4.6e6) == "4.60"

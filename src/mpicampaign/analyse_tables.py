@@ -13,6 +13,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
+from mpicampaign.show.summary import summary_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +49,7 @@ def compared(folder: Path, presentation: Presentation) -> tuple[list[Record], Co
 def keep(folder: Path, presentation: Presentation, records: list[Record], comparison: Comparison) -> None:
     """Write tables and records."""
     shown = presentation
-    write_tables(comparison, folder / "tables", shown.unit)
+    write_tables(comparison, folder / "tables", shown.unit, shown.title)
     keep_earlier(folder, records)
     header = Header(plan_of(folder).campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / RECORDS, header, records)
@@ -69,9 +70,10 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
         raise UserError(Problem(message, str(folder / "report.html"), hint=hint))
 
 
-def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s") -> None:
-    """The comparison as text, CSV and Markdown."""
+def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s", title: str = "") -> None:
+    """The comparison as text, CSV and Markdown, and its summary for a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "summary.txt", summary_text(comparison, unit, title))
     write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
     write_whole(folder / "comparison.csv", to_csv(comparison, unit))
     write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))

@@ -5,6 +5,7 @@ The one place for scale, unit, direction and digits. A new dimension is one more
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -70,6 +71,17 @@ class Dimension:
         return self.digits(scaled) if decimals is None else rounded(scaled, decimals)
 
 
+def _printed(digits: int) -> Callable[[float], str]:
+    """So many significant digits; no third decimal where IMB and OSU, which print two, showed none."""
+
+    def write(value: float) -> str:
+        text = format_significant(value, digits)
+        is_printed = text[-4:-3] == "." and math.isclose(value, float(text[:-1]), rel_tol=1e-9)
+        return text[:-1] if is_printed else text
+
+    return write
+
+
 def _fixed(decimals: int) -> Callable[[float], str]:
     return lambda value: f"{value:.{decimals}f}"
 
@@ -86,10 +98,12 @@ def _seconds(value: float) -> str:
 _FOUR = partial(format_significant, digits=4)
 _TIMES = (Unit("×", 1),)
 
-TIME = Dimension("time", "s", (Unit("µs", 1e-6),), format_significant, lower_is_better=True)
+TIME = Dimension("time", "s", (Unit("µs", 1e-6),), _printed(3), lower_is_better=True)
 # A time of seconds to hours.
 DURATION = Dimension("duration", "s", (Unit("s", 1),), _seconds, lower_is_better=True)
-BANDWIDTH = Dimension("bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _FOUR)
+BANDWIDTH = Dimension(
+    "bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _printed(4)
+)
 MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _fixed(0))
 FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
 RATIO = Dimension("ratio", "1", _TIMES, _ratio)

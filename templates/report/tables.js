@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort and filter. Without this script they are as they were written.
+// Tables that sort, are searched and copied. Without this script they are as they were written.
 
 document.documentElement.classList.remove("no-script");
 
@@ -58,16 +58,6 @@ function makeSortable(table) {
   }
 }
 
-function filter(units, terms, status) {
-  let shown = 0;
-  for (const unit of units) {
-    const text = unit.textContent.toLowerCase();
-    unit.hidden = !terms.every((term) => text.includes(term));
-    shown += unit.hidden ? 0 : 1;
-  }
-  status.textContent = `${shown} of ${units.length} rows`;
-}
-
 // A long table of comparisons shows medians and intervals; a tick brings mean and range.
 function makeBrief(table) {
   const label = document.createElement("label");
@@ -79,36 +69,158 @@ function makeBrief(table) {
   return label;
 }
 
-// A box above the table; rows without all of its terms are hidden.
-function makeFilter(table) {
-  const box = document.createElement("p");
-  const label = document.createElement("label");
-  const input = document.createElement("input");
-  const status = document.createElement("span");
-  box.className = "filter";
-  input.type = "search";
-  status.setAttribute("role", "status");
-  label.append("Filter ", input);
-  box.append(label, " ", status);
-  if (table.classList.contains("comparison")) {
-    box.append(" ", makeBrief(table));
-  }
-  (table.closest(".wide") ?? table).before(box);
-  const units = unitsOf(table);
-  const update = () => filter(units, input.value.toLowerCase().split(/\s+/).filter(Boolean), status);
-  input.addEventListener("input", update);
-  update();
+// Tables as CSV: numbers in full and in SI units, intervals in columns of their own, all else as it is shown.
+
+const plain = (node) => node.textContent.replace(/\s+/g, " ").trim();
+
+// Quoted where needed; a spreadsheet takes what begins like a formula for one, unless an apostrophe is before it.
+function field(text) {
+  const safe = /^\s*[=+\-@]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-for (const table of document.querySelectorAll("table.sortable")) {
+function headNames(head, hasInterval) {
+  const name = head.cloneNode(true);
+  const unit = head.dataset.si ? ` [${head.dataset.si}]` : "";
+  if (unit) name.querySelectorAll("small").forEach((small) => small.remove());
+  const ends = hasInterval ? ["low", "high"].map((end) => `${plain(name)}, interval ${end}${unit}`) : [];
+  return [plain(name) + unit, ...ends];
+}
+
+function cellValues(head, cell, hasInterval) {
+  const { v, low, high } = cell?.dataset ?? {};
+  const first = head.dataset.kind === "number" ? v ?? "" : cell ? plain(cell) : "";
+  return hasInterval ? [first, low ?? "", high ?? ""] : [first];
+}
+
+// The cells of a row under their heads; names that span the rows of their body are repeated.
+function cellsOf(row, width) {
+  const first = row.parentNode.rows[0];
+  const missing = row === first || row.cells[0].colSpan > 1 ? 0 : first.cells.length - row.cells.length;
+  return [...[...first.cells].slice(0, missing), ...row.cells].slice(0, width);
+}
+
+function csvOf(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).map((row) => cellsOf(row, heads.length));
+  const ended = heads.map((_, column) => rows.some((cells) => cells[column]?.dataset.low !== undefined));
+  const lines = rows.map((cells) => heads.flatMap((head, i) => cellValues(head, cells[i], ended[i])));
+  const names = heads.flatMap((head, column) => headNames(head, ended[column]));
+  return [names, ...lines].map((line) => line.map(field).join(",")).join("\n") + "\n";
+}
+
+// By a copy event, which works for files, too, and asks no permission.
+function copy(text) {
+  const give = (event) => {
+    event.clipboardData.setData("text/plain", text);
+    event.preventDefault();
+  };
+  document.addEventListener("copy", give, { once: true });
+  const done = document.execCommand("copy");
+  document.removeEventListener("copy", give);
+  return done;
+}
+
+function makeCopy(table) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy as CSV";
+  button.title = "Numbers in full and in SI units";
+  button.setAttribute("aria-live", "polite");
+  button.addEventListener("click", () => {
+    button.textContent = copy(csvOf(table)) ? "Copied, in SI units" : "The browser refused to copy";
+    setTimeout(() => (button.textContent = "Copy as CSV"), 3000);
+  });
+  return button;
+}
+
+const tables = [...document.querySelectorAll("main table")];
+for (const table of tables.filter((table) => !table.matches(".ratios"))) {
   const count = unitsOf(table).length;
-  if (count > 1) {
+  if (count > 1 && table.matches(".sortable")) {
     makeSortable(table);
   }
-  if (count > 8) {
-    makeFilter(table);
+  const tools = document.createElement("p");
+  tools.className = "tools";
+  tools.append(makeCopy(table));
+  if (count > 8 && table.matches(".comparison")) {
+    tools.append(" ", makeBrief(table));
   }
+  (table.closest(".wide") ?? table).before(tools);
 }
+
+// A wide table fades at the side where more of it is.
+function showEdges(frame) {
+  frame.classList.toggle("more-left", frame.scrollLeft > 1);
+  frame.classList.toggle("more-right", frame.scrollLeft + frame.clientWidth < frame.scrollWidth - 1);
+}
+
+const sized = new ResizeObserver((entries) => entries.forEach((entry) => showEdges(entry.target)));
+for (const frame of document.querySelectorAll(".wide")) {
+  sized.observe(frame);
+  frame.addEventListener("scroll", () => showEdges(frame), { passive: true });
+}
+
+// One box searches the rows of all tables. What does not match is hidden on the screen, never on paper.
+
+const box = document.getElementById("search");
+const folds = [...document.querySelectorAll("main details")].filter((fold) => fold.querySelector("table"));
+const openBefore = new Map();
+let searched; // units with their texts, made for the first search
+
+function search() {
+  searched ??= tables.flatMap((table) => unitsOf(table).map((unit) => [unit, unit.textContent.toLowerCase(), table]));
+  const terms = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = new Set();
+  let shown = 0;
+  for (const [unit, text, table] of searched) {
+    const isMatch = terms.every((term) => text.includes(term));
+    unit.classList.toggle("unmatched", !isMatch);
+    if (isMatch) matching.add(table);
+    shown += isMatch;
+  }
+  for (const table of tables) {
+    (table.closest(".wide") ?? table).classList.toggle("unmatched", !matching.has(table));
+  }
+  for (const fold of folds) {
+    if (!openBefore.has(fold)) openBefore.set(fold, fold.open);
+    const isMatch = [...fold.querySelectorAll("table")].some((table) => matching.has(table));
+    fold.classList.toggle("unmatched", !isMatch);
+    fold.open = terms.length ? isMatch : openBefore.get(fold);
+  }
+  if (!terms.length) openBefore.clear();
+  document.getElementById("found").textContent = terms.length ? `${shown} of ${searched.length} rows` : "";
+}
+
+box.addEventListener("input", search);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.target.closest("input, textarea, select")) {
+    event.preventDefault();
+    box.focus();
+  }
+});
+
+// The contents: the section that is read is marked; on small screens they are a menu.
+
+const bar = document.querySelector("nav");
+const links = [...bar.querySelectorAll("a")];
+const menu = bar.querySelector(".menu");
+
+function openMenu(isOpen) {
+  bar.classList.toggle("open", isOpen);
+  menu.setAttribute("aria-expanded", isOpen);
+}
+
+function markSection() {
+  const above = links.filter((link) => document.querySelector(link.hash).getBoundingClientRect().top < innerHeight / 3);
+  for (const link of links) link.removeAttribute("aria-current");
+  (above.at(-1) ?? links[0]).setAttribute("aria-current", "true");
+}
+
+menu.addEventListener("click", () => openMenu(!bar.classList.contains("open")));
+bar.addEventListener("click", (event) => event.target.closest("a") && openMenu(false));
+window.addEventListener("scroll", markSection, { passive: true });
+markSection();
 
 // What is folded opens where a link leads into it, and all of it for the printer.
 function openTarget() {

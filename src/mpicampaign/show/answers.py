@@ -1,4 +1,4 @@
-"""What the report's first screen says: which is fastest, by how much, and whether it is real."""
+"""Which host group and placement is best, by how much, and whether it is real: an answer for each metric."""
 
 from __future__ import annotations
 
@@ -10,191 +10,254 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import RATIO
-from mpicampaign.records import DISTURBED, NOT_JUDGED
+from mpicampaign.grouping import grouped
+from mpicampaign.records import UNVERIFIED
 from mpicampaign.show import numbers
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.names import placement_name, row_name
+from mpicampaign.show.numbers import probability, quantity
 from mpicampaign.show.rankings import (
     BUSY,
-    absent_text,
     busy_lines,
+    contrast,
+    contrasts,
     evidence,
-    how_much,
-    mixed_text,
+    listed,
     pair_sentence,
     stated_lines,
-    statement,
-    step_text,
     superlative,
-    verdict,
+    valued,
 )
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from mpicampaign.compare.consensus import StatedRanking
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Contestant, Pair, Ranking
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
 
+# Whether a difference is real.
+SHOWN = "difference shown"
+NOT_SHOWN = "no significant difference"
+FEW = "too few repeats"
+ALONE = "nothing to compare"
+MANY = 3  # names above which they are counted
+
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """In one host group the best placement, or in one placement the best host group, and what that gains.
+class Candidate:
+    """A host group in a placement, in one metric.
 
-    ``leaders``: the best, then those that may be the best, too.
+    ``ratio``: how many times worse than the best its median is; ``low``, ``high``: the same of the ends of
+    its interval. ``None`` where that is unknown. ``leads``: it may be the best.
     """
 
-    leaders: tuple[Contestant, ...]
-    how_much: str
-    differs: bool  # whether the best differs from any other
-
-
-@dataclass(frozen=True, slots=True)
-class MedianGrid:
-    """Medians of one metric, host groups down and placements across; ``choices`` by host group."""
-
-    metric: Metric
-    placements: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Contestant | None, ...]], ...]
-    choices: Mapping[str, Choice]
-
-    @property
-    def best(self) -> frozenset[tuple[str, str]]:
-        """Host groups with the placements that are best there or not distinguishable from it."""
-        return frozenset((scope, c.name) for scope, choice in self.choices.items() for c in choice.leaders)
-
-    @property
-    def several_modes(self) -> bool:
-        """Whether any median is of repeats in several modes."""
-        return any(one and one.several_modes for _, contestants in self.rows for one in contestants)
+    name: str
+    row: Row
+    value: str
+    interval: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    leads: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Which placement is best in one metric of a table, over all host groups.
+    """One metric of runs with as many ranks.
 
-    ``how_much``: against the next that differs from it. ``real``: what the repeats and the evidence of
-    the runs say. ``statements``: what holds over all host groups. ``lines``: the comparisons that lead there,
-    ``evidence``: the runs behind each median. ``grid``: the medians where there are several host groups.
+    ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
+    a line for each placement. ``behind``: each pair, and the runs behind each median. ``candidates``: best
+    first, in ``unit``. ``rankings``: those it is made of.
     """
 
     table: Table
     title: str
-    verdict: str
-    how_much: str
     real: str
-    statements: tuple[str, ...]
-    lines: tuple[str, ...]
-    evidence: tuple[str, ...]
-    differs: bool  # whether any placement differs from the best anywhere
-    grid: MedianGrid | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """A choice for each metric: of placements, a line for each host group; or the other way round."""
-
-    titles: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Choice | None, ...]], ...]
-
-
-def advice(found: Sequence[Answer]) -> Advice | None:
-    """The best placements by host group, where there are several and any difference is shown."""
-    return _advice([(answer.title, answer.grid.choices) for answer in found if answer.grid is not None])
-
-
-def best_host_groups(comparison: Comparison) -> Advice | None:
-    """The best host groups by placement, where there are several and any difference is shown."""
-    found = []
-    for table in comparison.tables:
-        rankings = [one for one in table.rankings if one.kind == HOST_GROUPS and one.tested]
-        for metric in dict.fromkeys(ranking.metric for ranking in rankings):
-            choices = {one.scope: _choice(one) for one in rankings if one.metric == metric}
-            found += [] if table.is_baseline else [(_title(table, metric), choices)]
-    return _advice(found)
-
-
-def _advice(found: Sequence[tuple[str, Mapping[str, Choice]]]) -> Advice | None:
-    told = [(title, choices) for title, choices in found if any(one.differs for one in choices.values())]
-    scopes = dict.fromkeys(scope for _, choices in told for scope in choices)
-    rows = tuple((scope, tuple(choices.get(scope) for _, choices in told)) for scope in scopes)
-    return Advice(tuple(title for title, _ in told), rows) if rows else None
-
-
-def _title(table: Table, metric: Metric) -> str:
-    return f"{table.title}: {metric.name}"
+    said: tuple[str, ...]
+    host_groups: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    unit: str = ""
+    rankings: tuple[Ranking, ...] = ()
 
 
 def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
-    """The statements for the first screen: one for each table and headline metric, placements compared.
+    """An answer for each table, headline metric and number of ranks that have anything to compare.
 
-    Answers that show a difference come first, and of these the first table of each benchmark.
+    Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
+    can be compared, the only candidates.
     """
-    found = []
     only_tested = bool(paired_placements(comparison))  # which say what can be said of the others
     first = {table.benchmark: table for table in reversed(comparison.tables)}
-    for table in sorted(comparison.tables, key=lambda table: first[table.benchmark] is not table):
-        rankings = [ranking for ranking in table.rankings if ranking.kind == PLACEMENTS]
-        rankings = [ranking for ranking in rankings if ranking.tested or not only_tested]
-        for metric in dict.fromkeys(ranking.metric for ranking in rankings):
-            if not table.is_baseline:
-                of_metric = [ranking for ranking in rankings if ranking.metric == metric]
-                found.append(_answer(table, metric, of_metric, unit))
-        if not table.rankings and not table.is_baseline and busy_lines(table):
-            found.append(_busy(table))
-    return sorted(found, key=lambda answer: not answer.differs)
+    tables = [table for table in comparison.tables if not table.is_baseline]
+    found = []
+    for table in sorted(tables, key=lambda table: first[table.benchmark] is not table):
+        rankings = [ranking for ranking in table.rankings if ranking.tested or not only_tested]
+        alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
+        found += [_answer(comparison, table, same, unit) for same in alike.values()]
+        if not table.rankings and (busy := busy_lines(table)):
+            found.append(Answer(table, table.title, BUSY, busy))
+    compared = [answer for answer in found if answer.real != ALONE]
+    return sorted(compared or found, key=lambda answer: answer.real != SHOWN)
 
 
-def _answer(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str) -> Answer:
-    heading, differs = _title(table, metric), any(map(_next, rankings))
-    stated = [stated for stated in table.stated_rankings if stated.metric == metric]
-    stated = [one for one in stated if len(one.scopes) > 1 and one.tells]
-    statements = tuple(line for one in stated for line in _order(one))
-    real = _apart(rankings) + _common_evidence(rankings)
-    if len(rankings) == 1:
-        ranking, grid = rankings[0], None
-        said = (verdict(ranking), _how_much(ranking), real)
-        lines = (*(pair_sentence(pair, unit) for pair in ranking.pairs_of_best), *baseline_lines(table))
-        behind = (*map(evidence, ranking.contestants), *map(absent_text, ranking.absent))
-    else:
-        said = (_consensus(rankings), _how_much_overall(rankings), real)
-        steps = (line for one in stated for line in stated_lines(one) if line not in statements)
-        lines = (*(_scope_line(ranking, unit) for ranking in rankings), *steps, *busy_lines(table))
-        behind = tuple(f"{of.scope}, {absent_text(one)}" for of in rankings for one in of.absent)
-        grid = _grid(table, metric, rankings)
-    return Answer(table, heading, *said, statements, lines, behind, differs, grid)
-
-
-def _busy(table: Table) -> Answer:
-    """What is said where no row has a run that was quiet or not judged."""
-    runs = sum(row.counted for row in table.rows)
-    reasons, real = busy_lines(table), f"all {runs} complete runs were disturbed"
-    return Answer(table, table.title, BUSY, "no comparison", real, (), reasons, (), differs=False)
-
-
-def _order(stated: StatedRanking) -> tuple[str, ...]:
-    """The order, and the steps against it; steps that are only unclear or absent somewhere are left out."""
-    against = [step for step in (*stated.steps, *stated.against) if step.reversed or step.leaning]
-    return (
-        statement(stated),
-        *(step_text(step, stated.metric) for step in against),
-        *map(mixed_text, stated.mixed),
+def _answer(comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str) -> Answer:
+    metric, ranks = rankings[0].metric, rankings[0].ranks
+    several = len({ranking.ranks for ranking in table.rankings}) > 1
+    title = f"{table.title}: {metric.name}" + (f", {ranks} ranks" if several else "")
+    placements, host_groups = (
+        [ranking for ranking in rankings if ranking.kind == kind] for kind in (PLACEMENTS, HOST_GROUPS)
+    )
+    candidates, unit_name = _candidates(comparison, table, rankings, unit), metric.dimension.unit(unit).name
+    if len(candidates) == 1:
+        only = candidates[0]
+        return Answer(
+            table, title, ALONE, (f"Only {only.name} has values: {only.value}.",), (), (), candidates
+        )
+    return Answer(
+        table,
+        title,
+        _real(rankings),
+        (*_best_placement(placements, unit), *_doubts(candidates, metric)),
+        tuple(_best_host_group(ranking, unit) for ranking in host_groups if ranking.pairs),
+        (*_behind(table, metric, placements, unit), *busy_lines(table)),
+        candidates,
+        unit_name,
+        tuple(rankings),
     )
 
 
-def baseline_lines(table: Table) -> tuple[str, ...]:
-    """How a kernel compares with the baseline of its own runs, at the largest size shown."""
-    metric = next((metric for metric in reversed(table.metrics) if metric.baseline), None)
-    if metric is None:
-        return ()
-    cells = [(row.case.placement, row.cell(metric)) for row in table.rows]
+def _real(rankings: Sequence[Ranking]) -> str:
+    """Whether any ranking shows a difference, or why none does."""
+    if any(map(_next, rankings)):
+        return SHOWN
+    return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
+
+
+# The candidates
+
+
+def _candidates(
+    comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str
+) -> tuple[Candidate, ...]:
+    """All host groups and placements of the metric, best first."""
+    metric = rankings[0].metric
+    found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
+    found.sort(key=lambda one: one.median, reverse=not metric.lower_is_better)
+    rows = [one.row for one in found]
+    leads = _leaders(rankings)
     return tuple(
-        f"{placement}: {quantity(cell.summary.median, RATIO)} {metric.baseline} {metric.group} "
-        f"{numbers.bounds(cell.summary.interval, RATIO)}"
-        for placement, cell in cells
-        if cell.summary is not None
+        Candidate(
+            _name(comparison, table, one.row, rows),
+            one.row,
+            metric.dimension.number(one.median, unit),
+            numbers.bounds(one.cell.summary.interval, metric.dimension, unit) if one.cell.summary else "",
+            *_ratios(found[0].median, one, metric),
+            id(one.row) in leads,
+        )
+        for one in found
     )
+
+
+def _name(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
+    """What differs: the placement, the host group, or both."""
+    if len({comparison.place(other) for other in rows}) == 1:
+        return placement_name(table, row)
+    if len({placement_name(table, other) for other in rows}) == 1:
+        return comparison.place(row)
+    return row_name(comparison, table, row)
+
+
+def _leaders(rankings: Sequence[Ranking]) -> set[int]:
+    """The rows that may be the best of all; empty where no one ranking compares all."""
+    most = max(rankings, key=lambda ranking: len(ranking.contestants))
+    if len(most.contestants) < sum(len(one.contestants) for one in rankings if one.kind == PLACEMENTS):
+        return set()
+    return {id(one.row) for one in most.contestants if one.name in most.leaders}
+
+
+def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None, float | None, float | None]:
+    """How many times worse than the best a median is, and the ends of its interval."""
+
+    def worse(value: float) -> float | None:
+        if best <= 0 or value <= 0:
+            return None
+        return value / best if metric.lower_is_better else best / value
+
+    interval = one.cell.summary.interval if one.cell.summary else None
+    if interval is None:
+        return worse(one.median), None, None
+    low, high = worse(interval.low), worse(interval.high)
+    return worse(one.median), *((low, high) if metric.lower_is_better else (high, low))
+
+
+def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
+    """What the medians may not mean: another placement, or a value that no run had."""
+    unproved = [one.name for one in candidates if UNVERIFIED in one.row.verdicts]
+    if unproved:
+        yield f"Unverified: {_some(unproved, candidates)}."
+    mixed = [one.name for one in candidates if one.row.has_modes_in(metric)]
+    if mixed:
+        yield f"Repeats in several modes: {_some(mixed, candidates)}."
+
+
+def _some(names: Sequence[str], candidates: Sequence[Candidate]) -> str:
+    """The names, or how many where they are many."""
+    return listed(names) if len(names) <= MANY else f"{len(names)} of {len(candidates)} candidates"
+
+
+# Placements
+
+
+def _best_placement(rankings: Sequence[Ranking], unit: str) -> tuple[str, ...]:
+    """In one host group, or over several."""
+    compared = [ranking for ranking in rankings if ranking.pairs]
+    if len(rankings) == 1 and compared:
+        return tuple(_of_one_host_group(compared[0], unit))
+    return (_consensus(compared), *_gaps(compared)) if compared else ()
+
+
+def _of_one_host_group(ranking: Ranking, unit: str) -> Iterable[str]:
+    """The best with its equals, then what it gains, or why nothing can be said."""
+    best = valued(ranking.contestants[0], unit)
+    worse, alike, unknown = (
+        [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
+        for answer in (True, False, None)
+    )
+    equals = [valued(pair.worse, unit) for pair in alike]
+    if not worse and equals:
+        yield f"No significant difference between {best} and {listed(equals, 'or')}."
+    if worse and equals:
+        yield f"{listed([best, *equals])} are {fastest(ranking.metric)}: no significant difference."
+    if worse and not equals:
+        yield f"{best} is {fastest(ranking.metric)}."
+    if worse:
+        yield f"{contrasts(worse[0], worse[-1])}."
+        yield _certainty(worse)
+    if unknown:
+        others = listed([valued(pair.worse, unit) for pair in unknown], "or")
+        reason = unknown[0].difference.reason
+        yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
+
+
+def _certainty(pairs: Sequence[Pair]) -> str:
+    """How sure it is that the best is better than these."""
+    if all(abs(pair.difference.effect) == 1 for pair in pairs):
+        counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
+        every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
+        return f"{every} agree: the difference is real."
+    p = max(pair.difference.corrected or 0 for pair in pairs)
+    return f"The difference is significant ({probability(p)}), though some repeats overlap."
+
+
+# What "fastest" is said of: times, bandwidths and rates
+_SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
+
+
+def fastest(metric: Metric) -> str:
+    """``fastest``; of what is no speed ``lowest`` or ``highest``."""
+    return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
 
 
 def _next(ranking: Ranking) -> Pair | None:
@@ -202,62 +265,23 @@ def _next(ranking: Ranking) -> Pair | None:
     return next((pair for pair in ranking.pairs_of_best if pair.worse.name not in ranking.leaders), None)
 
 
-def _how_much(ranking: Ranking) -> str:
-    """How much better the best is than the nearest that is worse, and than the last."""
-    if len(ranking.contestants) == 1:
-        return "nothing to compare with"
-    near = _next(ranking)
-    if near is None:
-        return "no difference that the repeats can show"
-    last = ranking.pairs_of_best[-1]
-    text = f"{near.better.name} is {how_much(near)} than {near.worse.name}"
-    return text if last is near else f"{text}, {how_much(last)} than {last.worse.name}"
-
-
-def _how_much_overall(rankings: Sequence[Ranking]) -> str:
-    """Over several host groups: the smallest and the largest difference, with their host groups."""
-    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := _next(r)) is not None and pair.factor]
-    if not found:
-        return "no difference that the repeats can show"
-    ends = (min(found, key=itemgetter(0)), max(found, key=itemgetter(0)))
-    said = dict.fromkeys(f"{how_much(pair)} ({scope}: {_names(pair)})" for _, pair, scope in ends)
-    return f"from {' up to '.join(said)}" if len(said) > 1 else next(iter(said))
-
-
-def _names(pair: Pair) -> str:
-    return f"{pair.better.name} against {pair.worse.name}"
-
-
-def _apart(rankings: Sequence[Ranking]) -> str:
-    """In how many host groups one placement alone is best."""
-    compared = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    alone = sum(len(ranking.leaders) == 1 for ranking in compared)
-    if not compared:
-        return ""
-    if len(rankings) == 1:
-        return "the best differs from all others; " if alone else "not all placements are distinguishable; "
-    return f"one placement alone is best in {alone} of {len(compared)} {_where(rankings)}; "
-
-
-def _scope_line(ranking: Ranking, unit: str) -> str:
-    """In one host group among several: the best against the nearest."""
-    pairs = ranking.pairs_of_best
-    return f"{ranking.scope}: {pair_sentence(pairs[0], unit) if pairs else verdict(ranking)}"
-
-
 def _consensus(rankings: Sequence[Ranking]) -> str:
     """Which placements are best in how many host groups; a tie of all is no answer."""
-    compared = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    decided = [ranking for ranking in compared if len(ranking.leaders) < len(ranking.contestants)]
-    where = f"{len(rankings)} {_where(rankings)}"
+    decided = [ranking for ranking in rankings if _next(ranking)]
+    where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
     if not decided:
-        return f"no difference shown in any of {where}"
+        return (
+            f"{_real(rankings).capitalize()} in any of {where}."
+            if _real(rankings) == NOT_SHOWN
+            else (f"Too few repeats to say which placement is best in any of {where}. Ask for more repeats.")
+        )
     found = _first_places(decided)
-    found["no difference shown"] = len(compared) - len(decided)
-    found["nothing to compare"] = len(rankings) - len(compared)
+    few = sum(not ranking.tested for ranking in rankings)
+    found[NOT_SHOWN] = len(rankings) - len(decided) - few
+    found[FEW] = few
     first, *others = [f"{who} in {count}" for who, count in found.items() if count]
-    best_is = superlative(rankings[0].metric)
-    return f"{best_is}: {', '.join([f'{first} of {where}', *others])}"
+    best = fastest(rankings[0].metric).capitalize()
+    return f"{best} placement: {', '.join([f'{first} of {where}', *others])}."
 
 
 def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
@@ -268,37 +292,91 @@ def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
     return {**found, "several together": len(decided) - sum(found.values())}
 
 
-def _where(rankings: Sequence[Ranking]) -> str:
-    """What the rankings are of: a host group has one for each number of ranks."""
-    return "host groups" if len({ranking.ranks for ranking in rankings}) == 1 else "host groups and ranks"
-
-
-def _common_evidence(rankings: Sequence[Ranking]) -> str:
-    rows = [contestant.row for ranking in rankings for contestant in ranking.contestants]
-    verdicts = sum((Counter(row.verdicts) for row in rows), Counter[str]())
-    states = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-    doubt = sum(contestant.several_modes for ranking in rankings for contestant in ranking.contestants)
-    modes = f"; {doubt} of {len(rows)} medians are of repeats in several modes" if doubt else ""
-    count = f"{sum(row.counted for row in rows)} of {sum(row.planned for row in rows)} runs count"
-    conditions = sum((Counter(row.conditions) for row in rows), Counter[str]())
-    busy = "".join(f"; {conditions[one]} {one}" for one in (DISTURBED, NOT_JUDGED) if conditions[one])
-    return f"{count}: {states}{busy}{modes}"
-
-
-def _grid(table: Table, metric: Metric, rankings: Sequence[Ranking]) -> MedianGrid:
-    """The medians of all host groups; placements in the order of the table."""
-    names = {contestant.name for ranking in rankings for contestant in ranking.contestants}
-    in_order = dict.fromkeys(visible(row.case.placement) for row in table.rows)
-    placements = tuple(name for name in in_order if name in names)
-    lines = []
-    for ranking in rankings:
-        named = {contestant.name: contestant for contestant in ranking.contestants}
-        lines.append((ranking.scope, tuple(named.get(placement) for placement in placements)))
-    return MedianGrid(
-        metric, placements, tuple(lines), {ranking.scope: _choice(ranking) for ranking in rankings}
+def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
+    """The smallest and the largest distance to the next that differs, with their host groups."""
+    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := _next(r)) is not None and pair.factor]
+    if not found:
+        return ()
+    low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
+    if low is high:
+        return (f"{low[2]}: {contrast(low[1])}.",)
+    return (
+        f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
     )
 
 
-def _choice(ranking: Ranking) -> Choice:
-    leaders = tuple(one for one in ranking.contestants if one.name in ranking.leaders)
-    return Choice(leaders, _how_much(ranking), len(leaders) < len(ranking.contestants))
+# Host groups
+
+
+def _best_host_group(ranking: Ranking, unit: str) -> str:
+    """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
+    if not ranking.tested:
+        return f"{ranking.scope}: too few repeats to say which host group is best"
+    near, last = _next(ranking), ranking.pairs_of_best[-1]
+    ends = [valued(ranking.contestants[place], unit) for place in (0, -1)]
+    if near is None:
+        count = len(ranking.contestants)
+        return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
+    best = listed([ends[0], *ranking.leaders[1:]], "or")
+    return f"{ranking.scope}: {best} is {fastest(ranking.metric)}; {contrasts(near, last)}"
+
+
+# What an answer rests on
+
+
+def _behind(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str) -> Iterable[str]:
+    """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
+    if len(rankings) == 1:
+        yield from (pair_sentence(pair, unit) for pair in rankings[0].pairs_of_best)
+        yield from baseline_lines(table)
+        yield from map(evidence, rankings[0].contestants)
+        return
+    stated = (one for one in table.stated_rankings if one.metric == metric and len(one.scopes) > 1)
+    yield from (line for one in stated if one.tells for line in stated_lines(one))
+    for ranking in rankings:
+        yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
+
+
+def baseline_lines(table: Table) -> Iterable[str]:
+    """How a kernel compares with the baseline of its own runs, at the largest size shown."""
+    metric = next((metric for metric in reversed(table.metrics) if metric.baseline), None)
+    if metric is None:
+        return
+    for row in table.rows:
+        if (found := row.cell(metric).summary) is not None:
+            ratio = f"{quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
+            yield f"{row.case.placement}: {ratio} {numbers.bounds(found.interval, RATIO)}"
+
+
+# In one sentence
+
+
+def lead(comparison: Comparison, found: Sequence[Answer]) -> str:
+    """Which host groups and placements are best over all metrics."""
+    rankings = [ranking for answer in found for ranking in answer.rankings if ranking.pairs]
+    kinds = [[one for one in rankings if one.kind == kind] for kind in (HOST_GROUPS, PLACEMENTS)]
+    said = [_leading(comparison, same) for same in kinds if same]
+    if not said:
+        return (
+            "This machine was busy" if any(answer.real == BUSY for answer in found) else "Nothing to compare"
+        )
+    return ". ".join(said)
+
+
+def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
+    """Of rankings of one kind: who leads everywhere, or how often the first few do."""
+    kind, decided = rankings[0].kind, [ranking for ranking in rankings if _next(ranking)]
+    if not any(ranking.tested for ranking in rankings):
+        return f"Too few repeats to say which of the {kind} is best"
+    if not decided:
+        return f"No significant difference between the {kind}"
+    counted = Counter(name for ranking in decided for name in ranking.leaders)
+    best = fastest(rankings[0].metric)
+    every = [name for name, count in counted.items() if count == len(decided)]
+    if every:
+        places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
+        where = f" on {places.pop()}" if len(places) == 1 else ""
+        return f"{listed(every)} {'are' if len(every) > 1 else 'is'} {best}{where}"
+    first, *others = counted.most_common(3)
+    parts = [f"{first[0]} leads in {first[1]} of {len(rankings)} comparisons of {kind}"]
+    return ", ".join([*parts, *(f"{name} in {count}" for name, count in others)])

@@ -13,6 +13,7 @@ from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines
 from mpicampaign.show.names import long_legend, note_lines, placement_name, row_name
+from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import bounds, quantity, size_range
 from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
 from mpicampaign.show.paired import PAIRED, paired_lines
@@ -53,7 +54,7 @@ def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> li
     """
     parts = _brief_parts if brief else _full_parts
     nodes: list[Node] = []
-    for table in comparison.tables:
+    for table in filter(offered, comparison.tables):
         nodes += [Heading(table.title), *parts(comparison, table, unit)]
     errors = errors_text(ranking for _, ranking in comparison.rankings)
     meaning = Paragraph(f"{long_legend(comparison, unit)} {errors}".rstrip())
@@ -126,7 +127,7 @@ def _values(comparison: Comparison, table: Table, unit: str, write: Callable[...
     """A line for each row of the table, a column for each metric; ``write``: joins the texts of a cell."""
     heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in table.metrics] or ["values"]
     lines = []
-    for row in table.rows:
+    for row in offered(table):
         found = [(cell, _texts(cell, unit)) for cell in row.cells]
         cells = [write(*texts) if texts else absence(absence_of(row, cell.metric)) for cell, texts in found]
         cells = [absence(row.absence)] if row.absence else cells
@@ -148,7 +149,7 @@ def _range_text(_median: str, _interval: str, mean: str, low: str, high: str, _o
 def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
     """The values of each group of metrics, published ones among them; Hockney's model."""
     if not table.metrics:
-        rows = [[f"{row_name(comparison, table, row)}  {absence(row.absence)}"] for row in table.rows]
+        rows = [[f"{row_name(comparison, table, row)}  {absence(row.absence)}"] for row in offered(table)]
         yield text_grid(1, ("", ""), rows)
     for group, found in groupby(table.metrics, key=lambda metric: metric.group):
         metrics = list(found)
@@ -162,7 +163,7 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
 def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit: str) -> Grid:
     """One line for each row and metric of what is shown together."""
     lines = []
-    for row in (row for row in table.rows if row.shows(metrics[0])):
+    for row in (row for row in offered(table) if row.shows(metrics[0])):
         names = [comparison.place(row), placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
             part = metric.part if row.counted and not metric.bound else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.show.charts.selection import SelectionChart
 
@@ -38,7 +38,7 @@ def plain(text: Text) -> str:
 class Heading:
     """What a part of the document is about; ``level`` from 1 to 3."""
 
-    text: str
+    text: Text
     level: int = 2
     anchor: str = ""
 
@@ -78,9 +78,9 @@ class Statement:
 class Box(NamedTuple):
     """The text of one cell, and the marks of its footnotes; the rest is for pages.
 
-    ``value``: by which the page sorts. ``role``: by which its look is chosen, that of its column where empty.
+    ``value``: by which the page sorts, in SI units. ``ends``: of its interval. ``role``: by which its look is
+    chosen, that of its column where empty.
     ``rows``, ``columns``: over which the cell goes. ``below``: further lines. ``fold``: details at its end.
-    ``label``: the column's name, for narrow windows.
     """
 
     text: Text
@@ -91,7 +91,7 @@ class Box(NamedTuple):
     columns: int = 1
     below: tuple[Text, ...] = ()
     fold: Fold | None = None
-    label: str = ""
+    ends: tuple[float, float] | None = None
 
 
 class LineOnPage(NamedTuple):
@@ -111,7 +111,7 @@ class Grid:
 
     For pages: ``role``: by which the look is chosen. ``label``: names the frame in which a wide grid
     scrolls; without a label it has no frame. ``anchor``: of the frame. ``largest_first``: columns that are
-    first sorted so. ``on_page``: one for each line, or none.
+    first sorted so. ``si_units``: of the values of columns. ``on_page``: one for each line, or none.
     """
 
     title: Text
@@ -124,6 +124,7 @@ class Grid:
     label: str = ""
     anchor: str = ""
     largest_first: frozenset[int] = frozenset()
+    si_units: Mapping[int, str] = field(default_factory=dict)
     on_page: tuple[LineOnPage, ...] = ()
 
 

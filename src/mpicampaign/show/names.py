@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.records import DISTURBED, IMPORTED_FROM, NOT_JUDGED, OK, QUIET, RANKED
 from mpicampaign.show.form import View
+from mpicampaign.show.not_available import is_offered, not_available
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
 from mpicampaign.text import visible
@@ -41,8 +42,10 @@ def row_name(comparison: Comparison, table: Table, row: Row) -> str:
 
 def note_lines(comparison: Comparison, unit: str) -> list[str]:
     """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
-    found = []
+    found = list(map(str, not_available(comparison)))
     for table, row, note in comparison.notes():
+        if not is_offered(row):
+            continue
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
         found.append(
             f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, View(unit))}"

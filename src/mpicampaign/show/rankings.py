@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import HOST_GROUPS
-from mpicampaign.dimension import RATIO
+from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
@@ -13,7 +13,7 @@ from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
@@ -33,37 +33,63 @@ _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller
 def pair_sentence(pair: Pair, unit: str) -> str:
     """The comparison in a sentence; ``unit``: of bandwidths.
 
-    Separation and ratio are said even where so many pairs are compared that they show nothing.
+    Separation and ratio are stated even where so many pairs are compared that they show nothing.
     """
-    better, worse = _value(pair.better, unit), _value(pair.worse, unit)
+    better, worse = (valued(one, unit) for one in (pair.better, pair.worse))
     found = pair.difference
     if found.significant is None:
-        text = f"{better} and {worse}: too few repeats to tell ({found.reason})"
+        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
-        text = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
     elif abs(found.effect) == 1:
         chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
-        text = f"{better} is {how_much(pair)} than {worse}; {_certainty(pair)}, but this {chance}"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
     else:
-        text = f"{better} and {worse}: no significant difference ({_p(pair)}; {_counts(pair)})"
+        text = f"no significant difference between {better} and {worse} ({_p(pair)}; {_counts(pair)})"
     doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
     return f"{text}; several modes: {', '.join(doubtful)}" if doubtful else text
 
 
-def how_much(pair: Pair) -> str:
-    """``12.9 × lower``; in per cent below a factor of 2."""
-    side = "lower" if pair.better.cell.metric.lower_is_better else "higher"
-    factor = pair.factor
+def contrast(pair: Pair, better: str = "", worse: str = "") -> str:
+    """``TCP takes 12.9 times as long as SHM``; of rates ``SHM reaches 6.58 times as much as TCP``.
+
+    ``better``, ``worse``: what to call the two, their names by default.
+    """
+    better, worse = better or pair.better.name, worse or pair.worse.name
+    metric = pair.better.cell.metric
+    if not metric.lower_is_better:
+        return f"{better} reaches {amount(pair)} {worse}"
+    return f"{worse} {'takes' if is_time(metric) else 'has'} {amount(pair)} {better}"
+
+
+def contrasts(near: Pair, last: Pair) -> str:
+    """The best against two others: ``IBV takes 37 % longer than SHM, TCP 12.9 times as long``."""
+    if near is last:
+        return contrast(near)
+    if not near.better.cell.metric.lower_is_better:
+        return f"{contrast(near)} and {amount(last)} {last.worse.name}"
+    return f"{contrast(near)}, {last.worse.name} {amount(last).rpartition(' ')[0]}"
+
+
+def amount(pair: Pair) -> str:
+    """``12.9 times as long as``; in per cent below a factor of 2: ``37 % longer than``."""
+    metric, factor = pair.better.cell.metric, pair.factor
+    much, more = ("long", "longer") if is_time(metric) else ("much", "more")
     if factor is None:
-        return side
+        return f"{more} than"
     if factor >= 1.995:
-        return f"{quantity(factor, RATIO)} {side}"
-    share = 1 - 1 / factor if side == "lower" else factor - 1
-    return f"{100 * share:.2g} % {side}"
+        return f"{RATIO.number(factor)} times as {much} as"
+    return f"{100 * (factor - 1):.2g} % {more} than"
 
 
-def _value(contestant: Contestant, unit: str) -> str:
-    return f"{contestant.name} {quantity(contestant.median, contestant.cell.metric.dimension, unit)}"
+def is_time(metric: Metric) -> bool:
+    """Whether the metric is a time."""
+    return metric.lower_is_better and metric.dimension.si_unit == TIME.si_unit
+
+
+def valued(contestant: Contestant, unit: str) -> str:
+    """``SHM-1 (0.17 µs)``."""
+    return f"{contestant.name} ({quantity(contestant.median, contestant.cell.metric.dimension, unit)})"
 
 
 def _counts(pair: Pair) -> str:
@@ -84,7 +110,7 @@ def _certainty(pair: Pair) -> str:
     if effect < 1:
         return f"{_p(pair)}, effect {effect:.2f}"
     side = "below" if pair.better.cell.metric.lower_is_better else "above"
-    return f"all {pair.better.cell.n} repeats of one {side} all {pair.worse.cell.n} of the other"
+    return f"all {pair.better.cell.n} repeats of one lie {side} all {pair.worse.cell.n} of the other"
 
 
 # One ranking
@@ -104,11 +130,27 @@ def verdict(ranking: Ranking) -> str:
     if not others:
         return f"{best_is}: {best}"
     if ranking.kind == HOST_GROUPS:
-        *first, last = ranking.leaders
         every = len(ranking.leaders) == len(ranking.contestants)
-        named = f"any of {len(ranking.leaders)}" if every else f"{', '.join(first)} or {last}"
+        named = f"any of {len(ranking.leaders)}" if every else listed(ranking.leaders, "or")
         return f"{best_is}: {named}"
-    return f"{best_is}: {best}; {', '.join(others)} not distinguishable from it"
+    return "; ".join([f"{best_is}: {best}", *ties(ranking)])
+
+
+def ties(ranking: Ranking) -> list[str]:
+    """``no significant difference between SHM and SHM-1``; which have too few repeats to be compared."""
+    best = ranking.contestants[0].name
+    alike, unknown = (
+        [p.worse.name for p in ranking.pairs_of_best if p.difference.significant is answer]
+        for answer in (False, None)
+    )
+    found = [f"no significant difference between {best} and {listed(alike, 'or')}"] if alike else []
+    return [*found, *([f"too few repeats to compare it with {listed(unknown, 'or')}"] if unknown else [])]
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """``A, B and C``."""
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 _ERRORS = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.show.charts.model import DotRow
 from mpicampaign.show.charts.scene import PLACEMENT
+from mpicampaign.show.not_available import offered
 from mpicampaign.show.published import published_mark, statistic_of
 from mpicampaign.text import visible
 
@@ -31,13 +32,14 @@ class DotLine(NamedTuple):
 
 
 def lines_of(scene: Scene, table: Table, metrics: Sequence[Metric]) -> list[DotLine]:
-    """The table's rows in their order, then published rows without one that have any of the metrics.
+    """The table's rows but those not available, then published rows without one that have any of the metrics.
 
     A published row belongs to a row if system, host group, placement and number of ranks are the same; upper
     and lower case of systems may differ.
     """
-    pairs: list[tuple[Row | None, list[PublishedRow]]] = [(row, []) for row in table.rows]
-    by_place = {_place_of_row(row): beside for row, (_, beside) in zip(table.rows, pairs, strict=True)}
+    rows = offered(table)
+    pairs: list[tuple[Row | None, list[PublishedRow]]] = [(row, []) for row in rows]
+    by_place = {_place_of_row(row): beside for row, (_, beside) in zip(rows, pairs, strict=True)}
     for found in (row for row in table.published if not row.values.keys().isdisjoint(metrics)):
         place = (found.system.casefold(), found.host_group, found.placement, found.ranks)
         if place not in by_place:

@@ -8,7 +8,7 @@ from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY, PALE
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Place, Point, fitting, spread
+from mpicampaign.show.figures.page import WIDTH, Place, Point, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,8 +64,7 @@ class Panel:
         """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""
         corner, p = (self.place.left, self.place.bottom), self.place
         self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
-        text = fitting(title, p.width + room, 9)
-        self.page.text(p.left, p.top + 0.11, text, size=9)
+        self.page.text(p.left, p.top + 0.11, title, size=9, room=p.width + room)
 
     def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
         """Grid lines from the lower side at values in the axis' unit, with their names below."""
@@ -98,8 +97,8 @@ class Panel:
         left = self.place.right + 0.16
         for end, height in zip(ordered, heights, strict=True):
             self.page.lines([[(end.x + 0.02, end.y), (left - 0.02, height)]], end.colour, 0.6)
-            text = fitting(end.label, room - 0.18, _LABEL, bold=True)
-            self.page.text(left, height, text, size=_LABEL, colour=end.colour, bold=True)
+            beside = room - 0.18
+            self.page.text(left, height, end.label, _LABEL, end.colour, bold=True, room=beside, tall=_END_GAP)
 
 
 class PanelGrid(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import GREY, INK, PALE
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,8 +64,8 @@ def _name_lines(page: Page, members: Sequence[Member], lines: Sequence[float], l
     before = members[0].platform
     for member, y, above in zip(members, lines, [lines[0], *lines], strict=False):
         own = member.look is not None
-        text = fitting(member.label, _NAMES, _SIZE, bold=own)
-        page.text(left - 0.1, y, text, _SIZE, INK if own else GREY, align="right", bold=own)
+        ink = INK if own else GREY
+        page.text(left - 0.1, y, member.label, _SIZE, ink, align="right", bold=own, room=_NAMES, tall=_LINE)
         if member.platform != before:
             page.lines([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]], PALE, 0.6)
         before = member.platform
@@ -81,9 +81,9 @@ def _panel(page: Page, place: Place, column: BarColumn, head: Sequence[tuple[str
             page.lines([[(place.left, y), (place.left + 0.1, y)]], colour, 5)
         x = place.left + (0.15 if is_key else 0.0)
         room = place.right - x + _BETWEEN / 2
-        page.text(x, y, fitting(text, room, _SIZE, bold=not is_key), _SIZE, bold=not is_key)
-    label = fitting(column.across.label, place.width, 8)
-    page.text(place.left + place.width / 2, place.bottom - 0.3, label, 8, align="center")
+        page.text(x, y, text, _SIZE, bold=not is_key, room=room)
+    label, middle = column.across.label, place.left + place.width / 2
+    page.text(middle, place.bottom - 0.3, label, 8, align="center", room=place.width, tall=0.25)
     return panel
 
 

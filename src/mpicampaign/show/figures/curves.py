@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.figures.axes import End, Panel, PanelGrid, panel_grid, size_panels
-from mpicampaign.show.figures.page import WIDTH, Page, fitting, widest, width_of
+from mpicampaign.show.figures.page import WIDTH, Page, widest
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import Curve, CurveChart
@@ -102,11 +102,6 @@ def _draw_key(page: Page, key: list[Curve], height: float, width: float) -> None
         x = 0.72 + (index % 2) * column
         y = height - 0.1 - (index // 2) * _KEY_PITCH
         page.lines([[(x, y), (x + _KEY_LINE, y)]], curve.look.colour, _pen(curve, width), curve.look.line)
-        page.text(x + _KEY_LINE + 0.08, y, _key_text(curve.label, column - _KEY_LINE - 0.2), size=8)
-
-
-def _key_text(text: str, room: float) -> str:
-    """The label cut in its middle, never in its end, useful or wire bandwidth."""
-    tail = text[text.rfind(",") :] if text.endswith((", useful", ", wire")) else ""
-    stem = text[: len(text) - len(tail)]
-    return fitting(stem, room - width_of(tail, 8), 8) + tail
+        page.text(
+            x + _KEY_LINE + 0.08, y, curve.label, size=8, room=column - _KEY_LINE - 0.2, tall=_KEY_PITCH
+        )

@@ -9,7 +9,7 @@ from mpicampaign.show.charts.looks import GREY, PALE
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.dot_marks import Line, Lines, draw_cells, marks_key
 from mpicampaign.show.figures.groups import draw_groups
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ _FEW = 42
 _GROUP_GAP = 0.09  # between host groups
 _FOOT = 0.45 + KEY
 _SIZE = 7.5
+_LONGEST = 1.6  # inches of a name
 _BETWEEN = 0.2  # inches between columns
 _BESIDE = 1.75  # for the text of the value, where there is one column
 
@@ -75,7 +76,7 @@ def _sheet(rows: Sequence[DotRow]) -> Sheet:
             y -= pitch
         y -= _GROUP_GAP
     labels = [row.label for row in rows]
-    left = 0.2 + widest(list(groups), 1.3, 8, bold=True) + 0.12 + widest(labels, 1.1, _SIZE) + 0.1
+    left = 0.2 + widest(list(groups), _LONGEST, 8, bold=True) + 0.12 + widest(labels, _LONGEST, _SIZE) + 0.1
     return Sheet(tuple(lines), height, pitch, left)
 
 
@@ -84,10 +85,11 @@ def _names(page: Page, sheet: Sheet) -> None:
     before = ""
     for line in sheet.lines:
         look, place = line.row.look, line.row.place
-        text = fitting(line.row.label, 1.1, _SIZE)
-        page.text(sheet.left - 0.1, line.middle, text, _SIZE, look.ink if look else GREY, align="right")
+        ink, tall = look.ink if look else GREY, sheet.pitch
+        x, y = sheet.left - 0.1, line.middle
+        page.text(x, y, line.row.label, _SIZE, ink, align="right", room=_LONGEST, tall=tall)
         if place != before:
-            page.text(0.1, line.middle, fitting(place, 1.3, 8, bold=True), 8, bold=True)
+            page.text(0.1, line.middle, place, 8, bold=True, room=_LONGEST, tall=tall)
             edge = line.middle + sheet.pitch / 2 + _GROUP_GAP / 2
             if before:
                 page.lines([[(0.1, edge), (WIDTH - 0.1, edge)]], PALE, 0.8)
@@ -99,8 +101,8 @@ def _panel(page: Page, place: Place, column: DotColumn) -> Panel:
     panel.value_ticks()
     panel.frame(column.title)
     middle = place.left + place.width / 2
-    below = fitting(column.across.label, place.width + 0.4, 8)
-    page.text(middle, place.bottom - 0.3, below, size=8, align="center")
+    label = column.across.label
+    page.text(middle, place.bottom - 0.3, label, size=8, align="center", room=place.width + 0.4)
     return panel
 
 
@@ -115,4 +117,4 @@ def _cell_text(lines: Lines, line: Line, cell: DotCell, beside: bool) -> None:
         return
     left = panel.place.left
     room = WIDTH - left - 0.2 if beside else panel.place.width - 0.1
-    panel.page.text(left + 0.08, y, fitting(cell.text, room, 7), 7, GREY)
+    panel.page.text(left + 0.08, y, cell.text, 7, GREY, room=room)

@@ -8,7 +8,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import PALE
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.dot_marks import Line, Lines, draw_cells, marks_key
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,8 @@ _SLOT, _WIDEST_SLOT = 0.085, 0.16  # inches for one placement of a host group
 _GROUP_GAP = 0.1  # between host groups: half at each side of one
 _NARROWEST = 0.2  # host group: its name is upright text
 _SYSTEM_GAP = 0.12  # between panels
-_LONGEST_NAME = 1.1
+_LONGEST_NAME = 1.6
+_LONGEST_LABEL = 3.0  # of the key
 _NAME = 7.0
 _TITLE = 0.26  # above a panel
 _KEY_PITCH = 0.2
@@ -125,7 +126,7 @@ def _draw_band(page: Page, chart: DotChart, band: Band, top: float, height: floa
             left += width + _SYSTEM_GAP
         label = f"{column.title} ({column.across.label})" if column.title else column.across.label
         middle = bottom + height / 2
-        page.text(0.14, middle, fitting(label, height + 0.1, 8), size=8, align="center", turned=True)
+        page.text(0.14, middle, label, size=8, align="center", turned=True, room=height + 0.1)
 
 
 def _draw_panel(
@@ -144,8 +145,8 @@ def _draw_panel(
     for line in lines:
         text = column.cells[line.number].text if column.cells[line.number].summary is None else ""
         if text and not column.cells[line.number].published:
-            shown = fitting(text, panel.place.height - 0.1, 5.5)
-            panel.page.text(line.middle, panel.place.bottom + 0.05, shown, 5.5, turned=True)
+            room = panel.place.height - 0.1
+            panel.page.text(line.middle, panel.place.bottom + 0.05, text, 5.5, turned=True, room=room)
 
 
 def _lefts(panel: Panel, members: Sequence[Group], slot: float) -> Iterator[tuple[Group, float]]:
@@ -158,16 +159,15 @@ def _lefts(panel: Panel, members: Sequence[Group], slot: float) -> Iterator[tupl
 
 def _draw_names(panel: Panel, members: Sequence[Group], slot: float) -> None:
     for group, left in _lefts(panel, members, slot):
-        text = fitting(group.name, _LONGEST_NAME, _NAME)
-        middle = left + group.width(slot) / 2
-        panel.page.text(middle, panel.place.bottom - 0.06, text, _NAME, align="right", turned=True)
+        x, y, tall = left + group.width(slot) / 2, panel.place.bottom - 0.06, group.width(slot)
+        panel.page.text(x, y, group.name, _NAME, align="right", turned=True, room=_LONGEST_NAME, tall=tall)
 
 
 def _key_places(labels: dict[str, Look]) -> Iterator[tuple[float, int, str]]:
     """Where each placement stands in the key: from the left (inches), in which line, and its name."""
     left, down = _LEFT, 0
     for label in labels:
-        width = _MARK + widest([label], 2.0, 8) + 0.25
+        width = _MARK + widest([label], _LONGEST_LABEL, 8) + 0.25
         if left + width > WIDTH and left > _LEFT:
             left, down = _LEFT, down + 1
         yield left, down, label
@@ -178,4 +178,4 @@ def _draw_key(page: Page, key: Sequence[tuple[float, int, str]], labels: dict[st
     for left, down, label in key:
         look, y = labels[label], top - 0.14 - down * _KEY_PITCH
         page.marks([(left, y)], look.marker, look.colour, 4.5)
-        page.text(left + _MARK - 0.05, y, fitting(label, 2.0, 8), 8, look.ink)
+        page.text(left + _MARK - 0.05, y, label, 8, look.ink, room=_LONGEST_LABEL)

@@ -9,7 +9,7 @@ from mpicampaign.show.charts.looks import COLOURS, GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, width_of
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import TimeChart, TimePanel
@@ -46,5 +46,5 @@ def _draw(page: Page, part: TimePanel, days: tuple[str, str], place: Place) -> N
         page.lines([[(x, place.bottom), (x, place.top)]], COLOURS[1], 1.0, "dashed")
     room = place.width - width_of(part.title, 9) - 0.2
     if part.marks and room > 0:
-        text = fitting("; ".join(mark.text for mark in part.marks), room, 7)
-        page.text(place.right, place.top + 0.11, text, 7, align="right")
+        text = "; ".join(mark.text for mark in part.marks)
+        page.text(place.right, place.top + 0.11, text, 7, align="right", room=room)

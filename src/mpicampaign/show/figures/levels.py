@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.show.charts.looks import COLOURS, GREY
 from mpicampaign.show.charts.scales import plain
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, fitting, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import Axis, Level, LevelChart
@@ -35,7 +35,7 @@ def draw_levels(chart: LevelChart) -> Page:
     page.text(middle, _FOOT - 0.3, chart.across.label, size=8, align="center")
     y = height - 0.25
     for label, levels in chart.trees:
-        page.text(0.1, y, fitting(label, _LONGEST, 8, bold=True), 8, bold=True)
+        page.text(0.1, y, label, 8, bold=True, room=_LONGEST)
         for level in levels:
             _draw_level(panel, chart.across, level, y)
             y -= _PITCH

@@ -7,6 +7,7 @@ half of the time of a figure.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,6 +43,12 @@ _DASHES |= {"dashdot": (0, (5, 1.5, 1.2, 1.5))}
 _MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "inverted_triangle": "v"}
 _MARKERS |= {"plus": "P", "x": "X", "cross": "x", "stroke": "_"}
 
+# Where a name may go on in the next line
+_BREAKS = re.compile(r"(?<=[\s\-/_,;:.=+@])")
+_SPACING = 1.1  # of lines, of the size of their letters
+_LINE = 0.17  # what a line of text takes (inches)
+_SMALLEST = 3.0  # printer's points
+
 Point = tuple[float, float]
 
 
@@ -72,8 +79,9 @@ class Page:
         self.title = title
         self._figure = Figure(figsize=(WIDTH, height + _TITLE), facecolor="white")
         self._order = 1
-        shown = fitting(title, WIDTH - 0.2, 11, bold=True)
-        self.text(0.1, height + 0.12, shown, size=11, bold=True, upright="center")
+        self.text(
+            0.1, height + 0.14, title, size=11, bold=True, upright="center", room=WIDTH - 0.2, tall=_TITLE
+        )
 
     def lines(
         self,
@@ -126,16 +134,26 @@ class Page:
         upright: str = "center_baseline",
         bold: bool = False,
         turned: bool = False,
+        room: float = math.inf,
+        tall: float = _LINE,
     ) -> None:
-        """Text at a place, which is its left, centre or right end."""
+        """Text at a place, which is its left, centre or right end.
+
+        ``room``, ``tall``: how long and how high it may be (inches); a longer one is set in several lines, as
+        small as it must be.
+        """
+        text, size = fitted(text, room, tall, size, bold)
+        several = "\n" in text
         self._figure.text(
             x,
             y,
             text,
+            linespacing=_SPACING,
             fontsize=size,
             color=colour,
             ha=align,
-            va=upright,
+            va="center" if several else upright,
+            multialignment=align,
             weight="bold" if bold else "normal",
             rotation=90 if turned else 0,
             rotation_mode="anchor",
@@ -145,7 +163,7 @@ class Page:
 
     def key(self, text: str) -> None:
         """What the marks mean, at the foot: the file may be shown without its caption."""
-        self.text(0.1, 0.09, fitting(text, WIDTH - 0.2, 7), 7, GREY)
+        self.text(0.1, 0.1, text, 7, GREY, room=WIDTH - 0.2)
 
     def box(self, place: Place, colour: str) -> None:
         """A filled box with a white edge."""
@@ -227,24 +245,37 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     return float(font.get_width_height()[0]) / 64 / 72
 
 
-def fitting(text: str, width: float, size: float, bold: bool = False) -> str:
-    """The text; where it is wider than ``width`` inches, an ellipsis replaces its middle.
+@lru_cache(maxsize=4096)
+def fitted(text: str, room: float, tall: float, size: float, bold: bool = False) -> tuple[str, float]:
+    """The text in as many lines as it needs, and their size in printer's points.
 
-    Long names of one campaign often differ at their ends only.
+    A name is never cut: what does not fit in ``room`` × ``tall`` (inches) is broken at signs between words,
+    and set smaller. Only a text that would be illegibly small ends in an ellipsis.
     """
-    if width_of(text, size, bold) <= width:
-        return text
-    fits, too_long = 0, len(text)
-    while too_long - fits > 1:
-        kept = (fits + too_long) // 2
-        narrow = width_of(_without_middle(text, kept), size, bold) <= width
-        fits, too_long = (kept, too_long) if narrow else (fits, kept)
-    return _without_middle(text, fits)
+    if room == math.inf or width_of(text, size, bold) <= room:
+        return text, size
+    while True:
+        lines = _broken(text, room, size, bold)
+        most = max(1, int(tall / (size * _SPACING / 72)))
+        if len(lines) <= most:
+            return "\n".join(lines), size
+        if size <= _SMALLEST:
+            return "\n".join([*lines[: most - 1], lines[most - 1][:-1] + "…"]), size
+        size = max(_SMALLEST, size * 0.93)
 
 
-def _without_middle(text: str, kept: int) -> str:
-    head = -(-kept // 2)
-    return text[:head] + "…" + text[len(text) - (kept - head) :]
+def _broken(text: str, room: float, size: float, bold: bool) -> list[str]:
+    """Lines of at most ``room`` inches, broken behind signs; a part that is wider anywhere."""
+    lines, line, used = [], "", 0.0
+    for part in _BREAKS.split(text):
+        pieces = [part] if width_of(part, size, bold) <= room else list(part)
+        for piece in pieces:
+            width = width_of(piece, size, bold)
+            if line and used + width > room:
+                lines.append(line.rstrip())
+                line, used = "", 0.0
+            line, used = line + piece, used + width
+    return [*lines, line.rstrip()]
 
 
 def widest(texts: Sequence[str], limit: float, size: float, bold: bool = False) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel, panel_grid
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, fitting, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -140,5 +140,6 @@ def _draw_key(page: Page, members: Sequence[Member], top: float, down: int) -> N
         x, y = 0.35 + (number // down) * column, top - (number % down) * _PITCH
         own = member.look is not None
         page.text(x, y, str(number + 1), 7, member.look.ink if member.look else GREY, align="right", bold=own)
-        name = fitting(member.name, column - 0.25, 7, bold=own)
-        page.text(x + 0.08, y, name, 7, INK if own else GREY, bold=own)
+        page.text(
+            x + 0.08, y, member.name, 7, INK if own else GREY, bold=own, room=column - 0.25, tall=_PITCH
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.stopping import look
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CONTRADICTED, OK
+from mpicampaign.records import CONTRADICTED, NOT_AVAILABLE, OK
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
 from mpicampaign.show.rankings import look_text
 from mpicampaign.show.report.tables import state
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 def runs_part(source: Source) -> Part:
-    """All runs, those of each case folded."""
+    """All runs but those of placements that are not available, those of each case folded."""
     pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
     rows = grouped(pairs, lambda pair: pair[1].case)
-    cases = grouped(source.records, lambda record: record.case)
+    made = (record for record in source.records if record.status != NOT_AVAILABLE)
+    cases = grouped(made, lambda record: record.case)
     folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
     return Part((Heading("Runs"), *folds), "runs", "", "Runs")
 
@@ -33,11 +34,12 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
         f"Runs of {case}",
-        5,
+        6,
         ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
         tuple(_run_line(source, record, [cell for _, cell in found]) for record in records),
         remarks=2,
         role="runs",
+        si_units={6 + index: cell.metric.dimension.si_unit for index, (_, cell) in enumerate(found)},
         label=f"Runs of {case}",
         anchor=anchor,
         on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in records),
@@ -67,15 +69,15 @@ def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, .
         Box(", ".join(record.hosts)),
         Box(record.job_id),
         Box(record.started, role="short"),
-        *(Box(_value(source, cell, record.repeat)) for cell in cells),
+        *(_value(source, cell, record.repeat) for cell in cells),
         Box(tuple(part for file in files for part in file)),
         Box(record.reason, fold=_facts(record)),
     )
 
 
-def _value(source: Source, cell: Cell, repeat: int) -> str:
-    values = dict(zip(cell.repeats, cell.values, strict=True))
-    return source.view.number(values[repeat], cell.metric.dimension) if repeat in values else ""
+def _value(source: Source, cell: Cell, repeat: int) -> Box:
+    value = cell.by_repeat.get(repeat)
+    return Box("" if value is None else source.view.number(value, cell.metric.dimension), value=value)
 
 
 def _facts(record: Record) -> Fold | None:

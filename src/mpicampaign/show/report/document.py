@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.answers import advice, answers, best_host_groups
+from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.charts.balance import not_drawn
 from mpicampaign.show.document import (
     Box,
@@ -20,11 +20,9 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
-from mpicampaign.show.names import condition_text, runs_are
+from mpicampaign.show.names import runs_are
+from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import percent
-from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
-from mpicampaign.show.paired import PAIRED, paired_lines
 from mpicampaign.show.rankings import errors_text
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import how_many, period, run_counts
@@ -33,17 +31,12 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.compare.ranking import Contestant
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.answers import Advice, Answer, Choice, MedianGrid
     from mpicampaign.show.charts.selection import FacetChoice, SelectionChart
-    from mpicampaign.show.document import PageNode, Text
+    from mpicampaign.show.document import PageNode
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.report.tables import Source
 
-_ANSWERS = 6  # on the first screen; all rankings follow further down
 _LONG_LIST = 3  # tables or charts, above which they are listed
-_BANDS = "repeats in several bands"
 
 
 def header(source: Source, title: str, name: str, beside: Sequence[str], history: str = "") -> list[PageNode]:
@@ -57,204 +50,15 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     measured = f" · measured {times[0]} to {times[1]}" if times else ""
     counts: list[str | Span] = []
     for kind, count in run_counts(source.records).items():
-        counts += [Span((f"{count} ", state(kind)), link="#runs"), " "]
+        counts += [
+            " · ",
+            Span((f"{count} ", state(kind)), link="#doubts" if kind == NOT_AVAILABLE else "#runs"),
+        ]
     return [
         Heading(title, 1),
-        Paragraph((*campaign, how_many(source.records) + measured, *over_time), "subtitle"),
-        Paragraph(tuple(counts), "counts"),
-        *([Paragraph(condition, "subtitle")] if (condition := condition_text(source.records)) else []),
+        Paragraph((*campaign, how_many(source.records) + measured, *over_time, *counts), "subtitle"),
         *(Paragraph(line, "beside") for line in beside),
     ]
-
-
-# The answers
-
-
-def answers_part(source: Source) -> Part:
-    """The first screen: which host group, mine against others, which placement."""
-    nodes = [*_best_host_group(source), *_mine(source), *_paired(source), *_best_placement(source)]
-    heading = Heading("Which is fastest, by how much, and is it real?")
-    return Part((heading, *(nodes or _no_answer())), "answers", "", "Answers")
-
-
-def _best_host_group(source: Source) -> list[PageNode]:
-    """In each placement and metric; empty where there is one host group, or none can be excluded."""
-    advised = best_host_groups(source.comparison)
-    if advised is None:
-        return []
-    caption = (
-        "The best median, then in parentheses all others that may be the best, with 95 % confidence; below, "
-        "what it gains over the nearest that is excluded, and over the last",
-    )
-    grid = _advice_grid(advised, "placement", caption, "Best host groups by placement")
-    return [Heading("Which host group is best?", 3), grid]
-
-
-def _mine(source: Source) -> list[PageNode]:
-    """The campaign's own host groups against others; empty where there are none."""
-    comparison, unit = source.comparison, source.view.unit
-    lines = mine_lines(comparison, unit)
-    if not lines:
-        return []
-    header = ("metric", "placement", "mine", "other", "mine / other", "can it be told")
-    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
-    grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
-    return [
-        Heading(MINE, 3),
-        Items(tuple(lines)),
-        Paragraph(mine_legend(comparison), "legend"),
-        Fold("Each of them", (grid,)),
-    ]
-
-
-def _paired(source: Source) -> list[PageNode]:
-    """Placements of few repeats; empty where there are enough for tests."""
-    lines = paired_lines(source.comparison)
-    legend = Paragraph(PAIRED_LEGEND, "legend")
-    return [Heading(PAIRED, 3), Items(tuple(lines)), legend] if lines else []
-
-
-def _best_placement(source: Source) -> list[PageNode]:
-    every = answers(source.comparison, source.view.unit)
-    return _answers(source, every[:_ANSWERS], every) if every else []
-
-
-def _no_answer() -> list[PageNode]:
-    doubts = Span("Left out and in doubt", link="#doubts")
-    return [Paragraph(("No run gave a value that counts; the reasons are in ", doubts, "."))]
-
-
-def _answers(source: Source, found: Sequence[Answer], every: Sequence[Answer]) -> list[PageNode]:
-    lines = tuple(
-        (
-            Box(Span(answer.title, link=f"#answer-{number}")),
-            Box(answer.verdict, role="verdict"),
-            Box(answer.how_much),
-            Box(answer.real),
-        )
-        for number, answer in enumerate(found, 1)
-    )
-    header = ("metric", "fastest", "by how much", "is it real")
-    caption = "Answers in short; each is explained below"
-    advised = advice(found)
-    explained = (_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found, 1))
-    return [
-        Heading("Which placement is best?", 3),
-        Grid(caption, 4, header, lines, role="short-answers"),
-        *_not_answered(source.comparison, found, every),
-        *(_advice(advised) if advised else []),
-        Part(tuple(explained), role="answers"),
-    ]
-
-
-def _not_answered(comparison: Comparison, found: Sequence[Answer], every: Sequence[Answer]) -> list[PageNode]:
-    """Links to the tables of the answers that have no place on the first screen."""
-    wanted = [id(answer.table) for answer in every[len(found) :]]
-    links: list[str | Span] = []
-    for place, table in enumerate(comparison.tables, 1):
-        if id(table) in wanted:
-            links += [", " if links else " ", Span(table.title, link=f"#table-{place}")]
-    text = f"{len(found)} of {len(every)} metrics; the others:"
-    return [Paragraph((text, *links), "legend")] if links else []
-
-
-def _answer(source: Source, answer: Answer, anchor: str) -> Part:
-    """The verdict, what it rests on, and what stands behind each number."""
-    behind: list[PageNode] = [Items(answer.lines)] if answer.lines else []
-    behind += _lines(answer.evidence, "evidence")
-    if answer.grid is not None:
-        fold = Fold("For each host group", tuple(behind))
-        behind = [_medians_grid(source, answer.grid, answer.title), fold]
-    nodes = (Heading(answer.title, 3), Paragraph(answer.verdict, "verdict"))
-    return Part((*nodes, *_lines(answer.statements, "stated"), *behind), anchor, "answer")
-
-
-def _lines(sentences: Sequence[str], role: str) -> list[PageNode]:
-    return [Paragraph(tuple(Span(text, "line") for text in sentences), role)] if sentences else []
-
-
-def _medians_grid(source: Source, grid: MedianGrid, title: str) -> Grid:
-    """Medians of several host groups; those not distinguishable from the best there are marked."""
-    metric = grid.metric
-    unit = source.view.unit_of(metric.dimension)
-    bands = ("; ", Span("*", "warn"), f" {_BANDS}") if grid.several_modes else ()
-    caption = (f"Median, {unit}; ", Span("best", "best"), " or not distinguishable from it", *bands)
-    lines = tuple(
-        (Box(scope), *(_median(source, grid, scope, contestant) for contestant in contestants))
-        for scope, contestants in grid.rows
-    )
-    columns = range(0 if metric.lower_is_better else len(grid.placements))
-    return Grid(
-        caption,
-        1,
-        ("host group", *grid.placements),
-        lines,
-        role="grid sortable",
-        label=f"{title} by host group and placement",
-        largest_first=frozenset(column + 1 for column in columns),
-    )
-
-
-def _median(source: Source, grid: MedianGrid, scope: str, one: Contestant | None) -> Box:
-    if one is None:
-        return Box("n/a", role="number none")
-    text = Span(source.view.number(one.median, grid.metric.dimension), link=source.runs_of(one.row))
-    text = Span(text, "best") if (scope, one.name) in grid.best else text
-    return Box((text, *_modes_mark(one)), value=one.median)
-
-
-def _modes_mark(one: Contestant) -> tuple[Span, ...]:
-    return (Span("*", "warn", hint=_BANDS),) if one.several_modes else ()
-
-
-def _advice(found: Advice) -> list[PageNode]:
-    """The answers by host group: which placement, and what it gains."""
-    caption = (
-        "The best placement, then in parentheses those not distinguishable from it; below, what it gains. ",
-        *_MARKS,
-    )
-    label = "Best placements by host group"
-    return [
-        Heading("Which placement for which host group?", 3),
-        _advice_grid(found, "host group", caption, label),
-    ]
-
-
-_MARKS = (
-    Span("*", "warn"),
-    " repeats fall into several bands (modes): do not rely on its median. ",
-    Span("?", "warn"),
-    " unverified: no evidence proves the placement of all its runs",
-)
-
-
-def _advice_grid(found: Advice, of: str, caption: Text, label: str) -> Grid:
-    """A line for each host group or placement (``of``), a choice for each answer."""
-    lines = tuple(
-        (Box(scope), *(_choice(choice, title) for choice, title in zip(choices, found.titles, strict=True)))
-        for scope, choices in found.rows
-    )
-    header = (of, *found.titles)
-    return Grid(caption, len(header), header, lines, role="grid advice", label=label)
-
-
-def _choice(choice: Choice | None, title: str) -> Box:
-    if choice is None:
-        return Box("", label=title)
-    if not choice.differs:
-        return Box(Span(choice.how_much, "absent"), label=title)
-    first, *others = map(_leader, choice.leaders)
-    text: list[str | Span] = [*first]
-    for other in others:
-        text += [" (" if other is others[0] else ", ", *other]
-    text += [")"] if others else []
-    return Box(tuple(text), label=title, below=(Span(choice.how_much, "small"),))
-
-
-def _leader(one: Contestant) -> tuple[Span, ...]:
-    unproved = "unverified" in one.row.verdicts
-    proof = (Span("?", "warn", hint="unverified"),) if unproved else ()
-    return (Span(one.name, "strong"), *_modes_mark(one), *proof)
 
 
 # Tables, curves, figures
@@ -267,15 +71,16 @@ def tables_part(source: Source) -> Part:
     legend = "Median over repeats, in brackets its order-statistic interval"
     legend += f" ({coverages}), " if coverages else ", "
     legend += f"then mean and range. n: how many runs count / how many were {runs_are(comparison.records)}. "
-    legend += (
-        "Contradicted and failed runs are shown, but left out of all numbers. Each median leads to its runs. "
-    )
-    legend += condition_text(comparison.records)
+    busy = "" if any(run.ranks_busy for run in source.records) else ", and so are disturbed ones"
+    legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
+    legend += "Each median leads to its runs."
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
         legend += " tested alone at 5 %."
-    numbered = {f"table-{number}": table for number, table in enumerate(comparison.tables, 1)}
+    numbered = {
+        f"table-{number}": table for number, table in enumerate(filter(offered, comparison.tables), 1)
+    }
     titles = {anchor: table.title for anchor, table in numbered.items()}
     nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
     nodes += gather_nodes(comparison, source.view.unit, 3)
@@ -312,6 +117,7 @@ def _chart(chart: SelectionChart) -> Part:
         tuple(_median_line(chart, line) for line in chart.lines),
         role="sortable",
         label=f"Medians of {chart.title}",
+        si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
     )
     nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), ChartPlace(chart)]
     nodes += [Paragraph(chart.note, "legend")] if chart.note else []

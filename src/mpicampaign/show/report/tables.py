@@ -10,9 +10,11 @@ from urllib.parse import quote
 
 from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
+from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
+from mpicampaign.show.not_available import is_offered, not_available, offered
 from mpicampaign.show.numbers import probability, size_range
 from mpicampaign.show.published import published_mark, published_sources
 from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, verdict
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Pair, Ranking
+    from mpicampaign.compare.ranking import Absent, Pair, Ranking
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.records import Case, Record
@@ -120,14 +122,14 @@ def _layout(metrics: Sequence[Metric]) -> _Layout:
 
 def _comparison_grid(source: Source, table: Table) -> Grid:
     layout = _layout(table.metrics)
-    bodies = [("", _row_lines(source, row, layout)) for row in table.rows]
+    bodies = [("", _row_lines(source, row, layout)) for row in offered(table)]
     bodies += [("published", _published_lines(source, row, layout)) for row in table.published]
     numbered = [(number if layout.stacked else 0, *body) for number, body in enumerate(bodies)]
     count = Span("n", hint=f"how many runs count / how many were {runs_are(source.comparison.records)}")
     names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
     caption = "host groups and placements"
     caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
-    columns = enumerate(layout.columns.values(), len(names))
+    columns = list(enumerate(layout.columns.values(), len(names)))
     heads: list[Text] = [(name, " ", source.unit_of(metric)) for name, metric in layout.columns.items()]
     return Grid(
         f"{table.title}: {caption}",
@@ -137,6 +139,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
         role=f"comparison {'stacked ' if layout.stacked else ''}sortable",
         label=f"Table of {table.title}",
         largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
+        si_units={column: metric.dimension.si_unit for column, metric in columns},
         on_page=tuple(LineOnPage(role, "", body) for body, role, lines in numbered for _ in lines),
     )
 
@@ -200,7 +203,9 @@ def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
         *(Span(text, "small") for text in small),
     )
     median = view.number(found.median, dimension) + (" %" if metric.bound else "")
-    return Box(Span(median, link=source.runs_of(row)), value=found.median, role="number", below=below)
+    ends = (found.interval.low, found.interval.high) if found.interval else None
+    text = Span(median, link=source.runs_of(row))
+    return Box(text, value=found.median, ends=ends, role="number", below=below)
 
 
 def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:
@@ -251,7 +256,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         (
             *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
             Box(Span(verdict(ranking), "strong")),
-            Box("; ".join(map(absent_text, ranking.absent))),
+            Box("; ".join(absent_text(one) for one in ranking.absent if not _is_not_available(one))),
         )
         for ranking in table.rankings
     )
@@ -273,6 +278,10 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     return [Heading(table.title, 3), verdicts, Fold(f"Each pair: {table.title}", (grid,))]
 
 
+def _is_not_available(one: Absent) -> bool:
+    return all(note.kind == NOT_AVAILABLE for note in one.reasons)
+
+
 def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
     p, effect = pair.difference.corrected, abs(pair.difference.effect)
     return (
@@ -285,7 +294,12 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
 
 def doubts_grid(source: Source) -> Grid:
     """What is left out or in doubt, with links to the first of its runs."""
-    lines = tuple(_doubt_line(source, *found) for found in source.comparison.notes())
+    absent = (
+        (Box(name), Box(state(NOT_AVAILABLE)), Box(why), Box(f"{runs} runs", role="short"))
+        for name, why, runs in not_available(source.comparison)
+    )
+    notes = (found for found in source.comparison.notes() if is_offered(found[1]))
+    lines = (*absent, *(_doubt_line(source, *found) for found in notes))
     nothing = (Box("Nothing: every planned run was made, counts and is verified."),)
     return Grid(
         "Runs left out or in doubt, with the reasons",

@@ -19,7 +19,6 @@ from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.form import View
 from mpicampaign.show.report.cases import runs_part
 from mpicampaign.show.report.document import (
-    answers_part,
     curves_part,
     doubts_part,
     figures_part,
@@ -28,6 +27,7 @@ from mpicampaign.show.report.document import (
     rankings_part,
     tables_part,
 )
+from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.frame import framed, program
 from mpicampaign.show.report.plots import bokeh_script, curves_data
 from mpicampaign.show.report.tables import Source
@@ -84,7 +84,7 @@ def write_report(
     )
     charts = selections(Scene(comparison, unit))
     curves = in_background(partial(curves_data, charts)) if charts else None
-    above = [answers_part(source), tables_part(source), *([curves_part(charts)] if charts else [])]
+    above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
     below = [
         rankings_part(source),
         doubts_part(source),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "best": "mark", "heading": "h3", "line": "span", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
-_PARTS = {"": "section", "chart": "section", "answers": "div", "answer": "article"}
+_PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 # Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
 _DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
 _MARKS = {
@@ -145,8 +145,9 @@ def _list(items: Iterable[Text], role: str = "", label: str = "") -> Markup:
 def _part(part: Part) -> Markup:
     """Labelled by its heading where that has an anchor."""
     title = part.nodes[0].anchor if isinstance(part.nodes[0], Heading) else ""
-    role = "" if part.role == "answer" else part.role
-    return element(_PARTS[part.role], html(part.nodes), class_=role, id=part.anchor, aria_labelledby=title)
+    return element(
+        _PARTS[part.role], html(part.nodes), class_=part.role, id=part.anchor, aria_labelledby=title
+    )
 
 
 # Grids
@@ -177,7 +178,8 @@ def _table(grid: Grid) -> Markup:
 def _head(grid: Grid, column: int, text: Text) -> Markup:
     largest = "descending" if column in grid.largest_first else ""
     kind = "number" if largest or _is_number(grid, column) else ""
-    return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest)
+    si = grid.si_units.get(column, "")
+    return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest, data_si=si)
 
 
 def _is_number(grid: Grid, column: int) -> bool:
@@ -211,8 +213,12 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
     role = box.role or ("number" if _is_number(grid, column) else "")
-    value = "" if box.value is None else f"{box.value:.6g}"
-    return element("td", inner, class_=role, data_v=value, data_title=box.label, **spans)
+    value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
+    return element("td", inner, class_=role, data_v=value, data_low=low, data_high=high, **spans)
+
+
+def _in_full(value: float | None) -> str:
+    return "" if value is None else repr(value).removesuffix(".0")
 
 
 # Charts

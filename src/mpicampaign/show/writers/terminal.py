@@ -31,16 +31,17 @@ def terminal_text(document: Sequence[Node], width: int = WIDTH) -> str:
 def _lines(node: Node, width: int) -> list[str]:
     match node:
         case Heading(text):
-            return [clip(text, width), "─" * display_width(clip(text, width))]
+            title = clip(plain(text), width)
+            return [title, "─" * display_width(title)]
         case Caption(text):
             return [clip(_GAP + text, width)]
         case Paragraph(text):
-            return _wrap(plain(text), width)
+            return wrap(plain(text), width)
         case Items(items):
-            return [line for item in items for line in _wrap(plain(item), width, _GAP)]
+            return [line for item in items for line in wrap(plain(item), width, _GAP)]
         case Statement(text, details):
-            below = [line for detail in details for line in _wrap(detail, width, 2 * _GAP)]
-            return [*_wrap(text, width, _GAP), *below]
+            below = [line for detail in details for line in wrap(detail, width, 2 * _GAP)]
+            return [*wrap(text, width, _GAP), *below]
         case Grid():
             return _titled(node, width) if node.title else _aligned(node, width)
 
@@ -82,7 +83,7 @@ def _titled(grid: Grid, width: int) -> list[str]:
     for part in _parts(names, numbers, width):
         lines += [clip(_GAP.join(texts).rstrip(), width) for texts in zip(*part, strict=True)]
         lines.append("")
-    notes = [line for mark, text in grid.footnotes for line in _wrap(f"{mark}  {text}", width)]
+    notes = [line for mark, text in grid.footnotes for line in wrap(f"{mark}  {text}", width)]
     return [*lines[:-1], *([""] if notes else []), *notes]
 
 
@@ -118,8 +119,8 @@ def _parts(names: Sequence[list[str]], numbers: Sequence[list[str]], width: int)
     yield [*names, *part]
 
 
-def _wrap(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most ``width`` columns; terms longer than a line are cut."""
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """The text in lines of at most ``width`` columns; terms longer than a line are cut."""
     lines, line = [], indent
     for term in text.split():
         term = clip(term, width - len(indent) - 2)

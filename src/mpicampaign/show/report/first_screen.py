@@ -1,0 +1,173 @@
+"""The page's first screen: the answers in sentences, and beside each a picture of its candidates."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from mpicampaign.show.answers import SHOWN
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
+from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
+from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
+from mpicampaign.show.summary import summary
+from mpicampaign.show.writers.html import element
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.show.answers import Answer, Candidate
+    from mpicampaign.show.document import PageNode
+    from mpicampaign.show.report.tables import Source
+
+_SHOWN = 6  # answers that are not folded
+_CANDIDATES = 8  # of a picture that are not folded
+_TICKS = (1, 2, 5)  # times powers of 10
+_ROOM = 4  # per cent of the width left free at either end
+LEGEND = (
+    "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
+    "median, on a logarithmic scale; further right is worse. Filled: may be the best. To lead is to be the "
+    "best or not significantly different from it."
+)
+
+
+def first_screen(source: Source) -> Part:
+    """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
+    found = summary(source.comparison, source.view.unit)
+    told = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
+    shown = told if len(told) <= _SHOWN + 1 else told[:_SHOWN]
+    folded = [Fold(f"{len(told) - _SHOWN} more metrics", tuple(told[_SHOWN:]))] if told[len(shown) :] else []
+    nodes: list[PageNode] = [Heading(found.lead), *_list(found.notices, "notices"), *_list(found.paired)]
+    nodes += [Paragraph(PAIRED_LEGEND, "legend")] if found.paired else []
+    nodes += [*shown, *folded]
+    nodes += _explained(found.answers) if found.answers else []
+    doubts = Span("Left out and in doubt", link="#doubts")
+    nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
+    return Part((*nodes, *_mine(source)), "answers", "", "Answers")
+
+
+def _explained(found: Sequence[Answer]) -> list[PageNode]:
+    """What the picture shows, and what the answers rest on."""
+    behind: list[PageNode] = []
+    for answer in found:
+        behind += [Heading(answer.title, 3), *_list(answer.behind)] if answer.behind else []
+    fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(behind))]
+    return [Paragraph(LEGEND, "legend"), *(fold if behind else [])]
+
+
+def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:
+    return [Items(tuple(lines), role)] if lines else []
+
+
+def _answer(source: Source, answer: Answer, anchor: str) -> Part:
+    """The sentences at the left, the picture at the right."""
+    real = Span(answer.real, "real shown" if answer.real == SHOWN else "real")
+    text = [
+        Heading((f"{answer.title} ", real), 3),
+        Paragraph(" ".join(answer.said)),
+        *_list(answer.host_groups),
+    ]
+    return Part((Part(tuple(text), role="said"), *_picture(source, answer)), anchor, "answer")
+
+
+# The picture
+
+
+def _picture(source: Source, answer: Answer) -> list[PageNode]:
+    """A line for each candidate; those behind the first few folded."""
+    ratios = [ratio for one in answer.candidates for ratio in (one.ratio, one.low, one.high) if ratio]
+    if len(answer.candidates) < 2 or not ratios:
+        return []
+    ends = min(ratios), max(*ratios, 1.1 * min(ratios))
+    every = answer.candidates
+    first = every if len(every) <= _CANDIDATES + 2 else every[:_CANDIDATES]
+    nodes: list[PageNode] = [_ratios(source, answer, first, ends, answer.title)]
+    if rest := every[len(first) :]:
+        folded = _ratios(source, answer, rest, ends, f"{answer.title}: further candidates")
+        nodes.append(Fold(f"{len(rest)} more candidates", (folded,)))
+    return [Part(tuple(nodes), role="picture")]
+
+
+def _ratios(
+    source: Source, answer: Answer, chosen: Sequence[Candidate], ends: tuple[float, float], label: str
+) -> Grid:
+    """A line for each candidate: its name, its place on the scale, its value."""
+    ticks = _ticks(*ends)
+    lines = tuple(
+        (
+            Box(Span(one.name, "strong" if one.leads else "")),
+            Box(_mark(one, ends, ticks), role="scale"),
+            Box(
+                Span(one.value, link=source.runs_of(one.row)),
+                value=one.ratio,
+                role="value",
+                below=(Span(one.interval, "small"),),
+            ),
+        )
+        for one in chosen
+    )
+    return Grid(
+        label, 3, ("candidate", _axis(ends, ticks), f"median [interval], {answer.unit}"), lines, role="ratios"
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round ratios between the ends, four at most."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [step * 10.0**power for power in powers for step in _TICKS]
+    found = [tick for tick in found if low * 0.999 <= tick <= high * 1.001]
+    return found[:: max(1, math.ceil(len(found) / 4))] if len(found) > 4 else found
+
+
+def _place(ratio: float, ends: tuple[float, float]) -> str:
+    """Where a ratio is, in per cent of the width."""
+    low, high = map(math.log, ends)
+    share = (math.log(ratio) - low) / (high - low)
+    return f"{_ROOM + (100 - 2 * _ROOM) * share:.1f}%"
+
+
+def _mark(one: Candidate, ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
+    """The interval as a line, the median as a dot."""
+    if one.ratio is None:
+        return Markup("")
+    lines = [element("line", x1=_place(tick, ends), x2=_place(tick, ends), y1=0, y2=20) for tick in ticks]
+    if one.low and one.high:
+        low, high = _place(one.low, ends), _place(one.high, ends)
+        lines.append(element("line", x1=low, x2=high, y1=10, y2=10, class_="interval"))
+    lines.append(
+        element("circle", cx=_place(one.ratio, ends), cy=10, r=5, class_="leads" if one.leads else "")
+    )
+    times = f"{one.ratio:.3g} times the best"
+    return element("svg", Markup("").join(lines), role="img", aria_label=times, height=20)
+
+
+def _axis(ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
+    """The ratios at the ticks."""
+    texts = [
+        element(
+            "text", f"{tick:g}" if tick != 1 else "best", x=_place(tick, ends), y=12, text_anchor="middle"
+        )
+        for tick in ticks
+    ]
+    return element("svg", Markup("").join(texts), role="img", aria_label="times the best median", height=15)
+
+
+# The campaign's own host groups
+
+
+def _mine(source: Source) -> list[PageNode]:
+    """Own host groups against others; empty where there are none."""
+    comparison, unit = source.comparison, source.view.unit
+    lines = mine_lines(comparison, unit)
+    if not lines:
+        return []
+    header = ("metric", "placement", "mine", "other", "mine / other", "result")
+    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
+    grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
+    return [
+        Heading(MINE, 3),
+        Items(tuple(lines)),
+        Paragraph(mine_legend(comparison), "legend"),
+        Fold("Each of them", (grid,)),
+    ]

@@ -1,0 +1,165 @@
+"""What a reader must know first: the answers, whether the machine was quiet, and what is missing.
+
+The page's first screen and the terminal's last one are made of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import (
+    CONTRADICTED,
+    DISTURBED,
+    FAILED,
+    MISSING,
+    NOT_JUDGED,
+    OK,
+    QUIET,
+    RANKED,
+    UNVERIFIED,
+)
+from mpicampaign.show.answers import answers, lead
+from mpicampaign.show.document import text_grid
+from mpicampaign.show.not_available import not_available
+from mpicampaign.show.paired import PAIRED, paired_lines
+from mpicampaign.show.rankings import listed
+from mpicampaign.show.runs import run_counts
+from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
+from mpicampaign.text import clip, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.records import Record
+    from mpicampaign.show.answers import Answer
+
+LINES = 22  # of a terminal with 24, where the paths of the files follow
+_METRICS = 3  # columns of its table
+_CANDIDATES = 6  # lines of its table
+_REASONS = 2  # that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """``lead``: all answers in a sentence. ``paired``: of few repeats. ``notices``: on the runs."""
+
+    lead: str
+    answers: tuple[Answer, ...]
+    paired: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def summary(comparison: Comparison, unit: str = "MB/s") -> Summary:
+    """The answers in the order of their importance, and what is said of the runs."""
+    found = tuple(answers(comparison, unit))
+    paired = tuple(paired_lines(comparison))
+    return Summary(_lead(comparison, found, paired), found, paired, tuple(_notices(comparison)))
+
+
+def _lead(comparison: Comparison, found: Sequence[Answer], paired: Sequence[str]) -> str:
+    if found:
+        return lead(comparison, found)
+    return PAIRED if paired else "No run gave a value that counts"
+
+
+def _notices(comparison: Comparison) -> Iterable[str]:
+    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
+    runs = comparison.records
+    yield from filter(None, [quiet_text(runs)])
+    counts = run_counts(runs)
+    lost = [f"{counts[kind]} {kind}" for kind in (FAILED, MISSING, CONTRADICTED) if counts.get(kind)]
+    if lost:
+        yield f"Runs left out: {listed(lost)}."
+    if counts.get(UNVERIFIED):
+        of = sum(run.status == OK for run in runs)
+        yield f"{counts[UNVERIFIED]} of {of} runs are unverified: no evidence proves their placement."
+    yield from (f"{absent}." for absent in not_available(comparison))
+
+
+def quiet_text(records: Iterable[Record]) -> str:
+    """``The machine was quiet in 80 of 81 runs; 1 run was disturbed and left out.``; empty without runs."""
+    runs = [run for run in records if run.status == OK]
+    if not runs:
+        return ""
+    counted = Counter(run.condition for run in runs)
+    several = len({host for run in runs for host in run.hosts}) > 1
+    machine = "hosts were" if several else "machine was"
+    text = (
+        f"The {machine} busy" if counted[DISTURBED] else f"Nothing recorded shows whether the {machine} quiet"
+    )
+    if counted[QUIET]:
+        quiet = f"{counted[QUIET]} of {len(runs)}" if counted[QUIET] < len(runs) else f"all {len(runs)}"
+        text = f"The {machine} quiet in {quiet} runs"
+    if counted[DISTURBED]:
+        ranked = any(run.ranks_busy for run in runs)
+        fate = f"counted all the same (busy_machine: {RANKED})" if ranked else "left out"
+        text += f"; {_runs(counted[DISTURBED])} disturbed and {fate}"
+    if counted[NOT_JUDGED]:
+        text += f"; {_runs(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs)})"
+    return f"{text}."
+
+
+def _runs(count: int) -> str:
+    return "1 run was" if count == 1 else f"{count} runs were"
+
+
+def _why_not_judged(runs: Iterable[Record]) -> str:
+    reasons = Counter(
+        run.condition_reason or "no time of waiting was recorded"
+        for run in runs
+        if run.condition == NOT_JUDGED
+    )
+    named = [visible(reason) for reason, _ in reasons.most_common(_REASONS)]
+    more = len(reasons) - len(named)
+    return "; ".join([*named, *([f"{more} more reasons"] if more else [])])
+
+
+# As text
+
+
+def summary_text(comparison: Comparison, unit: str = "MB/s", title: str = "", width: int = WIDTH) -> str:
+    """The summary in at most `LINES` lines of ``width`` columns."""
+    found = summary(comparison, unit)
+    head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
+    below = [line for notice in found.notices for line in wrap(notice, width)[:2]]
+    below = _cut(below, 6, "more in report.html")
+    table = _table(found.answers, width)
+    room = LINES - len(head) - len(below) - len(table) - 3  # empty lines between
+    said = [line for text in _sentences(found) for line in wrap(text, width, "  ")]
+    blocks = (head, _cut(said, room, "all answers in report.html"), table, below)
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _sentences(found: Summary) -> Iterable[str]:
+    """All answers about placements, then those about host groups; those of few repeats."""
+    yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in found.answers if answer.said)
+    for answer in found.answers:
+        yield from (f"{answer.title}, {line}." for line in answer.host_groups)
+    yield from found.paired
+
+
+def _cut(lines: list[str], most: int, more: str) -> list[str]:
+    return lines if len(lines) <= most else [*lines[: most - 1], f"  … {more}"]
+
+
+def _table(found: Sequence[Answer], width: int) -> list[str]:
+    """The candidates of the first answers, best first, with medians and intervals."""
+    first = next((answer for answer in found if answer.candidates), None)
+    if first is None:
+        return []
+    names = [one.name for one in first.candidates]
+    values = [
+        (f"{answer.title.rpartition(': ')[2]} ({answer.unit})", texts)
+        for answer in found
+        if answer.table is first.table
+        and set(texts := {one.name: f"{one.value} {one.interval}".rstrip() for one in answer.candidates})
+        == set(names)
+    ][:_METRICS]
+    lines = [(name, *(texts[name] for _, texts in values)) for name in names[:_CANDIDATES]]
+    grid = text_grid(1, (first.table.title, *(metric for metric, _ in values)), lines)
+    more = len(names) - len(lines)
+    text = terminal_text([grid], width).splitlines()
+    return [*text, *([f"  … {more} more in tables/comparison.txt"] if more else [])]

@@ -1,0 +1,56 @@
+"""The summary that ends a call in the terminal: the page's first sentences on one screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import synthetic
+
+from mpicampaign.analyse_tables import write_tables
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.show.summary import summary, summary_text
+from mpicampaign.text import display_width
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def many() -> list[Record]:
+    """40 candidates with names of 60 characters, some of them hostile."""
+    names = [f"{synthetic.HOSTILE} {'x' * 40} {number}" for number in range(10)]
+    return [run for name in names for run in synthetic.campaign(host_group=name)]
+
+
+@pytest.mark.parametrize("records", [[], synthetic.campaign(), synthetic.campaign()[:3], many()])
+def test_it_fits_the_screen(records: list[Record]) -> None:
+    text = summary_text(compare(records), title="A campaign\x1b of " + "long " * 40)
+    lines = text.splitlines()
+    assert len(lines) <= 22, "two more are the paths of the files"
+    assert max(map(display_width, lines)) <= 100
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_it_says_what_the_page_says(tmp_path: Path) -> None:
+    comparison = compare(synthetic.campaign())
+    write_tables(comparison, tmp_path, title="Placements")
+    text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    said = " ".join(text.split())
+    found = summary(comparison)
+    assert text.startswith("Placements\nSHM-1 is fastest on local.\n")
+    assert " ".join(found.answers[0].said) in said
+    assert all(notice in said for notice in found.notices) and said.count("SHM-2") == 1
+    assert "1 failed, 1 missing and 1 contradicted" in said
+    assert "TCP-loopback 3.20 [" in said
+
+
+def test_disturbed_runs_are_counted() -> None:
+    runs = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
+    first, *others = (replace(run, condition=QUIET) for run in runs)
+    records = [replace(first, condition=DISTURBED), *others]
+    assert summary(compare(records)).notices == (
+        "The machine was quiet in 5 of 6 runs; 1 run was disturbed and left out.",
+    )
+    assert summary(compare(others)).notices == ("The machine was quiet in all 5 runs.",)
