@@ -11,11 +11,15 @@ from snakemake.settings.enums import Quietness
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
+verbose = workflow.output_settings.verbose
+if not verbose and not workflow.output_settings.dryrun:
+    show_problems_only()
 try:
     prepared = prepare_with_results(campaign_file, config.get("system", ""))
     check_runs(prepared)
@@ -43,7 +47,7 @@ include: "report.smk"
 
 
 onstart:
-    # Each finished run has a line of ours; Snakemake's paragraph is useful in a dry run only.
+    # Each finished run has a line of ours, and each failure says why.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
     workflow.scheduler.job_rate_limiter = None  # at the end, Snakemake would wait for its timer: a second

@@ -7,7 +7,6 @@ its options are not just those of a campaign.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign import __version__
 from mpicampaign.cli.common import EXIT_ERROR, add_campaign, discard_output, print_lines
 from mpicampaign.errors import UserError
+from mpicampaign.execution.interrupts import end_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +47,8 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand. Errors of the user are reported without a traceback."""
     options = _parser().parse_args(arguments)
+    if arguments is None:  # not called by another program, whose signals these are
+        end_in_order()
     try:
         status = int(options.action(options))
     except UserError as error:
@@ -60,7 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"mpicampaign: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would change the exit status
         return EXIT_INTERRUPTED
     print_lines()
     return status
