@@ -4,7 +4,6 @@ import sys
 from os.path import relpath
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
@@ -13,6 +12,7 @@ from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
+from mpicampaign.files import system_error_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
@@ -55,9 +55,9 @@ onstart:
         lock = lock_campaign(prepared)
         write_scripts(prepared)
     except UserError as error:
-        raise WorkflowError(str(error)) from None
+        raise SystemExit(str(error)) from None
     except OSError as error:
-        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
+        raise SystemExit(system_error_text(error)) from None
 
 
 # A failed run must not hide the others: tables and report show the results so far.

@@ -15,6 +15,7 @@ from mpicampaign import __version__
 from mpicampaign.cli.common import EXIT_ERROR, add_campaign, discard_output, print_lines
 from mpicampaign.errors import UserError
 from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.files import system_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard_output()
         return EXIT_UNREAD
     except OSError as error:
-        # a full disk, a read-only file system, no permission
-        print(f"mpicampaign: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        print(f"mpicampaign: {system_error_text(error)}", file=sys.stderr)
+        discard_output()  # not written so far, and Python would try again
         return EXIT_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -39,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     pending, title = prepared.pending, prepared.campaign.title
     if not pending and not options.snakemake:
         counted = report_of(prepared, options.campaign)  # without Snakemake, whose start takes seconds
-        print_lines(pending_text(prepared.plan, 0, title, last_ended(prepared.scripts)), counted)
+        nothing = pending_text(prepared.plan, 0, title, last_ended(prepared.scripts))
+        print_lines(nothing, *answer(prepared.folder, title), counted)
         return 0
     if pending:
         say(pending_text(prepared.plan, len(pending), title, estimate(pending)))
@@ -54,9 +55,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def closing_screen(folder: Path) -> list[str]:
-    """The comparison, and the paths of the rest; empty without any result."""
-    table = folder / "tables" / "comparison.txt"
-    if not table.is_file():
-        return []
-    paths = [f"report: {folder / 'report.html'}", f"tables: {table.parent}   figures: {folder / 'figures'}"]
-    return [table.read_text(encoding="utf-8"), *paths]
+    """The answers on one screen, and where the rest is; empty without any result."""
+    for name in ("summary.txt", "comparison.txt"):
+        if (folder / "tables" / name).is_file():
+            text = (folder / "tables" / name).read_text(encoding="utf-8").rstrip()
+            return [text, f"report.html, tables and figures: {folder}"]
+    return []
+
+
+def answer(folder: Path, title: str) -> list[str]:
+    """The first answer in one line, if there is any."""
+    summary = folder / "tables" / "summary.txt"
+    head = summary.read_text(encoding="utf-8").partition("\n\n")[0] if summary.is_file() else ""
+    return [" ".join(line for line in head.splitlines() if line != title)] if head else []

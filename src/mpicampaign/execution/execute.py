@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpicampaign.execution.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
@@ -43,11 +43,16 @@ class LocalJob:
         """Ask the script to end: it stops its ranks and keeps its files as a failed attempt."""
         with suppress(ProcessLookupError):
             self._process.terminate()
-        try:
-            self._process.wait(SECONDS_TO_CLEAN_UP)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        _wait_or_kill(self._process)
+
+
+def _wait_or_kill(process: subprocess.Popen[Any]) -> None:
+    """Wait for the end of a process that was asked to end; after a while kill its whole group."""
+    try:
+        process.wait(SECONDS_TO_CLEAN_UP)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def wait_for_measurement(
@@ -85,6 +90,7 @@ def run_script(text: str) -> int:
         except KeyboardInterrupt:
             with suppress(ProcessLookupError):
                 os.killpg(script.pid, signal.SIGTERM)
+            _wait_or_kill(script)
             raise
     return script.returncode
 
