@@ -5,16 +5,23 @@ Their runs stay the same ones: what a campaign declares does not change with wha
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from conftest import ProjectCopy
+from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
 
 # Stands for a compiler wrapper: it says who it is, and leaves that in what it compiles.
 WRAPPER = """#!/bin/bash
-case $1 in -show | --version) echo "{mpi}" && exit ;; esac
+case $1 in -show | --version | --showme:version | -v) echo "{mpi}" && exit ;; esac
 while [ $# -gt 0 ]; do [ "$1" != -o ] || out=$2; shift; done
 printf '#!/bin/bash\\necho "{mpi}"\\n' >"$out"
 chmod +x "$out"
@@ -52,9 +59,10 @@ class Systems:
         (self.folder / "builds.yaml").write_text(CAMPAIGN.format(one=one, two=two))
 
     def call(self, command: str, system: str = "one") -> list[str]:
+        """The lines of the answer; a build's are its progress, on standard error."""
         done = self.project.call(command, "--campaign", "builds.yaml", "--system", system)
         assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
+        return (done.stderr if command == "build" else done.stdout).splitlines()
 
     def scripts(self, system: str = "one") -> dict[str, str]:
         """The texts of the job scripts (they name the programs) by their paths (they name the runs)."""
@@ -124,3 +132,69 @@ def test_a_module_that_changes_behind_its_name_is_seen_by_the_next_build(systems
     systems.wrapper("5.0.1", "openmpi/5")
     systems.call("build")
     assert systems.scripts() == first  # as it was
+
+
+# --- what a person sees of a build, and what is left when it is killed
+
+LOUD = WRAPPER.replace(
+    "while [", 'for line in {{1..40}}; do echo "loop $line was vectorized"; done\nwhile [', 1
+)
+REFUSING = LOUD.replace(
+    "while [", """echo "tree.c:7:3: error: unknown type name 'tree'" >&2; exit 1\nwhile [""", 1
+)
+# Waits in the middle of a compilation, which has left a temporary file.
+WAITING = WRAPPER.replace("while [", 'touch "$TMPDIR/cc.s"; [ -e "{folder}/go on" ] || sleep 60\nwhile [', 1)
+
+
+@pytest.fixture
+def spaced(project: ProjectCopy) -> Systems:
+    return Systems(ProjectCopy(project.folder.rename(project.folder.with_name("a folder"))))
+
+
+def test_a_build_is_one_line_and_a_failed_one_shows_the_error_alone(systems: Systems) -> None:
+    systems.write(f"prefix: {systems.folder}/mpi")
+    mpi = "mpicc: Open MPI 5.0.3 (Language: C)"
+    systems.wrapper(mpi, "mpi/bin").write_text(REFUSING.format(mpi=mpi))
+    done = systems.project.call("build", "--campaign", "builds.yaml", "--system", "one")
+    first, error, make, log = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert first == "building the kernels for system one (mpicc of Open MPI 5.0.3) ... failed:"
+    assert error == "tree.c:7:3: error: unknown type name 'tree'" and make.startswith("make: *** ")
+    assert "loop 40 was vectorized" in Path(log.partition(" is in ")[2]).read_text()
+    systems.wrapper(mpi, "mpi/bin").write_text(LOUD.format(mpi=mpi))
+    [line] = systems.call("build")
+    assert re.fullmatch(r"building the kernels for .* \.\.\. done in \d+ s", line)
+    shutil.rmtree(systems.folder / "build")
+    verbose = systems.project.call("build", "--campaign", "builds.yaml", "--system", "one", "--verbose")
+    assert verbose.returncode == 0 and "loop 40 was vectorized" in verbose.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_build_leaves_nothing(spaced: Systems, tmp_path: Path, number: signal.Signals) -> None:
+    """Nothing in the folder for temporary files; beside the kernels nothing that the next build keeps."""
+    spaced.wrapper("Open MPI", "mpi/bin").write_text(WAITING.format(mpi="Open MPI", folder=spaced.folder))
+    spaced.write(f"prefix: {spaced.folder}/mpi")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = popen_with_default_signals(
+        spaced.project.command("build", "--campaign", "builds.yaml", "--system", "one"),
+        cwd=spaced.folder,
+        env=spaced.project.environment | {"TMPDIR": str(temporary)},
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while (
+        not (found := list(spaced.folder.glob("build/*/building-*/tmp/cc.s"))) and time.monotonic() < deadline
+    ):
+        time.sleep(0.02)
+    part = found[0].parents[1]
+    process.send_signal(number)
+    if number == signal.SIGKILL:
+        os.killpg(int(part.name.rpartition("-")[2]), number)
+    assert process.wait(60) == (-number if number == signal.SIGKILL else 128 + number)
+    assert list(temporary.iterdir()) == []
+    assert part.exists() == (number == signal.SIGKILL)
+    (spaced.folder / "go on").touch()
+    spaced.call("build")
+    assert spaced.built() == ["Open MPI"]
+    assert list(spaced.folder.glob("build/*/building-*")) == []

@@ -230,5 +230,6 @@ def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:
     progress.finished("r01", quiet, 0)
     progress.finished("r02", busy, 0)
     first, second = stream.getvalue().splitlines()
-    assert first.endswith("verified, quiet") and second.endswith(f"verified, disturbed ({REASON})")
+    assert ": verified, quiet: " in first and not first.endswith(")")
+    assert ": verified, disturbed: " in second and second.endswith(f"({REASON})")
     assert counts([quiet, busy]) == "2 runs: 1 disturbed, 1 ok"

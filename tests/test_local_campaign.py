@@ -118,7 +118,7 @@ def test_result_made_by_hand_is_adopted_and_one_of_an_older_script_is_not(projec
     before = stamps(project)
     done = run(project)
     assert done.returncode == 0, done.stderr
-    assert "1 of 2 runs to do" in done.stdout
+    assert "1 of 2 runs to do" in done.stderr
     after = stamps(project)
     assert {path: after[path] for path in before} == before
     assert len(after) == 3
@@ -211,8 +211,8 @@ def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     evidence.write_text(evidence.read_text().replace("job ended=", kind))
     done = run(project)
     assert done.returncode == 0, done.stderr
-    assert "2 of 2 runs to do" in done.stdout
-    assert done.stdout.count("to be run again") == 2
+    assert "2 of 2 runs to do" in done.stderr
+    assert done.stderr.count("to be run again") == 2
     _, records = read_records(project.folder / "results/short/records.jsonl")
     assert [record.verdict for record in records] == [VERIFIED, VERIFIED]
     kept = list((project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/output.txt"))

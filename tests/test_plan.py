@@ -130,8 +130,8 @@ def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
 
 def test_arguments_before_a_campaign() -> None:
     made = plan(campaign(repeats=2))
-    assert "3 of 4 runs to do, at most 4 min" in pending_text(made, 3, "")
-    assert "nothing to do, all 4 runs are there" in pending_text(made, 0, "c")
+    assert "3 of 4 runs to do, about 4 min" in pending_text(made, 3, "", "about 4 min")
+    assert "nothing to do, all 4 runs are there (yesterday)" in pending_text(made, 0, "c", "yesterday")
 
 
 def test_plan_text_shows_the_matrix() -> None:

@@ -94,6 +94,23 @@ def test_format_duration(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "less than a minute"),
+        (59.9, "less than a minute"),
+        (130, "about 2 min"),
+        (3590, "about 1 h"),
+        (4680, "about 1 h 20 min"),
+        (35700, "about 10 h"),
+        (86400, "about 24 h"),
+        (200000, "about 2 d"),
+    ],
+)
+def test_format_roughly(seconds: float, text: str) -> None:
+    assert units.format_roughly(seconds) == text
+
+
+@pytest.mark.parametrize(
     ("text", "rate"),
     [
         ("1 Gbit/s", 1.25e8),

@@ -18,28 +18,68 @@ if TYPE_CHECKING:
     from mpicampaign.errors import Problem
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file completely or not at all, even when two processes write it at once."""
-    with _whole(path) as part:
-        part.write_text(text, encoding="utf-8")
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file completely or not at all, even when two processes write it at once.
+
+    Raises
+    ------
+    OSError
+        with the file's name, such as for a full disk.
+    """
+    with whole(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def copy_whole(source: Path, path: Path) -> None:
     """Copy a file completely or not at all."""
-    with _whole(path) as part:
+    with whole(path) as part:
         shutil.copyfile(source, part)
 
 
+def write_output(path: Path, content: bytes) -> None:
+    """Write a file that a user named: completely or not at all, unless it is a device, a pipe or a link."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with naming(path):
+            path.write_bytes(content)
+    else:
+        write_whole(path, content)
+
+
 @contextmanager
-def _whole(path: Path) -> Iterator[Path]:
+def whole(path: Path) -> Iterator[Path]:
     """A file beside the path, which takes its place at the end unless something fails."""
     part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     try:
-        yield part
-        part.replace(path)
+        with naming(path, part):
+            yield part
+            part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def naming(path: Path, *others: Path) -> Iterator[None]:
+    """Name a file in errors of the system without a name, such as those of writing to an open file.
+
+    ``others`` are replaced by it, such as the name of a temporary file.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, *map(str, others), *others):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
+
+
+def system_error_text(error: OSError) -> str:
+    """The file and what is wrong: a full disk, a read-only file system, no permission.
+
+    All files that are written have their names in errors, so that a full one without a name is the output.
+    """
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    name = error.filename or ("standard output" if full else "")
+    return f"{name}: {error.strerror}" if name else error.strerror or str(error)
 
 
 def append_lines(path: Path, lines: Iterable[str]) -> None:
@@ -51,12 +91,12 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
         when not all of it could be written, with the file's name.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab+", buffering=0) as file:
+    with naming(path), path.open("ab+", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
         torn = end and os.pread(file.fileno(), 1, end - 1) != b"\n"
         text = b"\n" * bool(torn) + "".join(f"{line}\n" for line in lines).encode()
         if file.write(text) != len(text):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(file.fileno())
 
 

@@ -165,6 +165,19 @@ def format_duration(seconds: float) -> str:
     return _two_units(round(whole / 3600), 24, "d", "h")
 
 
+def format_roughly(seconds: float) -> str:
+    """As people say it: ``less than a minute``, ``about 2 min``, ``about 1 h 20 min``, ``about 3 d``."""
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return "less than a minute"
+    if minutes < 60:
+        return f"about {minutes} min"
+    if minutes < 600:
+        return f"about {_two_units(round(minutes / 10) * 10, 60, 'h', 'min')}"
+    hours = round(minutes / 60)
+    return f"about {hours} h" if hours < 48 else f"about {round(hours / 24)} d"
+
+
 def parse_flop_rate(text: str) -> float:
     """A rate of floating-point operations in flop/s: ``41.6 Gflop/s``.
 

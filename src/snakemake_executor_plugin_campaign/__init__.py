@@ -80,9 +80,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
         end_in_order()  # Snakemake has set handlers of its own
-        names = {job.params.script.job_name for job in jobs}
-        self._progress.expect(len(names - self._taken))
-        self._taken |= names
+        scripts = {job.params.script.job_name: job.params.script for job in jobs}
+        self._progress.expect([script for name, script in scripts.items() if name not in self._taken])
+        self._taken |= scripts.keys()
         new = []
         for job in sorted(jobs, key=lambda job: job.params.script.run.order):
             self.run_job_pre(job)
@@ -179,7 +179,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         except (UserError, OSError) as error:  # such as a campaign file that is being edited
             self._progress.say(f"{label}: disturbed, but it can't be repeated now: {error}")
             return
-        self._progress.expect(len(new))
+        self._progress.expect(new)
         names = {each.job_name for each in new}
         self._taken |= names
         self._further |= names

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.files import system_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +70,6 @@ class ClusterRuns:
             return self._jobs.step()
         except OSError as error:
             # such as a file server that does not answer: nothing is known of the runs
-            self._progress.say(f"can't look at the runs ({error}), trying again")
+            self._progress.say(f"can't look at the runs ({system_error_text(error)}), trying again")
             self._stopping.wait(LONGEST_LOOK)
             return []

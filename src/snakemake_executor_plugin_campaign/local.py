@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import LocalJob, wait_for_measurement
+from mpicampaign.files import system_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ class LocalRuns:
             try:
                 status = self._execute(script)
             except OSError as error:
-                problem = str(error)
+                problem = system_error_text(error)
             if self._stopping.is_set() and not script.output.exists():
                 return  # interrupted: Snakemake is ending, the run stays due
             self._ended(script, status, problem)

@@ -4,18 +4,22 @@ import sys
 from os.path import relpath
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
+from mpicampaign.files import system_error_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
+verbose = workflow.output_settings.verbose
+if not verbose and not workflow.output_settings.dryrun:
+    show_problems_only()
 try:
     prepared = prepare_with_results(campaign_file, config.get("system", ""))
     check_runs(prepared)
@@ -43,7 +47,7 @@ include: "report.smk"
 
 
 onstart:
-    # Each finished run has a line of ours; Snakemake's paragraph is useful in a dry run only.
+    # Each finished run has a line of ours, and each failure says why.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
     workflow.scheduler.job_rate_limiter = None  # at the end, Snakemake would wait for its timer: a second
@@ -51,9 +55,9 @@ onstart:
         lock = lock_campaign(prepared)
         write_scripts(prepared)
     except UserError as error:
-        raise WorkflowError(str(error)) from None
+        raise SystemExit(str(error)) from None
     except OSError as error:
-        raise WorkflowError(f"{error.filename}: {error.strerror}") from None
+        raise SystemExit(system_error_text(error)) from None
 
 
 # A failed run must not hide the others: tables and report show the results so far.

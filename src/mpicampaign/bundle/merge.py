@@ -21,7 +21,7 @@ from mpicampaign.collect.campaign import collect_all, collect_own, holds_results
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import locked
+from mpicampaign.files import locked, naming, system_error_text, write_whole
 from mpicampaign.plan_file import FILE
 from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
@@ -83,7 +83,7 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
                 hint = "nothing was merged; copy the bundle again, or ask for a new one"
                 outcome.refused.append(Problem(f"refused: {error}", printable(str(path)), hint=hint))
             except OSError as error:
-                message = f"refused: {error.strerror or error}"
+                message = f"refused: {system_error_text(error)}"
                 outcome.refused.append(Problem(message, printable(str(path)), hint="nothing was merged"))
             except UserError as error:
                 outcome.refused += [replace(each, file=printable(str(path))) for each in error.problems]
@@ -109,8 +109,8 @@ def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, st
         facts = system_facts(_readable(part))
         _check_systems(facts, folder, renamed, wishes.same)
         note = {"bundle": path.name, "renamed": renamed, "same": list(wishes.same)}
-        (part / NOTE).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
-        (part / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+        write_whole(part / NOTE, json.dumps(note, indent=1) + "\n")
+        write_whole(part / MANIFEST, manifest_text(manifest))
         part.rename(target)
     runs = sum(each.runs for each in facts.values())
     names = ", ".join(renamed.get(name, name) for name in facts) or "none"
@@ -250,7 +250,7 @@ def _unpack(path: Path, manifest: Manifest, part: Path) -> None:
     def write(member: Member, chunks: Iterator[bytes]) -> None:
         file = part / member.path
         file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("xb") as out:
+        with naming(file), file.open("xb") as out:
             for chunk in chunks:
                 out.write(chunk)
 

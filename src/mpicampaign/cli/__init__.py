@@ -7,7 +7,6 @@ its options are not just those of a campaign.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign import __version__
 from mpicampaign.cli.common import EXIT_ERROR, add_campaign, discard_output, print_lines
 from mpicampaign.errors import UserError
+from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.files import system_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +48,8 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand. Errors of the user are reported without a traceback."""
     options = _parser().parse_args(arguments)
+    if arguments is None:  # not called by another program, whose signals these are
+        end_in_order()
     try:
         status = int(options.action(options))
     except UserError as error:
@@ -56,11 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         discard_output()
         return EXIT_UNREAD
     except OSError as error:
-        # a full disk, a read-only file system, no permission
-        print(f"mpicampaign: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
+        print(f"mpicampaign: {system_error_text(error)}", file=sys.stderr)
+        discard_output()  # not written so far, and Python would try again
         return EXIT_ERROR
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would change the exit status
         return EXIT_INTERRUPTED
     print_lines()
     return status

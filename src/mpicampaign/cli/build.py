@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import prepared_of
+from mpicampaign.cli.common import add_campaign, add_verbose, prepared_of
 
 if TYPE_CHECKING:
     import argparse
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, and whether to show the compiler's output."""
+    add_campaign(parser)
+    add_verbose(parser, "show the compiler's output")
+
+
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.build import build
 
-    return build(prepared_of(options))
+    return build(prepared_of(options), verbose=options.verbose)

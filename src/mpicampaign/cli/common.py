@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,11 @@ def add_campaign(parser: argparse.ArgumentParser) -> None:
     """The options of a subcommand for a campaign."""
     parser.add_argument("--campaign", type=Path, default=CAMPAIGN, help="default: %(default)s")
     parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+
+
+def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
+    """The option to show what is left out otherwise."""
+    parser.add_argument("--verbose", action="store_true", help=shows)
 
 
 def prepared_of(options: argparse.Namespace) -> Prepared:
@@ -63,7 +69,8 @@ def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Seque
     values = {"campaign": str(campaign.resolve()), "system": system} | ({"once": "true"} if once else {})
     # Snakemake strips quotes from the ends, then reads values as YAML, where a colon needs quotes.
     config = [f"{key}= {json.dumps(value)} " for key, value in values.items()]
-    return run_snakemake(profile, ["--config", *config, *more])
+    arguments = [*more, "--config", *config]
+    return run_snakemake(profile, arguments, verbose=getattr(options, "verbose", False))
 
 
 def print_lines(*lines: str) -> None:
@@ -74,6 +81,13 @@ def print_lines(*lines: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
+
+
+def say(*lines: str) -> None:
+    """Print what is no answer, such as progress; where nobody reads it, go on without."""
+    with suppress(OSError):
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
 
 
 def discard_output() -> None:
@@ -101,4 +115,4 @@ def counts(records: list[Record]) -> str:
 
     counts = Counter(map(end, records))
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
-    return f"{len(records)} runs: {ends_text}"
+    return f"{len(records)} run{'' if len(records) == 1 else 's'}: {ends_text}"

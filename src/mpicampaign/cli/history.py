@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.common import CAMPAIGN, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.files import write_output
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
@@ -195,4 +196,4 @@ def _write(content: bytes, output: Path | None) -> None:
     if output is None:
         sys.stdout.buffer.write(content)
     else:
-        output.write_bytes(content)
+        write_output(output, content)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.files import write_whole
 from mpicampaign.places import results_folder, shipped
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(_: argparse.Namespace) -> int:
 def _written(path: Path, text: str) -> bool:
     """Write a new file; False if it exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
-        file.write(text)
-        return True
-    return False
+    if path.exists():
+        return False
+    write_whole(path, text)
+    return True

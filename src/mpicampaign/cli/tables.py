@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import write_output
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.show.form import (
@@ -243,7 +244,7 @@ def _changes(
 
 def _write(content: bytes, output: Path | None, form: Form) -> None:
     if output is not None:
-        output.write_bytes(content)
+        write_output(output, content)
     elif form.format == "parquet" and sys.stdout.isatty():
         raise UserError(Problem("Parquet is binary, not text", hint="give a file: -o tables.parquet"))
     else:

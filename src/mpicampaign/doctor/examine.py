@@ -13,7 +13,7 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.commands import call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
-from mpicampaign.files import write_whole
+from mpicampaign.files import naming, write_whole
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
@@ -78,7 +78,8 @@ def _write(path: Path, text: str) -> None:
     """Write the campaign file after a trial of loading and planning it: a faulty one would be our error."""
     trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
     try:
-        write_whole(trial, text)
+        with naming(path, trial):
+            write_whole(trial, text)
         load_campaign(trial)
         prepare(trial)
         trial.replace(path)

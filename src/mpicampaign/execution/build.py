@@ -13,16 +13,20 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
 
 
-def build(prepared: Prepared) -> int:
-    """Build what each system's runs need, again if its compiler has changed; returns the exit status."""
-    return max((_build(prepared, name) for name in prepared.plan.systems), default=0)
+def build(prepared: Prepared, *, verbose: bool = False) -> int:
+    """Build what each system's runs need, again if its compiler has changed; returns the exit status.
+
+    ``verbose``: the compiler's output is shown even if all goes well.
+    """
+    return max((_build(prepared, name, verbose) for name in prepared.plan.systems), default=0)
 
 
-def _build(prepared: Prepared, name: str) -> int:
+def _build(prepared: Prepared, name: str, verbose: bool) -> int:
     if not prepared.binaries(name):
         return 0
     system = prepared.campaign.systems[name]
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
-    targets = [path.name for path in prepared.binaries(name)]
-    return run_script(build_script_text(system, first, compiler_mark(first), shipped("kernels"), targets))
+    names = [path.name for path in prepared.binaries(name)]
+    mark, kernels = compiler_mark(first), shipped("kernels")
+    return run_script(build_script_text(system, first, mark, kernels, names, verbose=verbose))

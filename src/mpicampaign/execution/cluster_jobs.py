@@ -23,6 +23,7 @@ from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
+from mpicampaign.files import naming, system_error_text
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -414,7 +415,7 @@ class ClusterJobs:
             script = batch.write()
             answer = submit(self._scheduler, script, self._lock, self._run)
         except OSError as error:
-            answer = CommandResult("", 1, err=f"{error.filename}: {error.strerror}")
+            answer = CommandResult("", 1, err=system_error_text(error))
         number = self._scheduler.read_submitted(answer.out) if answer.status == 0 else ""
         if number:
             ids = batch.ids(number)
@@ -461,7 +462,7 @@ class ClusterJobs:
             identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
             self._noted.setdefault(identity, []).append(text)
             lines.append(f"{stamp} {identity} {text}\n")
-        with self._log.open("a", encoding="utf-8") as file:
+        with naming(self._log), self._log.open("a", encoding="utf-8") as file:
             file.write("".join(lines))
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpicampaign.execution.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
@@ -43,11 +43,16 @@ class LocalJob:
         """Ask the script to end: it stops its ranks and keeps its files as a failed attempt."""
         with suppress(ProcessLookupError):
             self._process.terminate()
-        try:
-            self._process.wait(SECONDS_TO_CLEAN_UP)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+        _wait_or_kill(self._process)
+
+
+def _wait_or_kill(process: subprocess.Popen[Any]) -> None:
+    """Wait for the end of a process that was asked to end; after a while kill its whole group."""
+    try:
+        process.wait(SECONDS_TO_CLEAN_UP)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def wait_for_measurement(
@@ -75,29 +80,43 @@ def _is_held(lock: Path) -> bool:
 
 
 def run_script(text: str) -> int:
-    """Run the text of a shell script with our own output; returns its exit status."""
-    return subprocess.run(["bash", "-s"], input=text, text=True, check=False).returncode
+    """Run the text of a shell script with our own output; returns its exit status.
+
+    All that it starts is one process group: at a signal to this process it ends as a whole.
+    """
+    with subprocess.Popen(["bash", "-s"], stdin=subprocess.PIPE, text=True, start_new_session=True) as script:
+        try:
+            script.communicate(text)
+        except KeyboardInterrupt:
+            with suppress(ProcessLookupError):
+                os.killpg(script.pid, signal.SIGTERM)
+            _wait_or_kill(script)
+            raise
+    return script.returncode
 
 
-def run_snakemake(profile: str, arguments: list[str]) -> int:
+def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) -> int:
     """Run Snakemake of this environment in the working folder; returns its exit status.
 
     A signal to this process is passed on, and Snakemake is waited for: the next call must not meet one that
     is still ending. Ctrl-C reaches Snakemake twice; only the first counts.
     """
-    ours = ["--snakefile", str(shipped("Snakefile")), "--profile", _profile(profile)]
+    module = "snakemake" if verbose else "mpicampaign.execution.quiet_snakemake"
+    ours = ["--profile", _profile(profile), "--snakefile", str(shipped("Snakefile"))]
+    ours += ["--verbose"] * verbose + ["--nocolor"] * bool(os.environ.get("NO_COLOR"))
     # -P: the user's files do not hide Python modules
-    command = [sys.executable, "-P", "-m", "snakemake", *ours, *arguments]
+    command = [sys.executable, "-P", "-m", module, *ours, *arguments]
     process = subprocess.Popen(command, cwd=working_folder())
 
     def pass_on(number: int, _: object) -> None:
         with suppress(ProcessLookupError):
             process.send_signal(number)
 
-    for number in SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, pass_on)
+    handled = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, pass_on) for number in handled}
     status = process.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
     return status if status >= 0 else 128 - status
 
 

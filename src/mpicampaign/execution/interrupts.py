@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXIT_SIGNALLED = tuple(128 + number for number in SIGNALS)
 
 _received: list[int] = []
 

@@ -2,56 +2,89 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.compare.metrics import choose_metrics, read
-from mpicampaign.records import FAILED, OK, QUIET, VERIFIED
+from mpicampaign.execution.durations import TimeLeft
+from mpicampaign.records import FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
-from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
-    from mpicampaign.records import Record
+    from collections.abc import Sequence
+
+    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.records import Case, Record
 
 
 class Progress:
-    """A line for each finished run; on a terminal also one for the present run."""
+    """A line for each finished run; on a terminal also one for the present run.
+
+    What is not available for the same reason in all runs of a placement is reported once.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._terminal = self._stream.isatty()
+        self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._left = TimeLeft()
+        self._host_groups: set[str] = set()
         self._expected = 0
         self._done = 0
-        self._since = time.monotonic()
+        self._absent: set[tuple[Case, str]] = set()
+        self._said_left = ""
 
-    def expect(self, runs: int) -> None:
-        """Add a number of runs to those that are expected."""
-        self._expected += runs
+    def expect(self, scripts: Sequence[Script]) -> None:
+        """Add runs to those that are expected."""
+        self._left.expect(scripts)
+        self._host_groups |= {script.run.case.host_group for script in scripts}
+        self._expected += len(scripts)
 
     def started(self, label: str) -> None:
         if self._terminal:
-            self._print(f"[{self._done + 1}/{self._expected}] running {label} {self._left()}", end="")
+            left = f" ({text})" if (text := self._left.text()) else ""
+            self._print(
+                self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{left}"), end=""
+            )
 
     def say(self, message: str) -> None:
         """Print a message, such as why nothing runs or what is tried again."""
         self._print(message, end="\n")
 
     def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
-        """Print the run's headline metrics and verdict from its files, or the ``problem``."""
+        """Print the run's verdict and headline metrics from its files, or the ``problem``."""
         self._done += 1
+        self._left.ended(label)
+        name = self._short(label)
+        if record.status == NOT_AVAILABLE:
+            name = self._short(f"{record.case.host_group} {record.case.placement}")
+            absent = replace(record.case, benchmark=""), record.reason
+            if absent in self._absent:
+                return
+            self._absent.add(absent)
         text = describe(record, status)
         if problem and record.status != OK:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
-        left = "" if self._terminal else self._left()
-        self._print(f"[{self._done}/{self._expected}] {label}: {text} {left}".rstrip(), end="\n")
+        line = f"[{self._done}/{self._expected}] {name}: {text}"
+        line = self._cut(line) if record.status == OK else line
+        if not self._terminal and (left := self._left.text()) != self._said_left:
+            self._said_left = left
+            line = f"{line} ({left})" if left else line
+        self._print(line, end="\n")
 
-    def _left(self) -> str:
-        if not self._done or self._done >= self._expected:
-            return ""
-        seconds = (time.monotonic() - self._since) / self._done * (self._expected - self._done)
-        return f"(about {format_duration(seconds)} left)"
+    def _short(self, label: str) -> str:
+        """A label without the host group, if there is only one."""
+        return label.partition(" ")[2] if len(self._host_groups) == 1 else label
+
+    def _cut(self, line: str) -> str:
+        """The line as far as it fits the terminal: its most important parts come first."""
+        columns = len(line)
+        if self._terminal:
+            with suppress(OSError):
+                columns = os.get_terminal_size(self._stream.fileno()).columns
+        return line if len(line) <= columns else f"{line[: columns - 1]}…"
 
     def _print(self, text: str, end: str) -> None:
         clear = "\r\x1b[K" if self._terminal else ""
@@ -76,10 +109,11 @@ def headline(record: Record) -> str:
 
 
 def describe(record: Record, status: int | None) -> str:
-    """A finished run in short: its headline metrics, verdict and condition, or why it has none."""
+    """A finished run in short: its verdict, condition and headline metrics, or why it has none."""
     if record.status == OK:
-        reason = f" ({record.verdict_reasons[0]})" if record.verdict != VERIFIED else ""
-        why = "" if record.condition == QUIET else f" ({record.condition_reason})"
-        return f"{headline(record)}, {record.verdict}{reason}, {record.condition}{why}"
+        reasons = [*record.verdict_reasons[:1]] if record.verdict != VERIFIED else []
+        reasons += [] if record.condition == QUIET else [record.condition_reason]
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        return f"{record.verdict}, {record.condition}: {headline(record)}{why}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"

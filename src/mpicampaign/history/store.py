@@ -19,7 +19,7 @@ from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import copy_whole, locked
+from mpicampaign.files import copy_whole, locked, whole
 from mpicampaign.history.rows import FORMAT, VERSION, rows_of, schema
 from mpicampaign.history.series import DAMAGE, OpenSeries, is_name, series_from, series_text
 from mpicampaign.history.series import FILE as SERIES_FILE
@@ -293,14 +293,10 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         about = {**(schema().metadata or {}), _HOLDS: json.dumps(list(held)).encode()}
         table = _sorted(table).replace_schema_metadata(about)
-        part = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
-        try:
+        with whole(path) as part:
             parquet.write_table(table, part, row_group_size=_ROW_GROUP, write_page_checksum=True)
             with part.open("rb") as file:
                 os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
         self._unreadable.discard(path)
         return path
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import locked, same_text, write_whole
+from mpicampaign.files import locked, naming, same_text, write_whole
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
@@ -192,7 +192,8 @@ class _Import:
 
     def _write(self, target: Path, content: bytes) -> None:
         part = self.folder / _PARTS / uuid.uuid4().hex
-        part.write_bytes(content)
+        with naming(target, part):
+            part.write_bytes(content)
         if not target.parent.is_dir():
             target.parent.mkdir(parents=True, exist_ok=True)
         part.rename(target)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import RANKED
 from mpicampaign.suites import SUITES
-from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -91,13 +90,12 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
     return f"×{planned.repeats}{elsewhere}"
 
 
-def pending_text(plan: Plan, pending: int, title: str) -> str:
-    """One line before a campaign starts: the runs to do, if any."""
+def pending_text(plan: Plan, pending: int, title: str, when: str) -> str:
+    """One line before a start: the runs to do and how long they take, or when the last one ended."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
     if not pending:
-        return f"{name}: nothing to do, all {len(plan.runs)} runs are there"
-    limit = format_duration(plan.node_seconds) if plan.runs else ""
-    return f"{name}: {pending} of {len(plan.runs)} runs to do, at most {limit} in all"
+        return f"{name}: nothing to do, all {len(plan.runs)} runs are there" + (f" ({when})" if when else "")
+    return f"{name}: {pending} of {len(plan.runs)} runs to do, {when}"
 
 
 def no_runs_text(plan: Plan, host: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from mpicampaign.background import on_two_cores
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
-from mpicampaign.files import same_text, write_whole
+from mpicampaign.files import naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
@@ -273,9 +273,10 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         lock.close()
         message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
         raise BusyError(Problem(message, hint="wait for it, or stop it")) from None
-    lock.truncate(0)
-    lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
-    lock.flush()
+    with naming(prepared.folder / "lock"):
+        lock.truncate(0)
+        lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
+        lock.flush()
     return lock
 
 

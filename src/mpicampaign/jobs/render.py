@@ -382,11 +382,13 @@ def claimed_settings(job: Job) -> dict[str, str]:
     return {name: exported[name] for name in transport_settings(job)}
 
 
-def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, targets: list[str]) -> str:
+def build_script_text(
+    system: System, folder: Path, mark: Path, kernels: Path, names: list[str], *, verbose: bool = False
+) -> str:
     """The script that builds the bundled kernels with the system's own compiler wrapper.
 
     If the compiler differs from that of the build in ``folder``, the kernels go to a folder beside it, which
-    ``mark`` names for later plans.
+    ``mark`` names for later plans. ``verbose``: the compiler's output is shown even if all goes well.
     """
     template = _environment().get_template("build.sh.j2")
     return template.render(
@@ -397,6 +399,6 @@ def build_script_text(system: System, folder: Path, mark: Path, kernels: Path, t
         folder=str(folder),
         mark=str(mark),
         kernels=str(kernels),
-        names=targets,
-        targets=ShellText(" ".join(f'"$part"/{quote(name)}' for name in targets)),
+        names=names,
+        verbose=verbose,
     )

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.files import write_whole
+from mpicampaign.files import naming, write_whole
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.model import (
     BarChart,
@@ -123,7 +123,12 @@ def page_of(chart: Chart) -> Page:
 def write_chart(chart: Chart, path: Path) -> None:
     """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
     with plain_style():
-        page_of(chart).write_file(path)
+        _write(page_of(chart), path)
+
+
+def _write(page: Page, path: Path) -> None:
+    with naming(path):
+        page.write_file(path)
 
 
 class _Files:
@@ -142,7 +147,7 @@ class _Files:
         self._list(self.made | {path.name for path in files})
         page = page_of(chart)
         for file in files:
-            page.write_file(file)
+            _write(page, file)
         self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, files))
 
     def _made_before(self) -> set[str]:

@@ -1,0 +1,150 @@
+"""How long the runs that are due will take, from the runs of the same case or benchmark that have ended."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.units import format_duration, format_roughly
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from mpicampaign.jobs.prepare import Script
+
+REPEATS = 5  # of a case that are read
+_KEYS = ("started", "ended")
+_TIME = re.compile(rf"^job ({'|'.join(_KEYS)})=(\S+)$", re.M)
+_NOT_AVAILABLE = "\njob not_available="
+
+
+class Durations:
+    """Durations (s) of results by case and by benchmark, those of earlier calls included."""
+
+    def __init__(self) -> None:
+        self._of_case: dict[Path, list[float]] = {}
+        self._of_benchmark: dict[tuple[Path, str], list[float]] = {}
+
+    def expected(self, script: Script) -> float | None:
+        """The mean of the case, else of the benchmark wherever it ran; None without any."""
+        found = self._case(script) or self._benchmark(script)
+        return fmean(found) if found else None
+
+    def add(self, script: Script) -> None:
+        """Add a run that has ended, if it has a result."""
+        of_case, of_benchmark = self._case(script), self._benchmark(script)
+        if (found := _duration(script.folder)) is not None:
+            of_case.append(found.seconds)
+            of_benchmark += [found.seconds] * found.available
+
+    def _case(self, script: Script) -> list[float]:
+        folder = script.folder.parent
+        if folder not in self._of_case:
+            self._of_case[folder] = [found.seconds for found in _measured(folder)]
+        return self._of_case[folder]
+
+    def _benchmark(self, script: Script) -> list[float]:
+        key = script.campaign_folder, script.run.case.benchmark
+        if key not in self._of_benchmark:
+            cases = (script.campaign_folder / "runs").glob(f"*/*/{script.run.case.benchmark}")
+            found = [each for case in cases for each in _measured(case)]
+            self._of_benchmark[key] = [each.seconds for each in found if each.available]
+        return self._of_benchmark[key]
+
+
+class _Duration(NamedTuple):
+    """``available``: whether the placement was, so that something ran."""
+
+    seconds: float
+    available: bool
+
+
+def _measured(case: Path) -> list[_Duration]:
+    """The durations of a case's last repeats."""
+    return [found for run in sorted(case.glob("r*"))[-REPEATS:] if (found := _duration(run)) is not None]
+
+
+def _duration(run: Path) -> _Duration | None:
+    evidence = _evidence(run / "result")
+    times = _times(evidence)
+    if len(times) < len(_KEYS) or times["ended"] < times["started"]:  # none, or damaged
+        return None
+    return _Duration((times["ended"] - times["started"]).total_seconds(), _NOT_AVAILABLE not in evidence)
+
+
+def _evidence(result: Path) -> str:
+    try:
+        return (result / "evidence.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _times(evidence: str) -> dict[str, datetime]:
+    times = {}
+    for key, text in _TIME.findall(evidence):
+        with suppress(ValueError):
+            times[key] = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    return times
+
+
+def last_ended(scripts: Iterable[Script]) -> str:
+    """``the last one ended on 2026-03-05 at 14:07 UTC``; empty where that is not known."""
+    outputs = [(output.stat().st_mtime, output) for script in scripts if (output := script.output).exists()]
+    if not outputs:
+        return ""
+    ended = _times(_evidence(max(outputs)[1].parent)).get("ended")
+    return f"the last one ended on {ended:%Y-%m-%d at %H:%M} UTC" if ended else ""
+
+
+class TimeLeft:
+    """The time that the runs on this machine still take, one after the other, by their labels."""
+
+    def __init__(self) -> None:
+        self._durations = Durations()
+        self._due: dict[str, Script] = {}
+
+    def expect(self, scripts: Iterable[Script]) -> None:
+        """Add runs that are due. When a scheduler starts its jobs is not known: theirs are left out."""
+        self._due |= {script.label: script for script in scripts if script.run.job.system.local}
+
+    def ended(self, label: str) -> None:
+        """Remove a run that has ended: its duration is expected of those that are alike."""
+        if (script := self._due.pop(label, None)) is not None:
+            self._durations.add(script)
+
+    def text(self) -> str:
+        """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet."""
+        return f"{format_roughly(seconds)} left" if (seconds := self._seconds) else ""
+
+    @property
+    def _seconds(self) -> float | None:
+        expected = [self._durations.expected(script) for script in self._due.values()]
+        known = [seconds for seconds in expected if seconds is not None]
+        return sum(known) if len(known) == len(expected) else None
+
+
+def estimate(scripts: Sequence[Script]) -> str:
+    """How long the runs take: as earlier runs did, else at most their time limits. One line."""
+    here = [script for script in scripts if script.run.job.system.local]
+    there = [script for script in scripts if not script.run.job.system.local]
+    parts = [_estimate_here(here)] if here else []
+    return "; ".join([*parts, _estimate_there(there)] if there else parts)
+
+
+def _estimate_here(scripts: Sequence[Script]) -> str:
+    durations = Durations()
+    expected = [durations.expected(script) for script in scripts]
+    known = [seconds for seconds in expected if seconds is not None]
+    if len(known) == len(expected):
+        return f"{format_roughly(sum(known))}, as earlier runs took"
+    limits = sum(script.run.time_limit for script in scripts)
+    return f"at most {format_duration(limits)}, the sum of their time limits"
+
+
+def _estimate_there(scripts: Sequence[Script]) -> str:
+    hours = sum(script.run.node_seconds for script in scripts) / 3600
+    return f"at most {hours:.3g} node-hours; when they start is up to the scheduler"

@@ -1,0 +1,53 @@
+"""Snakemake without what it says of itself: ``python -m mpicampaign.execution.quiet_snakemake --profile P``.
+
+Its log file keeps all of it, and ``--verbose`` shows it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# What Snakemake adds to failures that say why themselves; our commands do, and end with 1 or 2.
+_OUR_COMMAND = re.compile(r"-m mpicampaign\.cli .*returned non-zero exit status [12]\.", re.S)
+_SEE_ABOVE = (
+    "Exiting because a job execution failed.",
+    "WorkflowError:\nAt least one job did not complete successfully.",
+)
+
+
+def show_problems_only() -> None:
+    """Show warnings and errors of Snakemake on the terminal, nothing else."""
+    for handler in logging.getLogger("snakemake.logging").handlers:
+        if handler.name == "DefaultStreamHandler":
+            handler.addFilter(_is_problem)
+
+
+def _is_problem(record: logging.LogRecord) -> bool:
+    if record.levelno < logging.WARNING:
+        return False
+    message = record.getMessage()
+    return not message.startswith(_SEE_ABOVE) and _OUR_COMMAND.search(message) is None
+
+
+def main(arguments: Sequence[str]) -> int:
+    """As Snakemake's own main function, which prints the profile's name before it reads its options."""
+    from snakemake.cli import args_to_api, get_argument_parser
+    from snakemake.exceptions import print_exception
+
+    _, profile, *others = arguments
+    try:
+        parser = get_argument_parser(profiles=[profile])
+        return 0 if args_to_api(parser.parse_args(others), parser) else 1
+    except Exception as error:  # as Snakemake does
+        print_exception(error)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
