@@ -41,7 +41,7 @@ _INTRODUCTION = """\
 # The campaign file
 
 {description}
-It is YAML; `mpicampaign check --campaign FILE` finds every error in it before anything is run.
+It is YAML; `mpicampaign check FILE` finds every error in it before anything is run.
 Worked examples are in `campaigns/`.
 
 How a file is read:

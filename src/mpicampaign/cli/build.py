@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import prepared_of
+from mpicampaign.cli.common import add_campaign, prepared_of
 
 if TYPE_CHECKING:
     import argparse
+
+EXAMPLES = (
+    ("mpicampaign build mine.yaml", "with the MPI compiler wrapper and modules of each of its systems here"),
+    ("mpicampaign build mine.yaml --system scarf", "on a build node that is none of scarf's login_hosts"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign."""
+    add_campaign(parser)
 
 
 def run(options: argparse.Namespace) -> int:

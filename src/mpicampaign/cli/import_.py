@@ -6,10 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import EXIT_ERROR, counts, print_lines
+from mpicampaign.cli.common import counts, print_lines
+from mpicampaign.cli.exit_status import DONE, USER_ERROR
 
 if TYPE_CHECKING:
     import argparse
+
+EXAMPLES = (
+    ("mpicampaign import outputs/ --map import.yaml", "then: mpicampaign report --map import.yaml"),
+    ("mpicampaign import --map import.yaml", "labels the imported runs again, after a change of the map"),
+    ("mpicampaign import outputs/ --map import.yaml --verbose", "a line for each file"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,11 +43,11 @@ def run(options: argparse.Namespace) -> int:
     skip = bool(options.folders) and not (options.recheck or options.only_copy)
     if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
         print_lines(said)
-        return 0
+        return DONE
     account = import_folders(options.folders, chosen, folder)
     print_lines(account_text(account))
     if account.found_no_run:
-        return EXIT_ERROR
+        return USER_ERROR
     if not options.only_copy:
         from mpicampaign.analyse_tables import records_and_tables
 
@@ -49,4 +56,4 @@ def run(options: argparse.Namespace) -> int:
         print_lines(*results)
         said = "\n".join((account_text(replace(account, new=0)), *results))
         keep(folder, state_of(folder, *settings), said, note)
-    return 0
+    return DONE

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, beside, make_runs, prepared_of, print_lines
+from mpicampaign.cli.common import (
+    add_campaign,
+    add_selection,
+    beside,
+    make_runs,
+    prepared_of,
+    print_lines,
+    selection_lines,
+)
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.report import report_of
 
 if TYPE_CHECKING:
@@ -12,14 +21,26 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
 
+EXAMPLES = (
+    ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
+    (
+        "mpicampaign run mine.yaml --placement TCP,SHM-1 --repeat 1-3",
+        "only these runs; the others stay as they are",
+    ),
+    ("mpicampaign run site.yaml --profile cluster", "submits the runs to the scheduler"),
+    ("mpicampaign run mine.yaml -- -n", "a dry run: options after -- are Snakemake's"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The campaign, and options for Snakemake."""
+    """The campaign, which runs of it, and options for Snakemake."""
     add_campaign(parser)
+    add_selection(parser)
     parser.add_argument(
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
     )
-    parser.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
+    parser.usage = "mpicampaign run [FILE] [options] [-- SNAKEMAKE_OPTIONS]"
+    parser.set_defaults(passed_on=[])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,24 +48,28 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
+    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
     check_runs(prepared)
-    print_lines(*warnings_text(prepared.plan), *set_aside_faulty(prepared.scripts), *beside(prepared))
-    if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
+    print_lines(*warnings_text(prepared.plan), *set_aside_faulty(prepared.selected), *beside(prepared))
+    if prepared.pending and prepared.runs_here and "-n" not in options.passed_on:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, print_lines)
-    print_lines(pending_text(prepared.plan, len(prepared.pending), prepared.campaign.title))
-    if not prepared.pending and not options.snakemake:
-        report_of(prepared, options.campaign)  # without Snakemake, whose start takes seconds
+    plan = selected_plan(prepared.plan, prepared.selection)
+    print_lines(
+        *selection_lines(prepared), pending_text(plan, len(prepared.pending), prepared.campaign.title)
+    )
+    if not prepared.pending and not options.passed_on:
+        report_of(prepared)  # without Snakemake, whose start takes seconds
         _show(prepared)
-        return 0
-    status = make_runs(prepared, options, options.snakemake)
+        return DONE
+    status = make_runs(prepared, options, options.passed_on)
     _show(prepared)
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:
-        print(f"{len(now.pending)} of {len(now.scripts)} runs are not done; call again to continue")
-    failed = any(script.run.further for script in now.pending) and "-n" not in options.snakemake
+        print(f"{len(now.pending)} of {len(now.selected)} runs are not done; call again to continue")
+    failed = any(script.run.further for script in now.pending) and "-n" not in options.passed_on
     return status or int(failed)  # Snakemake does not know all further repeats
 
 
