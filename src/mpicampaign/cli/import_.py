@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
     recheck = "read all files again, even if none seems to have changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
+    parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,13 +40,18 @@ def run(options: argparse.Namespace) -> int:
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
     # before the files are read: what changes meanwhile is read by the next import
-    settings = (chosen.text, repr(chosen.presentation), state_of_sources(options.folders))
+    settings = (
+        chosen.text,
+        repr(chosen.presentation),
+        state_of_sources(options.folders),
+        str(options.verbose),
+    )
     skip = bool(options.folders) and not (options.recheck or options.only_copy)
     if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
         print_lines(said)
         return DONE
     account = import_folders(options.folders, chosen, folder)
-    print_lines(account_text(account))
+    print_lines(account_text(account, options.verbose))
     if account.found_no_run:
         return USER_ERROR
     if not options.only_copy:
@@ -54,6 +60,6 @@ def run(options: argparse.Namespace) -> int:
         records, _ = records_and_tables(folder, chosen.presentation)
         results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
         print_lines(*results)
-        said = "\n".join((account_text(replace(account, new=0)), *results))
+        said = "\n".join((account_text(replace(account, new=0), options.verbose), *results))
         keep(folder, state_of(folder, *settings), said, note)
     return DONE

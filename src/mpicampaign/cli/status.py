@@ -55,7 +55,7 @@ def _status(states: Iterable[RunStatus]) -> int:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.json_output import campaign_data, run_data
+    from mpicampaign.cli.json_output import campaign_data
     from mpicampaign.execution.queue_status import counts, run_states
 
     prepared = prepared_of(options)
@@ -63,9 +63,13 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     return _status(states), {
         **campaign_data(prepared),
         "counts": counts(states),
-        "runs": [
-            {**run_data(found.script), "state": found.state, "job": found.job_id, "reason": found.reason}
-            for found in states
-        ],
+        "runs": [_run_data(found) for found in states],
         "jobs_of_former_runs": [{"job": job.id, "name": job.name, "state": job.description} for job in older],
     }
+
+
+def _run_data(found: RunStatus) -> dict[str, Any]:
+    from mpicampaign.cli.json_output import run_data
+
+    facts = {"state": found.state, "job": found.job_id or None, "reason": found.reason or None}
+    return run_data(found.script) | facts

@@ -82,7 +82,7 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     lines = [in_all or "no runs on this system"]
     others = [found for found in states if found.state != FINISHED and not found.waits]
     for found in sorted(others, key=lambda found: not found.has_failed):
-        number = f" job {found.job_id}" if found.job_id else ""
+        number = f" job {found.job_id}" if found.job_id and not found.script.run.job.system.local else ""
         reason = f": {found.reason}" if found.reason else ""
         lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
         lines += [f"    {found.script.folder}"] if found.has_failed else []
