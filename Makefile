@@ -36,7 +36,7 @@ run: setup-run ## run the default campaign on this machine: results/this-machine
 	@mpicampaign run
 
 run-full: setup-run ## the longer campaign on this machine
-	@mpicampaign run --campaign campaigns/this-machine-full.yaml
+	@mpicampaign run campaigns/this-machine-full.yaml
 
 test: lint pytest-default ## linters and tests (under 5 minutes)
 

@@ -1,11 +1,13 @@
 # mpicampaign: from a campaign file to tables, figures and a report.
 # The campaign: --config campaign=FILE (default campaign.yaml); the system: --config system=NAME; one repeat of each
-# case only, as for a scheduled tick: --config once=true.
+# case only, as for a scheduled tick: --config once=true. Some runs only: --config placement=TCP,SHM benchmark=PingPong
+# host_group=NAME repeat=1-3,5.
 # Raw outputs that were made elsewhere: snakemake import --config map=FILE folders=FOLDER (or a list of them).
 from mpicampaign.errors import Problem, did_you_mean
+from mpicampaign.selection import KEYS
 
 # Snakemake would ignore a misspelt key, and another campaign than intended would run.
-known = ("map", "folders") if "map" in config else ("campaign", "system", "once")
+known = ("map", "folders") if "map" in config else ("campaign", "system", "once", *KEYS)
 for key in config:
     if key not in known:
         raise SystemExit(str(Problem("unknown key", key=f"--config {key}", hint=did_you_mean(key, known))))

@@ -30,6 +30,7 @@ FOUNDATION = [
     "expectation",
     "schedulers",
     "records",
+    "selection",
     "suites",
     "identity",
     "plan_file",

@@ -380,7 +380,7 @@ def test_the_command_that_comes_next_is_named_and_works(
     assert "tree_gather" in capsys.readouterr().out
     monkeypatch.setattr("mpicampaign.places.results_folder", lambda: folder.parent)
     main(["merge", good])
-    assert "next: mpicampaign report --campaign FILE" in capsys.readouterr().out
+    assert "next: mpicampaign report FILE" in capsys.readouterr().out
 
 
 def test_tables_know_what_was_merged_since_the_last_report(

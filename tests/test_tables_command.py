@@ -37,7 +37,7 @@ def chosen(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> l
 
 
 def test_rows_are_chosen_by_every_name(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    names = ("--benchmark", "PingPong", "--metric", "Latency at 0 b", "maximum bandwidth")
+    names = ("--benchmark", "PingPong", "--metric", "Latency at 0 b,maximum bandwidth")
     rows = chosen(capsys, folder, *names, "--host-group", "g2", "--placement", "SHM", "--placement", "SHM-1")
     found = [(row["host_group"], row["placement"], row["metric"]) for row in rows]
     assert found == [
@@ -120,7 +120,7 @@ def test_names_are_listed(capsys: pytest.CaptureFixture[str], folder: Path) -> N
 def test_data_say_which_row_it_is_whatever_is_chosen(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
-    row = chosen(capsys, folder, "--columns", "median [unit]", "placement", "n")[0]
+    row = chosen(capsys, folder, "--columns", "median [unit],placement", "--columns", "n")[0]
     names = [
         "system",
         "host_group",
@@ -159,7 +159,7 @@ def test_matrices_are_of_headlines_and_sizes_unless_others_are_chosen(
     found = {row["metric"] for row in rows}
     assert {"maximum B_useful", "B_wire at 1 KiB per rank", "latency at 0 B"} <= found
     assert "maximum B_wire" not in found
-    rows = chosen(capsys, folder, "--layout", "matrix", "--metric", "maximum B_wire", "maximum bandwidth")
+    rows = chosen(capsys, folder, "--layout", "matrix", "--metric", "maximum B_wire,maximum bandwidth")
     assert {row["metric"] for row in rows} == {"maximum B_wire", "maximum bandwidth"}
 
 
@@ -196,7 +196,7 @@ def test_a_metric_of_runs_that_do_not_count_says_why(
     said = {"verdict": CONTRADICTED, "verdict_reasons": ("traffic on lo",)}
     doubted = [replace(run, **said) if run.status == "ok" else run for run in records]
     write_records(tmp_path / "records.jsonl", header, doubted)
-    options = ("--metric", "Latency at 0 B", "nonsense", "--placement", "SHM-1")
+    options = ("--metric", "Latency at 0 B,nonsense", "--placement", "SHM-1")
     status, _, err = call(capsys, tmp_path, *options)
     assert status == 2 and "2 errors" in err
     assert "--metric: no run of it counts (found Latency at 0 B)\n    12 contradicted: traffic on lo" in err

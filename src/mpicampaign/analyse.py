@@ -12,7 +12,8 @@ from mpicampaign.background import in_background
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.undescribed import undescribed_lines
-from mpicampaign.compare.changes import earlier_series
+from mpicampaign.compare.changes import earlier_series, keep_earlier
+from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
+    from mpicampaign.selection import Selection
+
+
+SELECTED = "selected"  # in the campaign's folder: the last report of a selection
+
+
+def report_folder(folder: Path, selection: Selection) -> Path:
+    """Where the report of these runs is: one of a selection never replaces that of all runs."""
+    return folder / SELECTED if selection else folder
 
 
 def analyse(
@@ -32,6 +42,7 @@ def analyse(
     campaign_text: str,
     formats: Sequence[str] = ("svg",),
     every_figure: bool = False,
+    selection: Selection = ALL_RUNS,
 ) -> list[Record]:
     """Write records, tables, figures and the report of a campaign's folder; the records.
 
@@ -42,32 +53,39 @@ def analyse(
     campaign_text : the campaign file, or the map of an import, shown in the report
     formats : of the figures' files
     every_figure : also those that show what the tables say
+    selection : of some runs only: their report goes to a folder of its own, `SELECTED`
 
     Raises
     ------
     UserError
-        where the report has results and the present campaign has none.
+        where the report has results and the present campaign has none; where no run is selected.
     """
     plan = plan_of(folder)
     beside = undescribed_lines(plan, folder)
-    records, comparison = compared(folder, presentation)
+    records, comparison = compared(folder, presentation, selection)
+    target, title = report_folder(folder, selection), presentation.title
+    if selection:
+        title = f"{title or plan.campaign}: a selection of its runs"
+        beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
+    else:
+        keep_earlier(folder, records)
     figures = in_background(
-        partial(draw_all, comparison, folder / "figures", presentation.unit, formats, few=not every_figure)
+        partial(draw_all, comparison, target / "figures", presentation.unit, formats, few=not every_figure)
     )
-    keep(folder, presentation, records, comparison)
+    keep(target, plan.campaign, presentation, records, comparison)
     write_report(
-        folder / "report.html",
+        target / "report.html",
         comparison,
         records,
         figures,
-        campaign_title=presentation.title,
+        campaign_title=title,
         campaign_name=plan.campaign,
         campaign_text=campaign_text,
         provenance=_provenance(folder, plan),
         beside=beside,
         unit=presentation.unit,
         changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
-        history=HISTORY if (folder / HISTORY).is_file() else "",
+        history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
     return records
 

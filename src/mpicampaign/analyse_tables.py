@@ -12,6 +12,7 @@ from mpicampaign.compare.published import with_published
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
+from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
+    from mpicampaign.selection import Selection
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
@@ -34,24 +36,41 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
         where the existing records hold results and there are none now: nothing is replaced.
     """
     records, comparison = compared(folder, presentation)
-    keep(folder, presentation, records, comparison)
+    keep_earlier(folder, records)
+    keep(folder, plan_of(folder).campaign, presentation, records, comparison)
     return records, comparison
 
 
-def compared(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
-    """The records and the comparison of a campaign's folder; raises as `records_and_tables`."""
-    records = collect_all(folder)
-    _check_not_emptied(folder, records)
+def compared(
+    folder: Path, presentation: Presentation, selection: Selection = ALL_RUNS
+) -> tuple[list[Record], Comparison]:
+    """The records and the comparison of the selected runs in a campaign's folder.
+
+    Raises
+    ------
+    UserError
+        as `records_and_tables`, and where the selection names what no run has.
+    """
+    every = collect_all(folder)
+    selection.check((record.case, record.repeat) for record in every)
+    records = [record for record in every if selection.takes(record.case, record.repeat)]
+    if not selection:
+        _check_not_emptied(folder, records)
     comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
     return records, with_published(comparison, presentation.reference)
 
 
-def keep(folder: Path, presentation: Presentation, records: list[Record], comparison: Comparison) -> None:
-    """Write tables and records."""
+def keep(
+    folder: Path,
+    campaign: str,
+    presentation: Presentation,
+    records: list[Record],
+    comparison: Comparison,
+) -> None:
+    """Write tables and records into a folder."""
     shown = presentation
     write_tables(comparison, folder / "tables", shown.unit, shown.title)
-    keep_earlier(folder, records)
-    header = Header(plan_of(folder).campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / RECORDS, header, records)
 
 

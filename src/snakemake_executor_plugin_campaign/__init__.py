@@ -25,6 +25,7 @@ from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.jobs.prepare import write_plan, write_script
 from mpicampaign.records import DISTURBED, FAILED, MISSING
 from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.selection import selection_of
 from snakemake_executor_plugin_campaign.cluster import ClusterRuns
 from snakemake_executor_plugin_campaign.local import LocalRuns
 
@@ -168,7 +169,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
         config = self.workflow.config
         try:
             now = prepare_with_results(
-                Path(config.get("campaign", "campaign.yaml")), config.get("system", "")
+                Path(config.get("campaign", "campaign.yaml")),
+                config.get("system", ""),
+                selection=selection_of(config),
             )
             due = further_of(self._disturbed, now.pending)
             new = [each for each in due if each.job_name not in self._taken]

@@ -14,6 +14,7 @@ from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import system_error_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
+from mpicampaign.selection import selection_of
 
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
@@ -21,11 +22,11 @@ verbose = workflow.output_settings.verbose
 if not verbose and not workflow.output_settings.dryrun:
     show_problems_only()
 try:
-    prepared = prepare_with_results(campaign_file, config.get("system", ""))
+    prepared = prepare_with_results(campaign_file, config.get("system", ""), selection=selection_of(config))
     check_runs(prepared)
 except UserError as error:
     raise SystemExit(str(error)) from None
-for line in set_aside_faulty(prepared.scripts):
+for line in set_aside_faulty(prepared.selected):
     print(line, file=sys.stderr)
 # Our command line, on PATH or not (-P: files here do not hide its modules), and the options of every call.
 mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
@@ -35,7 +36,7 @@ campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes braces in a path for a wildcard"
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
-chosen = prepared.one_repeat if config.get("once") else prepared.scripts
+chosen = prepared.one_repeat if config.get("once") else prepared.selected
 scripts = {relpath(script.output): script for script in chosen}
 binaries = {name: [relpath(binary) for binary in prepared.binaries(name)] for name in prepared.plan.systems}
 results = Path(relpath(prepared.folder))

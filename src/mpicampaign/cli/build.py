@@ -9,6 +9,11 @@ from mpicampaign.cli.common import add_campaign, add_verbose, prepared_of
 if TYPE_CHECKING:
     import argparse
 
+EXAMPLES = (
+    ("mpicampaign build mine.yaml", "with the MPI compiler wrapper and modules of each of its systems here"),
+    ("mpicampaign build mine.yaml --system scarf", "on a build node that is none of scarf's login_hosts"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and whether to show the compiler's output."""

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.common import add_campaign, check_folder
+from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
@@ -13,14 +15,16 @@ if TYPE_CHECKING:
 
     from mpicampaign.bundle.write import Bundled
 
-EXIT_RUNS_LEFT_OUT = 1
+EXAMPLES = (
+    ("mpicampaign bundle mine.yaml", "writes mine.tar.gz: results, evidence, the campaign file, checksums"),
+    ("mpicampaign bundle --results results/mine -o site-a.tar.gz", "without its campaign file"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Whose results, and the file to write."""
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
-    which.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
+    add_campaign(parser, system=False)
+    parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     parser.add_argument("-o", "--output", type=Path, help="default: CAMPAIGN.tar.gz, here")
 
 
@@ -53,6 +57,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     from mpicampaign.places import results_folder
 
     if options.results is not None:
+        check_folder(options.results, "--results")
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
     if (results_folder() / campaign.name).is_dir():
@@ -86,12 +91,12 @@ def _warned_of_runs(bundled: Bundled) -> int:
     """The exit status: a script must not take a bundle with runs missing for a complete one."""
     if not any(facts.runs for facts in bundled.manifest.systems.values()):
         print("mpicampaign: the bundle has no run with a result", file=sys.stderr)
-        return EXIT_RUNS_LEFT_OUT
+        return FAILED
     if not (count := bundled.runs_left_out):
-        return 0
+        return DONE
     runs = "1 run is" if count == 1 else f"{count} runs are"
     print(
         f"mpicampaign: {runs} not in the bundle: files were left out, see above",
         file=sys.stderr,
     )
-    return EXIT_RUNS_LEFT_OUT
+    return FAILED

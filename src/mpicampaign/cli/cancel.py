@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import prepared_of
+from mpicampaign.cli.common import add_campaign, prepared_of
+from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
     import argparse
+
+EXAMPLES = (("mpicampaign cancel mine.yaml", "its jobs in the queue, and no others; finished runs stay"),)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign."""
+    add_campaign(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.queue_status import cancel
 
     print(cancel(prepared_of(options)))
-    return 0
+    return DONE

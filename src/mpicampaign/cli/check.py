@@ -2,23 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mpicampaign.cli.common import prepared_of, print_lines
+from mpicampaign.cli.common import add_campaign, add_json, prepared_of, print_lines
+from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
     import argparse
 
+    from mpicampaign.jobs.prepare import Prepared
+
+EXAMPLES = (
+    ("mpicampaign check mine.yaml", "all errors, each with its line"),
+    ("mpicampaign check mine.yaml --json", "the same for an editor or CI job"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, and the form of the answer."""
+    add_campaign(parser)
+    add_json(parser)
+
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.jobs.plan_text import absent_programs, sources_text, warnings_text
+    from mpicampaign.jobs.plan_text import sources_text
 
     prepared = prepared_of(options)
     campaign = prepared.campaign
     print(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
-    doubts = [*campaign.warnings, *absent_programs(prepared.plan, campaign)]
-    print_lines(*(f"warning: {each}" for each in doubts), *sources_text(prepared.plan))
-    print_lines(*warnings_text(prepared.plan))
+    print_lines(*(f"warning: {each}" for each in _warnings(prepared)), *sources_text(prepared.plan))
     print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
-    return 0
+    return DONE
+
+
+def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
+    """The exit status, and the data of ``--json``."""
+    from mpicampaign.cli.json_output import campaign_data
+
+    prepared = prepared_of(options)
+    return DONE, {**campaign_data(prepared), "warnings": _warnings(prepared)}
+
+
+def _warnings(prepared: Prepared) -> list[str]:
+    """What may go wrong although the file has no errors."""
+    from mpicampaign.cli.json_output import plain
+    from mpicampaign.jobs.plan_text import absent_programs, warnings_text
+
+    plan, campaign = prepared.plan, prepared.campaign
+    doubts = [*campaign.warnings, *absent_programs(plan, campaign)]
+    return [*map(str, doubts), *map(plain, warnings_text(plan))]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from argparse import SUPPRESS
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError, nearest
+from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
 
 if TYPE_CHECKING:
     import argparse
@@ -18,13 +22,110 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 CAMPAIGN = Path("campaign.yaml")
-EXIT_ERROR = 2
+LIST = "NAME,..."  # metavar of options that take several names
+_YAML = (".yaml", ".yml")
 
 
-def add_campaign(parser: argparse.ArgumentParser) -> None:
-    """The options of a subcommand for a campaign."""
-    parser.add_argument("--campaign", type=Path, default=CAMPAIGN, help="default: %(default)s")
-    parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+def add_campaign(parser: argparse.ArgumentParser, *, system: bool = True) -> None:
+    """The campaign file, and for which of its systems; see `name_campaign`."""
+    parser.add_argument(
+        "campaign", nargs="?", type=Path, metavar="FILE", help=f"campaign file (default: {CAMPAIGN})"
+    )
+    parser.add_argument("--campaign", dest="campaign_option", type=Path, help=SUPPRESS)
+    if system:
+        parser.add_argument("--system", default="", metavar="NAME", help="take this machine for that system")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """Which runs of the campaign; see `selection_of`."""
+    for name in ("placement", "benchmark", "host-group"):
+        add_names(parser, f"--{name}", "only its runs")
+    repeats = "only these repeats, such as 1-3,5"
+    parser.add_argument(
+        "--repeat", type=split_names, action="extend", default=[], metavar="N-M,...", help=repeats
+    )
+
+
+def add_names(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+    """An option that takes names, separated by commas or given several times."""
+    parser.add_argument(option, type=split_names, action="extend", default=[], metavar=LIST, help=text)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Output for programs."""
+    parser.add_argument("--json", action="store_true", help="print one JSON document (docs/formats.md)")
+
+
+def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
+    """Make ``options.campaign`` the campaign file, given as argument or by ``--campaign``, or the default.
+
+    Parameters
+    ----------
+    hint : what to do where a file that was given is none
+
+    Raises
+    ------
+    UserError
+        for two files, a file beside an option that takes its place, and a file that is not there.
+    """
+    if not hasattr(options, "campaign_option"):
+        return
+    given = [each for each in (options.campaign, options.campaign_option) if each is not None]
+    instead = next((name for name in ("results", "map") if getattr(options, name, None)), "")
+    if len({str(each) for each in given}) > 1:
+        raise UserError(Problem(f"two campaign files: {given[0]} and {given[1]}", hint=hint or "give one"))
+    if given and instead:
+        message = f"give the campaign file {str(given[0])!r} or --{instead}, not both"
+        raise UserError(Problem(message, hint=hint))
+    if given:
+        _check_file(given[0], hint)
+    options.campaign = given[0] if given else CAMPAIGN
+
+
+def _check_file(path: Path, hint: str) -> None:
+    """Refuse a folder, and a file that is not there, with the files that may be meant."""
+    from mpicampaign.yaml_lines import printable  # loads PyYAML
+
+    shown = printable(str(path))
+    if path.is_dir():
+        raise UserError(Problem("this is a folder, not a campaign file", shown, hint=hint or _files_in(path)))
+    if not path.exists() and path.parent.is_dir():
+        files = {each.name: each for each in path.parent.iterdir() if each.suffix in _YAML}
+        near = nearest(path.name, files) or nearest(path.with_suffix(".yaml").name, files)
+        meant = f"did you mean {str(files[near])!r}?" if near else _files_in(path.parent)
+        raise UserError(Problem("no such file", shown, hint=hint or meant))
+
+
+def _files_in(folder: Path) -> str:
+    from mpicampaign.yaml_lines import printable  # loads PyYAML
+
+    files = [printable(str(path)) for path in sorted(folder.iterdir()) if path.suffix in _YAML]
+    if not files:
+        return "mpicampaign init writes campaign.yaml; on a cluster, mpicampaign doctor writes site.yaml"
+    return f"there: {', '.join(files[:3])}" + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Refuse a campaign file where an option takes a folder of results.
+
+    Raises
+    ------
+    UserError
+        saying how to give the file.
+    """
+    from mpicampaign.yaml_lines import printable  # loads PyYAML
+
+    if path.suffix in _YAML and path.is_file():
+        hint = f"give a folder such as results/CAMPAIGN, or the campaign file without {option}"
+        raise UserError(Problem(f"{option} takes a folder of results", printable(str(path)), hint=hint))
+
+
+def selection_of(options: argparse.Namespace) -> Selection:
+    """The runs that the options select; all of them for a subcommand without such options."""
+    if not hasattr(options, "repeat"):
+        return ALL_RUNS
+    placements, benchmarks, groups = map(tuple, (options.placement, options.benchmark, options.host_group))
+    return Selection(placements, benchmarks, groups, spans(options.repeat))
 
 
 def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
@@ -33,10 +134,17 @@ def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
 
 
 def prepared_of(options: argparse.Namespace) -> Prepared:
-    """The campaign that the options name, checked and planned."""
+    """The campaign that the options name, checked and planned, with the selection of this call."""
     from mpicampaign.execution.conditions import prepare_with_results
 
-    return prepare_with_results(options.campaign, options.system)
+    return prepare_with_results(options.campaign, options.system, selection=selection_of(options))
+
+
+def selection_lines(prepared: Prepared) -> list[str]:
+    """One line where a call is about some of the runs only."""
+    if not prepared.selection:
+        return []
+    return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.scripts)} runs"]
 
 
 def make_runs(
@@ -48,8 +156,8 @@ def make_runs(
     """
     status = _call_snakemake(prepared, options, more, once)
     while status == 0 and not once and "-n" not in more and _asks_for_more(prepared):
-        known, prepared = len(prepared.scripts), prepared_of(options)
-        if len(prepared.scripts) == known or not prepared.pending:
+        known, prepared = len(prepared.selected), prepared_of(options)
+        if len(prepared.selected) == known or not prepared.pending:
             break
         status = _call_snakemake(prepared, options, more, once)
     return status
@@ -66,7 +174,8 @@ def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Seque
 
     campaign, system, profile = Path(prepared.campaign.file), options.system, options.profile
 
-    values = {"campaign": str(campaign.resolve()), "system": system} | ({"once": "true"} if once else {})
+    values: dict[str, object] = {"campaign": str(campaign.resolve()), "system": system}
+    values |= prepared.selection.texts | ({"once": "true"} if once else {})
     # Snakemake strips quotes from the ends, then reads values as YAML, where a colon needs quotes.
     config = [f"{key}= {json.dumps(value)} " for key, value in values.items()]
     arguments = [*more, "--config", *config]

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from mpicampaign.cli.common import add_json
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import UserError, did_you_mean
 from mpicampaign.units import parse_duration
+
+if TYPE_CHECKING:
+    from mpicampaign.doctor.examine import DoctorOptions
+
+EXAMPLES = (
+    ("mpicampaign doctor", "asks the scheduler, probes a node of each kind, writes site.yaml"),
+    ("mpicampaign doctor --partition milan --no-probe", "one partition, without starting jobs"),
+    ("mpicampaign doctor --json --output mine.yaml", "what was found, for a program"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-limit", default="3 min", metavar="TIME", help=wait)
     chosen = "such as slurm, or none; default: the one found here"
     parser.add_argument("--scheduler", type=_scheduler, metavar="NAME", help=chosen)
+    add_json(parser)
 
 
 def _scheduler(name: str) -> str:
@@ -31,16 +44,28 @@ def _scheduler(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.doctor.examine import DoctorOptions, examine
+    from mpicampaign.doctor.examine import examine
+
+    examine(_wishes(options))
+    return DONE
+
+
+def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
+    """The exit status, and the data of ``--json``."""
+    from mpicampaign.cli.site_data import site_data
+    from mpicampaign.doctor.examine import examine
+
+    wishes = _wishes(options)
+    site = examine(wishes, say=lambda line: None)
+    return DONE, {"campaign_file": str(wishes.output), **site_data(site)}
+
+
+def _wishes(options: argparse.Namespace) -> DoctorOptions:
+    from mpicampaign.doctor.examine import DoctorOptions
 
     try:
         seconds = parse_duration(options.time_limit)
     except ValueError as error:
         raise UserError(f"--time-limit: {error}") from error
-    queues = tuple(options.queues)
-    examine(
-        DoctorOptions(
-            options.output, options.overwrite, queues, options.scheduler or "", not options.no_probe, seconds
-        )
-    )
-    return 0
+    queues, scheduler, probe = tuple(options.queues), options.scheduler or "", not options.no_probe
+    return DoctorOptions(options.output, options.overwrite, queues, scheduler, probe, seconds)

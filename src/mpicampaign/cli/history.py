@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import CAMPAIGN, print_lines
+from mpicampaign.cli.common import add_campaign, add_names, check_folder, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import write_output
 from mpicampaign.show.figures.page import FORMATS
@@ -30,14 +30,22 @@ _FILTERS: dict[str, Callable[[CurveKey], str]] = {
     "metric": lambda key: key.metric,
 }
 
+EXAMPLES = (
+    ("mpicampaign history mine.yaml", "all series, what changed, since when, and what else changed then"),
+    (
+        "mpicampaign history mine.yaml --benchmark PingPong --since 2026-03-01 --plot",
+        "its curves, drawn in the terminal",
+    ),
+    ("mpicampaign history mine.yaml --format csv -o history.csv", "every point as data"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Whose history, which part of it, and in which form."""
-    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
+    add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     for name in _FILTERS:
-        option = f"--{name.replace('_', '-')}"
-        parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
+        add_names(parser, f"--{name.replace('_', '-')}", "only its curves")
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--until", metavar="DATE", help="only points up to this day")
     parser.add_argument("--format", choices=format_names(), default="terminal")
@@ -71,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _folder(options: argparse.Namespace) -> Path:
     if options.results is not None:
+        check_folder(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder

@@ -6,10 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import EXIT_ERROR, counts, print_lines
+from mpicampaign.cli.common import counts, print_lines
+from mpicampaign.cli.exit_status import DONE, USER_ERROR
 
 if TYPE_CHECKING:
     import argparse
+
+EXAMPLES = (
+    ("mpicampaign import outputs/ --map import.yaml", "then: mpicampaign report --map import.yaml"),
+    ("mpicampaign import --map import.yaml", "labels the imported runs again, after a change of the map"),
+    ("mpicampaign import outputs/ --map import.yaml --verbose", "a line for each file"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
     recheck = "read all files again, even if none seems to have changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
+    parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,21 +40,26 @@ def run(options: argparse.Namespace) -> int:
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
     # before the files are read: what changes meanwhile is read by the next import
-    settings = (chosen.text, repr(chosen.presentation), state_of_sources(options.folders))
+    settings = (
+        chosen.text,
+        repr(chosen.presentation),
+        state_of_sources(options.folders),
+        str(options.verbose),
+    )
     skip = bool(options.folders) and not (options.recheck or options.only_copy)
     if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
         print_lines(said)
-        return 0
+        return DONE
     account = import_folders(options.folders, chosen, folder)
-    print_lines(account_text(account))
+    print_lines(account_text(account, options.verbose))
     if account.found_no_run:
-        return EXIT_ERROR
+        return USER_ERROR
     if not options.only_copy:
         from mpicampaign.analyse_tables import records_and_tables
 
         records, _ = records_and_tables(folder, chosen.presentation)
         results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
         print_lines(*results)
-        said = "\n".join((account_text(replace(account, new=0)), *results))
+        said = "\n".join((account_text(replace(account, new=0), options.verbose), *results))
         keep(folder, state_of(folder, *settings), said, note)
-    return 0
+    return DONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.files import write_whole
 from mpicampaign.places import results_folder, shipped
 
@@ -26,6 +27,8 @@ next: mpicampaign plan    what would be run on this machine
       mpicampaign run     runs it, makes tables and report
       mpicampaign doctor  on a cluster: writes site.yaml for it"""
 
+EXAMPLES = (("mkdir mine && cd mine && mpicampaign init", "then: mpicampaign plan; mpicampaign run"),)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """There are none."""
@@ -36,7 +39,7 @@ def run(_: argparse.Namespace) -> int:
     for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
         print(f"{name}: {'written' if _written(Path(name), text) else 'exists already, kept'}")
     print(_NEXT.format(results=results_folder(), examples=shipped("campaigns")))
-    return 0
+    return DONE
 
 
 def _written(path: Path, text: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import CAMPAIGN, print_lines
+from mpicampaign.cli import exit_status
+from mpicampaign.cli.common import add_campaign, print_lines
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
@@ -16,14 +17,20 @@ if TYPE_CHECKING:
     from mpicampaign.compare.contract import Judged
     from mpicampaign.compare.tables import Comparison
 
-EXIT_FAILED = 1
-EXIT_UNDECIDED = 3
 FILE = "judgement"  # in the campaign's folder, with .xml, .json and .md
+
+EXAMPLES = (
+    ("mpicampaign judge mine.yaml", "each limit of 'expect': passed, failed or undecided, and why"),
+    (
+        "mpicampaign judge mine.yaml || mail -s 'MPI is slow' me",
+        "exit status 1: a limit failed; 3: undecided",
+    ),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign whose contract is judged."""
-    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
+    add_campaign(parser, system=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,7 +50,9 @@ def run(options: argparse.Namespace) -> int:
     write_judgement(folder, campaign.name, found)
     print_lines(*contract_lines(found))
     outcomes = {judged.outcome for judged in found}
-    return EXIT_FAILED if FAILED in outcomes else EXIT_UNDECIDED if UNDECIDED in outcomes else 0
+    if FAILED in outcomes:
+        return exit_status.FAILED
+    return exit_status.UNDECIDED if UNDECIDED in outcomes else exit_status.DONE
 
 
 def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:

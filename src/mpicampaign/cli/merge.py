@@ -7,13 +7,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
 
-EXIT_REFUSED = 2
-EXIT_RUNS_LEFT_OUT = 1
+EXAMPLES = (
+    ("mpicampaign merge site-a.tar.gz site-b.tar.gz", "then: mpicampaign report mine.yaml"),
+    (
+        "mpicampaign merge theirs.tar.gz --rename cluster=theirs",
+        "where both sites call their system 'cluster'",
+    ),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"mpicampaign: {problem}", file=sys.stderr)
     for name in outcome.empty:
         print(f"mpicampaign: {name}: none of its runs counts here", file=sys.stderr)
-    return EXIT_REFUSED if outcome.refused else EXIT_RUNS_LEFT_OUT if outcome.empty else 0
+    return USER_ERROR if outcome.refused else FAILED if outcome.empty else DONE
 
 
 def _next(merged: Path) -> str:
@@ -62,7 +68,7 @@ def _next(merged: Path) -> str:
         return f"mpicampaign report --map {shlex.quote(str(maps[0]))}"
     copy = merged / "campaign"
     where = f"; the bundle's is in {copy}" if copy.is_dir() else ""
-    return f"mpicampaign report --campaign FILE (the campaign file that the sites share{where})"
+    return f"mpicampaign report FILE (the campaign file that the sites share{where})"
 
 
 def _renames(texts: list[str]) -> dict[str, str]:

@@ -2,27 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mpicampaign.cli.common import beside, prepared_of, print_lines
+from mpicampaign.cli.common import (
+    add_campaign,
+    add_json,
+    add_selection,
+    beside,
+    prepared_of,
+    print_lines,
+    selection_lines,
+)
+from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
     import argparse
 
+    from mpicampaign.execution.set_aside import Fault
+    from mpicampaign.jobs.plan import PlannedCase
+    from mpicampaign.jobs.prepare import Prepared, Script
+
+EXAMPLES = (
+    ("mpicampaign plan mine.yaml", "host groups × placements for each benchmark, and the most node-hours"),
+    ("mpicampaign plan mine.yaml --placement TCP --repeat 1-3", "what 'run' with these options would make"),
+    ("mpicampaign plan site.yaml --system scarf", "for another system than the one this machine belongs to"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, which runs of it, and the form of the answer."""
+    add_campaign(parser)
+    add_selection(parser)
+    add_json(parser)
+
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.execution.set_aside import fault_of
     from mpicampaign.jobs.plan_text import plan_text
+    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
-    done = [script for script in prepared.scripts if script.output.exists()]
+    faults = _faults(prepared)
+    pending = len(prepared.pending) + len(faults)
+    again = [f"to be run again: {script.label}: {fault.reason}" for script, fault in faults]
+    plan = selected_plan(prepared.plan, prepared.selection)
+    print_lines(*selection_lines(prepared))
+    print(plan_text(plan, pending, prepared.campaign.node_hours_cap))
+    doubts = [f"warning: {each}" for each in prepared.campaign.warnings]
+    print_lines(*doubts, *again, *beside(prepared))
+    return DONE
+
+
+def _faults(prepared: Prepared) -> list[tuple[Script, Fault]]:
+    """The selected runs whose result does not count any more."""
+    from mpicampaign.collect.outputs_read import OutputsRead
+    from mpicampaign.execution.set_aside import fault_of
+
+    done = [script for script in prepared.selected if script.output.exists()]
     before = OutputsRead(prepared.folder)
     faults = [(each, fault) for each in done if (fault := fault_of(each, before=before))]
     before.keep()
-    again = [f"to be run again: {each.label}: {fault.reason}" for each, fault in faults]
-    pending = len(prepared.pending) + len(again)
-    print(plan_text(prepared.plan, pending, prepared.campaign.node_hours_cap))
-    doubts = [f"warning: {each}" for each in prepared.campaign.warnings]
-    print_lines(*doubts, *again, *beside(prepared))
-    return 0
+    return faults
+
+
+def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
+    """The exit status, and the data of ``--json``."""
+    from mpicampaign.cli.json_output import campaign_data, plain, run_data
+    from mpicampaign.jobs.plan_text import warnings_text
+    from mpicampaign.jobs.selected import selected_plan
+
+    prepared = prepared_of(options)
+    again = [{**run_data(script), "reason": fault.reason} for script, fault in _faults(prepared)]
+    plan = selected_plan(prepared.plan, prepared.selection)
+    return DONE, {
+        **campaign_data(prepared),
+        "cases": [_case_data(planned) for planned in plan.cases],
+        "runs": [
+            {
+                **run_data(script),
+                "order": script.run.order,
+                "nodes": script.run.job.placement.nodes,
+                "time_limit": script.run.time_limit,
+                "has_result": script.output.exists(),
+            }
+            for script in prepared.selected
+        ],
+        "to_be_run_again": again,
+        "node_hours": plan.node_seconds / 3600,
+        "node_hours_cap": prepared.campaign.node_hours_cap,
+        "warnings": [*map(str, prepared.campaign.warnings), *(plain(line) for line in warnings_text(plan))],
+    }
+
+
+def _case_data(planned: PlannedCase) -> dict[str, Any]:
+    from mpicampaign.records import plain_fields
+
+    return {
+        **plain_fields(planned.case),
+        "repeats": planned.repeats,
+        "further_repeats": planned.further,
+        "not_available": planned.not_available,
+    }

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, prepared_of
+from mpicampaign.cli.common import add_campaign, prepared_of, print_lines
+from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
     import argparse
+
+EXAMPLES = (
+    ("mpicampaign render mine.yaml", "writes all job scripts and prints their paths"),
+    (
+        'mpicampaign render mine.yaml | while read -r script; do sbatch "$script"; done',
+        "submits them by hand; 'report' and 'status' count their results",
+    ),
+    ("mpicampaign render mine.yaml --inline", "each script in one file, to take to another machine"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.jobs.prepare import write_inline, write_scripts
+    from mpicampaign.jobs.prepare import check_runs, write_inline, write_scripts
 
     prepared = prepared_of(options)
+    check_runs(prepared)
     (write_inline if options.inline else write_scripts)(prepared)
-    for script in prepared.scripts:
-        print(script.path)
-    return 0
+    print_lines(*(str(script.path) for script in prepared.scripts))
+    return DONE

@@ -5,8 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import CAMPAIGN, add_campaign, counts, prepared_of
+from mpicampaign.cli.common import (
+    add_campaign,
+    add_selection,
+    counts,
+    selection_of,
+)
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.selection import ALL_RUNS
 
 if TYPE_CHECKING:
     import argparse
@@ -14,14 +21,22 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.presentation import Presentation
-
+    from mpicampaign.selection import Selection
 
 ALL = "all"  # figures
+
+EXAMPLES = (
+    ("mpicampaign report mine.yaml", "at any time: the results so far"),
+    ("mpicampaign report mine.yaml --placement TCP,SHM", "of these runs, in results/CAMPAIGN/selected/"),
+    ("mpicampaign report --map import.yaml", "of imported outputs"),
+    ("mpicampaign report mine.yaml --figures pdf", "figures for a paper, too"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, or the map of an import."""
     add_campaign(parser)
+    add_selection(parser)
     parser.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
     recheck = "read all raw files again, even if none seems to have changed since the last report"
     parser.add_argument("--recheck", action="store_true", help=recheck)
@@ -31,48 +46,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.execution.conditions import prepare_with_results
+
     if options.map:
         _check_import_alone(options)
         return _report_of_import(options)
-    prepared = prepared_of(options)
-    print(report_of(prepared, options.campaign, options.figures, recheck=options.recheck))
-    return 0
+    prepared = prepare_with_results(options.campaign, options.system)
+    selection = selection_of(options)
+    print(report_of(prepared, options.figures, recheck=options.recheck, selection=selection))
+    return DONE
 
 
-def report_of(prepared: Prepared, file: Path, figures: Sequence[str] = (), *, recheck: bool = False) -> str:
-    """Write the report of a campaign, unless it is up to date; how its runs ended, and where it is."""
+def report_of(
+    prepared: Prepared,
+    figures: Sequence[str] = (),
+    *,
+    recheck: bool = False,
+    selection: Selection = ALL_RUNS,
+) -> str:
+    """Write the report of a campaign, unless it is up to date; how its runs ended, and where it is.
+
+    ``selection``: of some runs only. It is not that of ``prepared``: a run of some makes the whole report.
+    """
     from mpicampaign.jobs.prepare import write_plan
 
     write_plan(prepared)
-    text = file.read_text(encoding="utf-8")
-    return _report(prepared.folder, prepared.campaign.presentation, text, figures, recheck)
+    text = Path(prepared.campaign.file).read_text(encoding="utf-8")
+    return _report(prepared.folder, prepared.campaign.presentation, text, figures, recheck, selection)
 
 
 def _report(
-    folder: Path, presentation: Presentation, text: str, figures: Sequence[str], recheck: bool
+    folder: Path,
+    presentation: Presentation,
+    text: str,
+    figures: Sequence[str],
+    recheck: bool,
+    selection: Selection = ALL_RUNS,
 ) -> str:
+    from mpicampaign.analyse import analyse, report_folder
     from mpicampaign.collect.reported import keep, state_of, unchanged
 
     formats = ("svg", *(each for each in dict.fromkeys(figures) if each != ALL))
     # before the files are read: what changes meanwhile is read by the next report
-    state = state_of(folder, repr(presentation), text, *sorted(figures))
-    if not recheck and (said := unchanged(folder, state)):
-        for made in (folder / "report.html", folder / "tables" / "comparison.csv"):
+    state = state_of(folder, repr(presentation), text, *sorted(figures), str(selection))
+    target = report_folder(folder, selection)
+    if not recheck and (said := unchanged(target, state)):
+        for made in (target / "report.html", target / "tables" / "comparison.csv"):
             made.touch()  # for make and Snakemake: they are up to date
         return said
-    from mpicampaign.analyse import analyse
-
-    said = f"{counts(analyse(folder, presentation, text, formats, ALL in figures))}; {folder / 'report.html'}"
-    keep(folder, state, said)
+    records = analyse(folder, presentation, text, formats, ALL in figures, selection)
+    said = f"{counts(records)}; {target / 'report.html'}"
+    if selection:
+        said = f"only {selection}; the report of all runs is not changed\n{said}"
+    keep(target, state, said)
     return said
 
 
 def _check_import_alone(options: argparse.Namespace) -> None:
-    """Refuse options that ``--map`` would ignore."""
-    given = {"--campaign": options.campaign != CAMPAIGN, "--system": bool(options.system)}
-    problems = [Problem("--map reports an import", key=key) for key, there in given.items() if there]
-    if problems:
-        raise UserError(problems)
+    """Refuse an option that ``--map`` would ignore."""
+    if options.system:
+        raise UserError(Problem("--map reports an import", key="--system"))
 
 
 def _report_of_import(options: argparse.Namespace) -> int:
@@ -87,5 +120,6 @@ def _report_of_import(options: argparse.Namespace) -> int:
     if not holds_results(folder):
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing was imported with this map yet", printable(str(file)), hint=hint))
-    print(_report(folder, chosen.presentation, chosen.text, options.figures, options.recheck))
-    return 0
+    figures, recheck, selection = options.figures, options.recheck, selection_of(options)
+    print(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
+    return DONE

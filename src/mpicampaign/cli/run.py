@@ -4,22 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, add_verbose, beside, make_runs, prepared_of, print_lines, say
+from mpicampaign.cli.common import (
+    add_campaign,
+    add_selection,
+    add_verbose,
+    beside,
+    make_runs,
+    prepared_of,
+    print_lines,
+    say,
+    selection_lines,
+)
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.report import report_of
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+EXAMPLES = (
+    ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
+    (
+        "mpicampaign run mine.yaml --placement TCP,SHM-1 --repeat 1-3",
+        "only these runs; the others stay as they are",
+    ),
+    ("mpicampaign run site.yaml --profile cluster", "submits the runs to the scheduler"),
+    ("mpicampaign run mine.yaml -- -n", "a dry run: options after -- are Snakemake's"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The campaign, and options for Snakemake."""
+    """The campaign, which runs of it, and options for Snakemake."""
     add_campaign(parser)
+    add_selection(parser)
     parser.add_argument(
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
     )
     add_verbose(parser, "show what the compiler and Snakemake print, too")
-    parser.add_argument("snakemake", nargs="*", help="further arguments for Snakemake, after --")
+    parser.usage = "mpicampaign run [FILE] [options] [-- SNAKEMAKE_OPTIONS]"
+    parser.set_defaults(passed_on=[])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,28 +52,31 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
+    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
     check_runs(prepared)
-    say(*warnings_text(prepared.plan), *set_aside_faulty(prepared.scripts), *beside(prepared))
-    if prepared.pending and prepared.runs_here and "-n" not in options.snakemake:
+    say(*warnings_text(prepared.plan), *set_aside_faulty(prepared.selected), *beside(prepared))
+    pending, further_options = prepared.pending, options.passed_on
+    if pending and prepared.runs_here and "-n" not in further_options:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
         wait_for_measurement(prepared.measuring_lock, say)
-    pending, title = prepared.pending, prepared.campaign.title
-    if not pending and not options.snakemake:
-        counted = report_of(prepared, options.campaign)  # without Snakemake, whose start takes seconds
-        nothing = pending_text(prepared.plan, 0, title, last_ended(prepared.scripts))
+    plan, title = selected_plan(prepared.plan, prepared.selection), prepared.campaign.title
+    say(*selection_lines(prepared))
+    if not pending and not further_options:
+        counted = report_of(prepared)  # without Snakemake, whose start takes seconds
+        nothing = pending_text(plan, 0, title, last_ended(prepared.selected))
         print_lines(nothing, *answer(prepared.folder, title), counted)
-        return 0
+        return DONE
     if pending:
-        say(pending_text(prepared.plan, len(pending), title, estimate(pending)))
-    status = make_runs(prepared, options, options.snakemake)
+        say(pending_text(plan, len(pending), title, estimate(pending)))
+    status = make_runs(prepared, options, further_options)
     if status not in EXIT_SIGNALLED:
         print_lines(*closing_screen(prepared.folder))
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:
-        say(f"not done: {len(now.pending)} of {len(now.scripts)} runs; the same command continues")
-    failed = any(script.run.further for script in now.pending) and "-n" not in options.snakemake
+        say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
+    failed = any(script.run.further for script in now.pending) and "-n" not in further_options
     return status or int(failed)  # Snakemake does not know all further repeats
 
 

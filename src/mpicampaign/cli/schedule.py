@@ -6,18 +6,23 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import CAMPAIGN, prepared_of
+from mpicampaign.cli.common import add_campaign, prepared_of
 
 if TYPE_CHECKING:
     import argparse
 
     from mpicampaign.jobs.prepare import Prepared
 
+EXAMPLES = (
+    ("mpicampaign schedule mine.yaml", "prints the lines for cron"),
+    ("mpicampaign schedule mine.yaml --install", "puts them into your crontab; --remove takes them out"),
+    ("mpicampaign schedule mine.yaml --systemd", "where cron is not allowed: a systemd user timer"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and what to do with its schedule."""
-    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
-    parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+    add_campaign(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--install", action="store_true", help="put its lines into your crontab")
     what.add_argument("--remove", action="store_true", help="remove its lines from your crontab")

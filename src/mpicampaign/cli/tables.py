@@ -7,11 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.common import add_campaign, add_names, add_selection, check_folder
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_output
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.selection import Selection, spans
 from mpicampaign.show.form import (
     LAYOUTS,
     LONG,
@@ -41,16 +44,25 @@ _RESULTS = (
     "report.html",
 )
 
+EXAMPLES = (
+    (
+        "mpicampaign tables mine.yaml --benchmark PingPong --metric 'latency at 0 B'",
+        "one number per placement",
+    ),
+    ("mpicampaign tables mine.yaml --layout matrix --format latex", "host groups × placements, for a paper"),
+    ("mpicampaign tables mine.yaml --placement TCP,SHM --repeat 1-3 --format csv", "data of these runs"),
+    ("mpicampaign tables --results results/stfc-2017 --list", "the names that can be chosen"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to show, and how."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--campaign", type=Path, default=Path("campaign.yaml"), help="default: %(default)s")
-    where.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
+    add_campaign(parser, system=False)
+    parser.add_argument("--results", type=Path, help="a folder with records.jsonl, or such a file")
     parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
-    for option in ("--benchmark", "--metric", "--host-group", "--placement"):
-        parser.add_argument(option, nargs="+", action="extend", default=[], metavar="NAME")
+    add_selection(parser)
+    add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
     parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
     parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths (default: MB/s)")
     parser.add_argument(
@@ -59,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of all numbers; without --unit and --decimals, data are in SI units in full",
     )
-    parser.add_argument("--columns", nargs="+", action="extend", default=[], metavar="NAME")
+    add_names(parser, "--columns", "only these columns; --list shows the names")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
     parser.add_argument(
         "--since", type=Path, metavar="RESULTS", help="show changes since this earlier series"
@@ -78,18 +90,26 @@ def run(options: argparse.Namespace) -> int:
     path = _in_folder(place)
     check_target(options.output, path.parent, form.format)
     header, records = _records(place)
+    records = _of_repeats(records, spans(options.repeat))
     sizes = _sizes(options.sizes, header)
     if options.sizes is not None:
         _check_sizes(sizes[0], records)
     comparison = compare(records, *sizes)
     if options.list:
         print(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
-        return 0
+        return DONE
     chosen = (options.benchmark, options.metric, options.host_group, options.placement)
     shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
     changes = _changes(options.since, path, header, records, sizes)
     _write(tables(shown, form, header.campaign, changes), options.output, form)
-    return 0
+    return DONE
+
+
+def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> list[Record]:
+    """The records of these repeats; all of them where none is named."""
+    selection = Selection(repeats=repeats)
+    selection.check((record.case, record.repeat) for record in records)
+    return [record for record in records if selection.takes(record.case, record.repeat)]
 
 
 def _form(options: argparse.Namespace) -> Form:
@@ -125,7 +145,7 @@ def _contradictions(options: argparse.Namespace) -> list[Problem]:
 
 
 def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
-    names = ("benchmark", "metric", "host-group", "placement", "columns", "output", "since")
+    names = ("benchmark", "metric", "host-group", "placement", "repeat", "columns", "output", "since")
     given = [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
     return [Problem("--list shows all names, and nothing else", key=key) for key in given]
 
@@ -167,6 +187,7 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
 
 def _results(options: argparse.Namespace) -> Path:
     if options.results is not None:
+        check_folder(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import CAMPAIGN, make_runs, prepared_of, print_lines
+from mpicampaign.cli.common import add_campaign, make_runs, prepared_of, print_lines
 from mpicampaign.errors import UserError
 
 if TYPE_CHECKING:
@@ -14,11 +13,15 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
 
+EXAMPLES = (
+    ("mpicampaign tick mine.yaml", "one tick of the campaign's schedule, now"),
+    ("mpicampaign tick mine.yaml --due", "only if the last tick is old enough, as a timer calls it"),
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and whether to look at the clock."""
-    parser.add_argument("campaign", type=Path, nargs="?", default=CAMPAIGN, help="default: %(default)s")
-    parser.add_argument("--system", default="", help="plan for this system, whichever machine this is")
+    add_campaign(parser)
     parser.add_argument("--due", action="store_true", help="do nothing if the last tick is too recent")
     profile = "Snakemake profile (default: %(default)s)"
     parser.add_argument("--profile", default="profiles/cron", help=profile)

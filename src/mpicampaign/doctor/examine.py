@@ -46,8 +46,8 @@ class DoctorOptions:
     seconds: float = 180.0
 
 
-def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> None:
-    """Examine the site, report it line by line, and write the campaign file.
+def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> Site:
+    """Examine the site, report it line by line, and write the campaign file; what was found.
 
     Raises
     ------
@@ -61,7 +61,8 @@ def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> None:
     _check_output(options)  # probes take minutes: the file may exist by now
     _write(options.output, campaign_text(site))
     say(f"campaign file: {options.output}; it has been checked. Next:")
-    say(f"    mpicampaign plan --campaign {options.output}")
+    say(f"    mpicampaign plan {options.output}")
+    return site
 
 
 def _check_output(options: DoctorOptions) -> None:

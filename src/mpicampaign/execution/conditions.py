@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os.path import exists
 from typing import TYPE_CHECKING
 
 from mpicampaign.identity import identity
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.records import DISTURBED
+from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared, Script
     from mpicampaign.records import Case
+    from mpicampaign.selection import Selection
 
 ANY_OTHER = "any other"
 
@@ -39,9 +42,27 @@ def condition_of(folder: Path) -> str:
     return found if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
 
 
-def prepare_with_results(campaign_file: Path, system: str = "", results: Path | None = None) -> Prepared:
-    """As `prepare`, with the further repeats that the results on disk ask for."""
-    return prepare(campaign_file, system, results, condition_of, _is_known)
+def prepare_with_results(
+    campaign_file: Path,
+    system: str = "",
+    results: Path | None = None,
+    selection: Selection = ALL_RUNS,
+) -> Prepared:
+    """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
+
+    Raises
+    ------
+    UserError
+        as `prepare`, and where the selection names what the campaign has not.
+    """
+    prepared = prepare(campaign_file, system, results, condition_of, _is_known)
+    runs = (
+        (planned.case, number)
+        for planned in prepared.plan.cases
+        for number in range(1, len(planned.identities) + 1)
+    )
+    selection.check(runs, prepared.campaign.file)
+    return replace(prepared, selection=selection)
 
 
 def _is_known(case: Case, suite: str, folders: Sequence[Path]) -> bool:

@@ -9,17 +9,23 @@ from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.set_aside import fault_of
+from mpicampaign.grouping import grouped
 from mpicampaign.jobs.prepare import job_name
-from mpicampaign.records import MISSING, OK
+from mpicampaign.records import FAILED, MISSING, OK
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
+from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpicampaign.jobs.prepare import Prepared, Script
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 NOT_SUBMITTED = "not submitted"
+NOT_RUN = "not run"  # where there is no scheduler to submit it to
+FINISHED = "finished"
 
 
 class RunStatus(NamedTuple):
@@ -30,9 +36,24 @@ class RunStatus(NamedTuple):
     job_id: str
     reason: str
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether it ended without a result."""
+        return self.state == FAILED
+
+    @property
+    def waits(self) -> bool:
+        """Whether it was not made yet, and nothing more is known."""
+        return self.state in (NOT_SUBMITTED, NOT_RUN) and not self.reason
+
+
+def counts(states: Iterable[RunStatus]) -> dict[str, int]:
+    """The number of runs in each state, the most frequent first."""
+    return dict(Counter(found.state for found in states).most_common())
+
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
-    """The state of each run in the plan's order, and the jobs of runs that left the campaign file.
+    """The state of each selected run in the plan's order, and the jobs of runs that left the campaign file.
 
     Raises
     ------
@@ -41,7 +62,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     """
     jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
-    states = [_state(script, queued.get(script.job_name), before) for script in prepared.scripts]
+    states = [_state(script, queued.get(script.job_name), before) for script in prepared.selected]
     before.keep()
     return states, _older(prepared, jobs) if jobs else []
 
@@ -53,16 +74,23 @@ def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
-    """A line of counts, then one for each run that has not finished, and for each job of a former run."""
-    counts = Counter(found.state for found in states)
-    lines = [
-        ", ".join(f"{count} {state}" for state, count in counts.most_common()) or "no runs on this system"
-    ]
-    for found in states:
-        if found.state != "finished":
-            number = f" job {found.job_id}" if found.job_id else ""
-            reason = f": {found.reason}" if found.reason else ""
-            lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
+    """A line of counts, one for each run that has not finished, and for each job of a former run.
+
+    Failed runs come first, with their folders. Runs that only wait to be made are a line for each case.
+    """
+    in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
+    lines = [in_all or "no runs on this system"]
+    others = [found for found in states if found.state != FINISHED and not found.waits]
+    for found in sorted(others, key=lambda found: not found.has_failed):
+        number = f" job {found.job_id}" if found.job_id and not found.script.run.job.system.local else ""
+        reason = f": {found.reason}" if found.reason else ""
+        lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
+        lines += [f"    {found.script.folder}"] if found.has_failed else []
+    waiting = (found for found in states if found.waits)
+    for of_case in grouped(waiting, lambda found: found.script.run.case).values():
+        case, state = of_case[0].script.run.case, of_case[0].state
+        repeats = repeats_text(found.script.run.repeat for found in of_case)
+        lines.append(f"  {case.host_group} {case.placement} {case.benchmark} {repeats}: {state}")
     for job in older:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
         lines.append(f"  job {job.id} {job.name}: {job.description}; {former}")
@@ -144,7 +172,7 @@ def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
     if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
     reason = evidence.job.get("not_available")
-    state = "finished" if reason is None else "not available"
+    state = FINISHED if reason is None else "not available"
     return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
 
 
@@ -152,8 +180,9 @@ def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
     run = script.run
     record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
     if record.status == OK:
-        return RunStatus(script, "finished", record.job_id, "")
+        return RunStatus(script, FINISHED, record.job_id, "")
     if record.status == MISSING:
         ended = f"its job {queued.id} has ended: {queued.description}" if queued else ""
-        return RunStatus(script, NOT_SUBMITTED, "", ended)
+        missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
+        return RunStatus(script, missing, "", ended)
     return RunStatus(script, record.status.replace("_", " "), record.job_id, record.reason)

@@ -15,14 +15,15 @@ from mpicampaign.records import FAILED, IMPORTED_FROM
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
 _NAMED = 5  # files to name for one reason
-_MOST_PARTS = 200  # outputs that were cut out of their files to name
+_MOST_FOLDERS = 20
+_MOST_NAMES = 10  # of host groups, placements or benchmarks
 _OWN = re.compile(
     r"'[^']*'|[0-9][0-9.]*"
 )  # the part of a reason that differs from file to file: names, numbers
@@ -73,8 +74,8 @@ class Account:
         return [entry for entry in self.of_role(OUTPUT) if entry.label["requested"]]
 
 
-def account_text(account: Account) -> str:
-    """The account in lines."""
+def account_text(account: Account, verbose: bool = False) -> str:
+    """The account in lines: a count for each folder; ``verbose``: a line for each file."""
     outputs, refused = account.of_role(OUTPUT), account.of_role(REFUSED)
     beside = len(account.entries) - len(outputs) - len(refused)
     lines = [
@@ -82,14 +83,8 @@ def account_text(account: Account) -> str:
         f"{beside} job scripts and standard error files, "
         f"{len(refused)} refused; {account.new} new in {account.folder}"
     ]
-    lines += [
-        f"  {count:5d}  {group:<16} {placement:<12} {benchmark}"
-        for (group, placement, benchmark), count in sorted(account.cases.items())
-    ]
-    lines += _part_lines([entry for entry in outputs if entry.lines])
-    for entry in account.disagreements:
-        asked, actual = entry.label["requested"], entry.label["host_group"]
-        lines.append(f"  requested {asked}, ran on hosts of {actual}: {printable(entry.place)}")
+    lines += _file_lines(account) if verbose else [*_folder_lines(account), *_label_lines(account)]
+    lines += _disagreement_lines(account)
     lines += [
         f"  placement {name} is not in the map's placements:, so its runs stay unverified"
         for name in account.unclaimed
@@ -102,11 +97,51 @@ def account_text(account: Account) -> str:
     return "\n".join(lines)
 
 
-def _part_lines(parts: Sequence[LedgerEntry]) -> list[str]:
-    """The runs that were cut out of files with several outputs, with their places and labels."""
-    lines = [f"  {printable(part.place)}: {_run(part.label)}" for part in parts[:_MOST_PARTS]]
-    more = len(parts) - len(lines)
-    return [*lines, f"  {more} more outputs of files with several (named in {LEDGER})"] if more else lines
+def _file_lines(account: Account) -> list[str]:
+    """Each file, or each output in it, with its label or what it is."""
+    return [
+        f"  {printable(entry.place)}: {_run(entry.label) if entry.role == OUTPUT else entry.role}"
+        for entry in account.entries
+        if entry.role != REFUSED
+    ]
+
+
+def _folder_lines(account: Account) -> list[str]:
+    """How many runs each folder has: the deepest folders that are few enough to list."""
+    folders = [entry.path.split("/")[:-1] or ["."] for entry in account.of_role(OUTPUT)]
+    lines: list[str] = []
+    for depth in range(1, max(map(len, folders), default=0) + 1):
+        found = Counter("/".join(parts[:depth]) for parts in folders)
+        if len(found) > _MOST_FOLDERS and lines:
+            break
+        lines = [f"  {count:5d}  {printable(folder)}" for folder, count in sorted(found.items())]
+    more = len(lines) - _MOST_FOLDERS
+    return [
+        *lines[:_MOST_FOLDERS],
+        *([f"  and {more} folders more (--verbose: each file)"] if more > 0 else []),
+    ]
+
+
+def _label_lines(account: Account) -> list[str]:
+    """The labels that the map gave, each kind in a line."""
+    lines = []
+    for number, kind in enumerate(("host groups", "placements", "benchmarks")):
+        names = sorted({case[number] for case in account.cases})
+        listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
+        lines += [f"  {len(names)} {kind}: {listed}"] if names else []
+    return lines
+
+
+def _disagreement_lines(account: Account) -> list[str]:
+    """Where runs were on hosts of another host group than the requested one, with the first of them."""
+    groups = grouped(
+        account.disagreements, lambda entry: (entry.label["requested"], entry.label["host_group"])
+    )
+    return [
+        f"  requested {asked}, ran on hosts of {actual}: {printable(entries[0].place)}"
+        + (f" and {len(entries) - 1} more" if len(entries) > 1 else "")
+        for (asked, actual), entries in groups.items()
+    ]
 
 
 def _run(label: Mapping[str, Any]) -> str:

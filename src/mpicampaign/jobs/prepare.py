@@ -22,6 +22,7 @@ from mpicampaign.jobs.render import claim_text, library_name, library_text, meas
 from mpicampaign.jobs.software import build_folder, find_program, libraries
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
+from mpicampaign.selection import ALL_RUNS, Selection
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import printable
 
@@ -97,11 +98,15 @@ class Script(NamedTuple):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A campaign, its plan for the systems that this machine belongs to, and the scripts."""
+    """A campaign, its plan for the systems that this machine belongs to, and the scripts.
+
+    ``selection``: the runs that this call is about; the plan always has all of them.
+    """
 
     campaign: Campaign
     plan: Plan
     results: Path
+    selection: Selection = ALL_RUNS
 
     @property
     def folder(self) -> Path:
@@ -128,10 +133,16 @@ class Prepared:
     def scripts(self) -> tuple[Script, ...]:
         return tuple(Script(run, self.folder, self.token) for run in self.plan.runs)
 
+    @cached_property
+    def selected(self) -> tuple[Script, ...]:
+        """The scripts of the runs that this call is about."""
+        takes = self.selection.takes
+        return tuple(each for each in self.scripts if takes(each.run.case, each.run.repeat))
+
     @property
     def pending(self) -> tuple[Script, ...]:
-        """The scripts without a result."""
-        return tuple(script for script in self.scripts if not script.output.exists())
+        """The selected scripts without a result."""
+        return tuple(script for script in self.selected if not script.output.exists())
 
     @property
     def one_repeat(self) -> tuple[Script, ...]:
@@ -281,14 +292,14 @@ def lock_campaign(prepared: Prepared) -> TextIO:
 
 
 def write_scripts(prepared: Prepared) -> None:
-    """Write the job scripts of all runs without a result, their claims, the library and the plan.
+    """Write the job scripts of all selected runs without a result, their claims, the library and the plan.
 
     A script edited by hand is restored, unless it has a result: then the verdict shows the change.
     """
     for folder in ("lib/checksums", "logs"):
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / "lib" / library_name(), library_text())
-    due = [script for script in prepared.scripts if not script.output.exists()]
+    due = prepared.pending
     on_two_cores(_write_each, due, len(due) >= _MANY)
     write_plan(prepared)
 
@@ -325,7 +336,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def write_inline(prepared: Prepared) -> None:
-    """Write the scripts of all runs without a result, each with the library in it."""
+    """Write the scripts of all selected runs without a result, each with the library in it."""
     write_scripts(prepared)
     for script in prepared.pending:
         write_script(script, inline=True)

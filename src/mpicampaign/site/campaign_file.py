@@ -105,8 +105,8 @@ def _heading(site: Site) -> str:
     text = comment(
         f"Written by mpicampaign doctor on {site.host or 'this machine'}. Edit it as you like, then:"
     )
-    text += comment("    mpicampaign check --campaign FILE    # all errors at once")
-    text += comment("    mpicampaign plan --campaign FILE     # matrix and node-hours")
+    text += comment("    mpicampaign check FILE    # all errors at once")
+    text += comment("    mpicampaign plan FILE     # matrix and node-hours")
     limit = "1 min" if site.scheduler.local else "2 min"
     title = {"campaign": name, "title": f"Placements of {name}", "repeats": 6, "time_limit": limit}
     return text + dumped(title)

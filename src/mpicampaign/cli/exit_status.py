@@ -1,0 +1,21 @@
+"""The exit status of every subcommand: the numbers, and what they mean. No other module has one."""
+
+from __future__ import annotations
+
+DONE = 0
+FAILED = 1
+USER_ERROR = 2
+UNDECIDED = 3
+INTERRUPTED = 130  # SIGINT, as shells count
+TERMINATED = 143  # SIGTERM
+UNREAD = 141  # SIGPIPE
+
+MEANINGS = {
+    DONE: "done",
+    FAILED: "something failed, such as a run (run, status, tick) or a limit (judge)",
+    USER_ERROR: "error in the call or in a file that it names; nothing was run",
+    UNDECIDED: "judge: no limit failed, but some are undecided",
+    INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
+    UNREAD: "the reader of the output left before its end (SIGPIPE)",
+    TERMINATED: "ended by SIGTERM",
+}

@@ -1,0 +1,55 @@
+"""The documents of ``--json``: one format for all subcommands, described in docs/formats.md."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.records import plain_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mpicampaign.errors import Problem
+    from mpicampaign.jobs.prepare import Prepared, Script
+
+FORMAT = "mpicampaign-command"
+VERSION = 1
+
+
+def document(command: str, status: int, data: Mapping[str, Any], problems: Sequence[Problem] = ()) -> str:
+    """The document of a subcommand's call.
+
+    Parameters
+    ----------
+    status : the exit status of the call
+    data : keys of the subcommand; none where the call failed
+    problems : errors of the user
+    """
+    header = {"format": FORMAT, "version": VERSION, "command": command, "status": int(status)}
+    errors = [plain_fields(problem) for problem in problems]
+    return json.dumps({**header, "errors": errors, **data}, indent=1, ensure_ascii=False)
+
+
+def plain(line: str) -> str:
+    """A warning without the mark that it has on a terminal."""
+    return line.removeprefix("warning: ")
+
+
+def campaign_data(prepared: Prepared) -> dict[str, Any]:
+    """The campaign and its selection: keys that several documents have."""
+    return {
+        "campaign": prepared.campaign.name,
+        "campaign_file": prepared.campaign.file,
+        "results": str(prepared.folder),
+        "systems": list(prepared.campaign.systems),
+        "systems_here": list(prepared.plan.systems),
+        "selection": prepared.selection.texts,
+    }
+
+
+def run_data(script: Script) -> dict[str, Any]:
+    """What identifies a run."""
+    run = script.run
+    case = plain_fields(run.case)
+    return {**case, "repeat": run.repeat, "identity": run.identity, "folder": str(script.folder)}

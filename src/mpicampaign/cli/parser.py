@@ -1,0 +1,165 @@
+"""The parser of the command line: subcommands by what people do, help with examples, short errors."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from mpicampaign import __version__
+from mpicampaign.cli.common import LIST, name_campaign
+from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
+from mpicampaign.errors import Problem, UserError, did_you_mean, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import ModuleType
+
+SUMMARY = """\
+Finds out which MPI placement, fabric, library or cluster is faster, by how much,
+and whether the difference is real."""
+GROUPS = {
+    "set up": {
+        "init": "prepare this folder: campaign.yaml, and files for Snakemake",
+        "doctor": "examine a cluster: scheduler, nodes, networks, MPI; write site.yaml",
+        "check": "report all errors in a campaign file at once",
+        "plan": "show the matrix of cases, and the node-hours they may take",
+    },
+    "run": {
+        "run": "make the runs that have no result, then tables and report",
+        "render": "write the job scripts; submit nothing",
+        "build": "build the bundled kernels",
+        "status": "show which runs are queued, running, finished, failed, and why",
+        "cancel": "cancel the campaign's jobs in the queue",
+    },
+    "look at results": {
+        "report": "write records, tables, figures and report of the results so far",
+        "tables": "print the results: choose rows, columns, layout, format",
+        "judge": "check the results against the campaign's limits",
+        "history": "show series, changes over time, and their causes",
+    },
+    "share": {
+        "import": "add raw outputs made elsewhere: IMB, OSU, HPL, HPCC",
+        "bundle": "pack a campaign's results into one checksummed file",
+        "merge": "add bundles of other sites",
+    },
+    "automate": {
+        "schedule": "repeat the campaign by cron, a systemd timer or scrontab",
+        "tick": "make the runs that the schedule asks for now (called by cron)",
+        "completion": "print the shell's completion script: bash, zsh, fish",
+    },
+}
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+_FILE = "FILE is the campaign file (default: campaign.yaml)."
+_STATUS = (
+    f"exit status: {FAILED} something failed, {USER_ERROR} error in the call or a file, "
+    f"{INTERRUPTED} Ctrl-C, {TERMINATED} SIGTERM"
+)
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """The parser; a subcommand's own arguments are added when it is called, or by `load_arguments`."""
+    parser = _Parser(prog="mpicampaign", description=SUMMARY)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Subcommand)
+    for name, summary in COMMANDS.items():
+        commands.add_parser(name, help=summary).set_defaults(command=name)
+    return parser
+
+
+def subparsers(parser: argparse.ArgumentParser) -> dict[str, _Subcommand]:
+    """The parsers of all subcommands by name."""
+    [action] = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    return dict(action.choices)
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of ``mpicampaign`` itself."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        given = list(sys.argv[1:] if args is None else args)
+        first = given[0] if given else ""
+        if not first:
+            raise UserError(Problem("no subcommand given", hint="mpicampaign --help lists them"))
+        if not first.startswith("-") and first not in COMMANDS:
+            hint = suggestion(first, COMMANDS) or "mpicampaign --help lists them"
+            raise UserError(Problem(f"no subcommand {first!r}", hint=hint))
+        return super().parse_known_args(given, namespace)
+
+    def format_help(self) -> str:
+        lines = ["usage: mpicampaign COMMAND [FILE] [options]", "", f"{SUMMARY} {_FILE}"]
+        for title, commands in GROUPS.items():
+            lines += ["", f"{title}:", *(f"  {name:<11} {summary}" for name, summary in commands.items())]
+        lines += ["", "mpicampaign COMMAND --help   options and examples      mpicampaign --version", _STATUS]
+        return "\n".join(lines) + "\n"
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(Problem(message, hint="mpicampaign --help lists subcommands and options"))
+
+
+class _Subcommand(argparse.ArgumentParser):
+    """Takes its arguments from the subcommand's module when it is called."""
+
+    _module: ModuleType | None = None
+
+    def load_arguments(self) -> ModuleType:
+        """Add the arguments of the subcommand's module, once."""
+        if self._module is None:
+            name = self.get_default("command")
+            package = __name__.rpartition(".")[0]
+            self._module = module = import_module(f"{package}.{'import_' if name == 'import' else name}")
+            self.formatter_class = argparse.RawDescriptionHelpFormatter
+            self.description = f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
+            self.epilog = "examples:\n" + "\n".join(_example_lines(module.EXAMPLES))
+            module.add_arguments(self)
+            self.set_defaults(action=module.run, as_data=getattr(module, "as_data", None))
+        return self._module
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.load_arguments()
+        given, passed_on = list(args), []
+        if self.get_default("passed_on") is not None and "--" in given:
+            at = given.index("--")
+            given, passed_on = given[:at], given[at + 1 :]
+        options, unknown = super().parse_known_args(given, namespace)
+        if unknown:
+            self._refuse(unknown, options)
+        if passed_on:
+            options.passed_on = passed_on
+        name_campaign(options, _lists(self, given))
+        return options, []
+
+    def error(self, message: str) -> NoReturn:
+        name = self.get_default("command")
+        raise UserError(Problem(f"{name}: {message}", hint=f"mpicampaign {name} --help"))
+
+    def _refuse(self, unknown: Sequence[str], options: argparse.Namespace) -> NoReturn:
+        """Report each argument that is not known; what follows a misspelt option may be its value."""
+        name = self.get_default("command")
+        known = [text for action in self._actions for text in action.option_strings if text != "--campaign"]
+        wrong = [text.partition("=")[0] for text in unknown if text.startswith("-")]
+        if wrong:
+            of_option = {text: did_you_mean(text, known) for text in wrong}
+            raise UserError(
+                [Problem(f"{name}: no option {text}", hint=hint) for text, hint in of_option.items()]
+            )
+        lists = _lists(self, sys.argv[1:])
+        hint = lists or f"mpicampaign {name} --help"
+        raise UserError([Problem(f"{name}: unexpected argument {text!r}", hint=hint) for text in unknown])
+
+
+def _lists(parser: argparse.ArgumentParser, given: Sequence[str]) -> str:
+    """A hint for names that are separated by spaces, where options with lists of names are given."""
+    lists = [text for action in parser._actions if action.metavar == LIST for text in action.option_strings]
+    for option, *names in (given[at : at + 3] for at in range(len(given))):
+        if option in lists and len(names) == 2 and not names[1].startswith("-"):
+            return f"separate names by commas: {option} {shlex.quote(','.join(names))}"
+    return ""
+
+
+def _example_lines(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
+    for command, effect in examples:
+        yield f"  {command}"
+        yield f"      {effect}"
