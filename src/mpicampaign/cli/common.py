@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -202,7 +203,8 @@ def say(*lines: str) -> None:
 def discard_output() -> None:
     """Discard all further output, and output not yet written."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    with suppress(io.UnsupportedOperation):  # a caller's own stream, with no file behind it
+        os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
