@@ -3,7 +3,7 @@
 Tests of one lane run one after the other in one process, so that what they share is made once. The files
 with MPI programs are one lane, those with a test cluster another; every other file is a lane of its own.
 What measures, or depends on time, has the mark `alone`: the Makefile runs it afterwards, beside nothing.
-The groups of pytest-xdist are no help: its version 3.8 writes them where pytest 9.2 does not look.
+The groups of pytest-xdist do not help: its version 3.8 writes them where pytest 9.2 does not look.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ BANDWIDTH_UNITS = ("MB/s", "MiB/s")  # 10^6 and 2^20 B/s
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A unit for people; ``size``: how many SI units it is."""
+    """A unit as shown; ``size``: how many SI units it is."""
 
     name: str
     size: float
 
     def of(self, value: float) -> float:
-        """An SI value in this unit; small units multiply, since 1e-6 is no exact number and 1e6 is."""
+        """An SI value in this unit; small units multiply, since 1e-6 is not exact in binary and 1e6 is."""
         return value / self.size if self.size >= 1 else value * round(1 / self.size)
 
 
@@ -34,7 +34,7 @@ class Unit:
 class Dimension:
     """What metrics of one kind have in common.
 
-    ``units``: for people, the usual one first. ``digits``: writes a number in one of them.
+    ``units``: as shown, the usual one first. ``digits``: writes a number in one of them.
     """
 
     name: str

@@ -25,7 +25,7 @@ def limit_value(text: str, si_unit: str) -> float:
     Raises
     ------
     ValueError
-        when the text is no quantity of this unit.
+        when the text is not a quantity of this unit.
     """
     return _PARSERS.get(si_unit, parse_plain)(text)
 

@@ -1,7 +1,7 @@
 """Changes in the curves of a campaign: looked for after each tick, and kept as they were reported.
 
 ``history/changes.jsonl`` has one line for each tick that was analysed, with the changes reported then. It is
-only appended to, so what was reported stays reported, and each point is analysed once.
+only appended to, so a reported change stays reported, and each point is analysed once.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ _ORDER = ("declared", "benchmark", "label", "metric", "size", "tick", "repeat")
 class Store:
     """The finished series below ``folder``, results/CAMPAIGN/history.
 
-    ``problems``: what was found damaged, a line each.
+    ``problems``: the damaged parts, one line each.
     """
 
     def __init__(self, folder: Path) -> None:
