@@ -25,7 +25,7 @@ from mpicampaign.records import OK, VERIFIED, read_records
 
 SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "kernels", "profiles", "reference")
 SHIPPED += ("templates", "workflow")
-SOURCES = (*SHIPPED, "src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+SOURCES = (*SHIPPED, "src", "man", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
 OFFLINE = ["--quiet", "--no-index", "--no-deps"]
 CAMPAIGN = f"""\
@@ -87,7 +87,8 @@ def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) 
     for part in (name for name in SHIPPED if (PROJECT / name).is_dir()):
         data |= {f"{part}/{name}" for name in files((PROJECT / part).resolve(), ("__pycache__", "tests"))}
     assert {"kernels/Makefile", "cluster/config.yaml", "templates/job/library/run.sh"} <= data
-    assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data}
+    manual = f"mpicampaign-{__version__}.data/data/share/man/man1/mpicampaign.1"
+    assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data} | {manual}
 
 
 def test_a_build_leaves_nothing_but_the_wheel(sources: Path, wheel: Path) -> None:

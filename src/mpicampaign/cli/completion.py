@@ -55,7 +55,7 @@ def complete() -> None:
                     action.completer = _Names(_SECTIONS[option], words)  # type: ignore[attr-defined]
                 elif option == "campaign":
                     action.completer = FilesCompleter((".yaml", ".yml"))  # type: ignore[attr-defined]
-    autocomplete(parser)
+    autocomplete(parser, always_complete_options=False)
 
 
 class _Names:

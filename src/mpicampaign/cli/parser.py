@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mpicampaign import __version__
 from mpicampaign.cli.common import LIST, name_campaign
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
-from mpicampaign.errors import Problem, UserError, did_you_mean, suggestion
+from mpicampaign.errors import Problem, UserError, suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,9 +81,7 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         given = list(sys.argv[1:] if args is None else args)
         first = given[0] if given else ""
-        if not first:
-            raise UserError(Problem("no subcommand given", hint="mpicampaign --help lists them"))
-        if not first.startswith("-") and first not in COMMANDS:
+        if first and not first.startswith("-") and first not in COMMANDS:
             hint = suggestion(first, COMMANDS) or "mpicampaign --help lists them"
             raise UserError(Problem(f"no subcommand {first!r}", hint=hint))
         return super().parse_known_args(given, namespace)
@@ -124,30 +122,31 @@ class _Subcommand(argparse.ArgumentParser):
             at = given.index("--")
             given, passed_on = given[:at], given[at + 1 :]
         options, unknown = super().parse_known_args(given, namespace)
+        hint = _lists(self, given)
         if unknown:
-            self._refuse(unknown, options)
+            self._refuse(unknown, hint)
         if passed_on:
             options.passed_on = passed_on
-        name_campaign(options, _lists(self, given))
+        name_campaign(options, hint)
         return options, []
 
     def error(self, message: str) -> NoReturn:
         name = self.get_default("command")
         raise UserError(Problem(f"{name}: {message}", hint=f"mpicampaign {name} --help"))
 
-    def _refuse(self, unknown: Sequence[str], options: argparse.Namespace) -> NoReturn:
-        """Report each argument that is not known; what follows a misspelt option may be its value."""
+    def _refuse(self, unknown: Sequence[str], hint: str) -> NoReturn:
+        """Report the options that are not known, or else the arguments: one may be the value of the other."""
         name = self.get_default("command")
         known = [text for action in self._actions for text in action.option_strings if text != "--campaign"]
         wrong = [text.partition("=")[0] for text in unknown if text.startswith("-")]
-        if wrong:
-            of_option = {text: did_you_mean(text, known) for text in wrong}
-            raise UserError(
-                [Problem(f"{name}: no option {text}", hint=hint) for text, hint in of_option.items()]
-            )
-        lists = _lists(self, sys.argv[1:])
-        hint = lists or f"mpicampaign {name} --help"
-        raise UserError([Problem(f"{name}: unexpected argument {text!r}", hint=hint) for text in unknown])
+        if wrong and self.get_default("passed_on") is not None:
+            rest = "Snakemake's options follow --: mpicampaign run FILE -- " + shlex.join(wrong)
+        else:
+            rest = f"mpicampaign {name} --help"
+        raise UserError(
+            [Problem(f"{name}: no option {text}", hint=suggestion(text, known) or rest) for text in wrong]
+            or [Problem(f"{name}: unexpected argument {text!r}", hint=hint or rest) for text in unknown]
+        )
 
 
 def _lists(parser: argparse.ArgumentParser, given: Sequence[str]) -> str:

@@ -1,0 +1,101 @@
+"""The manual page, made from the parser: ``python -m mpicampaign.cli.man_page`` writes man/mpicampaign.1."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from mpicampaign import __version__
+from mpicampaign.cli.exit_status import MEANINGS
+from mpicampaign.cli.parser import COMMANDS, GROUPS, SUMMARY, command_parser, subparsers
+from mpicampaign.places import shipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.cli.parser import _Subcommand
+
+FILE = "man/mpicampaign.1"
+_SPECIAL = {  # characters that roff would act on, or print as others
+    "\\": r"\e",
+    "-": r"\-",
+    "'": r"\(aq",
+    '"': r"\(dq",
+    "`": r"\(ga",
+    "^": r"\(ha",
+    "~": r"\(ti",
+}
+_DESCRIPTION = (
+    "A campaign file names systems, host groups, placements of ranks, and benchmarks. mpicampaign turns it "
+    "into job scripts for a scheduler or this machine, runs them, and makes tables, figures and a report. "
+    "FILE is campaign.yaml where none is given. Names are separated by commas."
+)
+_FILES = {
+    "campaign.yaml": "the campaign file that subcommands take where none is given",
+    "results/CAMPAIGN/report.html": "the report; selected/report.html: of the last selection of runs",
+    "results/CAMPAIGN/runs/": "job scripts, raw outputs and evidence of each run",
+}
+
+
+def man_page() -> str:
+    """The page as roff for man(7), in ASCII."""
+    parsers = subparsers(command_parser())
+    lines = [
+        f'.TH MPICAMPAIGN 1 "" "mpicampaign {__version__}" "User Commands"',
+        *(".SH NAME", f"mpicampaign \\- {_text('compare MPI placements, fabrics, libraries and clusters')}"),
+        *(".SH SYNOPSIS", ".B mpicampaign", r"\fICOMMAND\fR [\fIFILE\fR] [\fIoptions\fR]"),
+        *(".SH DESCRIPTION", _text(" ".join(SUMMARY.split())), _text(_DESCRIPTION)),
+    ]
+    for title, commands in GROUPS.items():
+        lines.append(f".SH {_text(title.upper())}")
+        for name in commands:
+            lines += _command(name, parsers[name])
+    lines.append(".SH EXIT STATUS")
+    for status, meaning in MEANINGS.items():
+        lines += [".TP", f".B {status}", _text(meaning)]
+    lines.append(".SH FILES")
+    for path, about in _FILES.items():
+        lines += [".TP", f".I {_text(path)}", _text(about)]
+    return "\n".join(lines) + "\n"
+
+
+def _command(name: str, parser: _Subcommand) -> Iterator[str]:
+    """One subcommand: what it does, its arguments, and examples."""
+    module = parser.load_arguments()
+    yield f".SS {name}"
+    yield _text(f"{COMMANDS[name]}.")
+    for action in parser._actions:
+        if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
+            yield from (".TP", _argument(action), _text(_help(action)))
+    for command, effect in module.EXAMPLES:
+        yield from (".PP", rf"\fB{_text(command)}\fR", ".br", _text(effect))
+
+
+def _argument(action: argparse.Action) -> str:
+    r"""``\fB--option\fR \fINAME\fR``."""
+    value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
+    if action.choices and not action.metavar:
+        value = "|".join(map(str, action.choices))
+    values = " ".join(value) if isinstance(value, tuple) else value
+    names = ", ".join(rf"\fB{_text(name)}\fR" for name in action.option_strings)
+    return " ".join(part for part in (names, rf"\fI{_text(values)}\fR" if values else "") if part)
+
+
+def _help(action: argparse.Action) -> str:
+    return (action.help or "") % {"default": action.default, "prog": "mpicampaign"}
+
+
+def _text(text: str) -> str:
+    """Text with nothing in it that roff would act on."""
+    safe = "".join(
+        _SPECIAL.get(each) or (each if each.isascii() else f"\\[u{ord(each):04X}]") for each in text
+    )
+    return rf"\&{safe}" if safe.startswith(".") else safe
+
+
+def _character(each: str) -> str:
+    return _SPECIAL.get(each) or (each if each.isascii() else f"\\[u{ord(each):04X}]")
+
+
+if __name__ == "__main__":
+    shipped(FILE).write_text(man_page(), encoding="ascii")

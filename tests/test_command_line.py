@@ -1,0 +1,244 @@
+"""The command line as people meet it: help, mistakes, exit status, completion, the manual page."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from default_signals import popen_with_default_signals
+
+from mpicampaign.cli import main
+from mpicampaign.cli.exit_status import INTERRUPTED, MEANINGS, TERMINATED
+from mpicampaign.cli.man_page import FILE, man_page
+from mpicampaign.cli.parser import COMMANDS, command_parser, subparsers
+from mpicampaign.places import shipped
+
+ROOT = Path(__file__).resolve().parents[1]
+CAMPAIGN = """\
+campaign: mine
+repeats: 2
+time_limit: 1 min
+systems: {here: {scheduler: none, mpi: intelmpi}}
+host_groups: {local: {system: here}}
+benchmarks: {trivial: {suite: osu, program: 'true', provider: {kind: path, location: /bin/true}}}
+matrix: [{host_groups: local, placements: [SHM-1, TCP-loopback], benchmarks: trivial}]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a campaign file and no results."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.places.working_folder", lambda: tmp_path)
+    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    (tmp_path / "mine.yaml").write_text(CAMPAIGN)
+    return tmp_path
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main(arguments)
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The message of a call with a mistake: short, with exit status 2, and nothing on standard output."""
+    status, out, err = called(capsys, *arguments)
+    assert (status, out) == (2, "") and "Traceback" not in err
+    assert len(err.splitlines()) <= 3, err
+    return err
+
+
+def test_the_campaign_file_is_an_argument_or_an_option(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "no errors found" in called(capsys, "check", "mine.yaml")[1]
+    assert called(capsys, "check", "--campaign", "mine.yaml") == called(capsys, "check", "mine.yaml")
+    assert called(capsys, "check", "mine.yaml", "--campaign=mine.yaml")[0] == 0
+    said = refused(capsys, "check", "mine.yaml", "--campaign", "other.yaml")
+    assert "two campaign files: mine.yaml and other.yaml" in said
+    (folder / "campaign.yaml").write_text(CAMPAIGN)
+    assert "campaign.yaml: campaign mine" in called(capsys, "check")[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("paln mine.yaml", "no subcommand 'paln'\n    did you mean 'plan'?"),
+        ("xyz", "no subcommand 'xyz'\n    mpicampaign --help"),
+        ("plan mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("plan min.yaml", "min.yaml: no such file\n    did you mean 'mine.yaml'?"),
+        ("plan .", "this is a folder, not a campaign file\n    there: mine.yaml"),
+        ("status results/mine", "results/mine: no such file\n    mpicampaign init writes"),
+        ("run mine.yaml --placment TCP", "run: no option --placment\n    did you mean '--placement'?"),
+        ("run --placment=TCP", "run: no option --placment\n    did you mean '--placement'?"),
+        (
+            "run mine.yaml -n",
+            "run: no option -n\n    Snakemake's options follow --: mpicampaign run FILE -- -n",
+        ),
+        ("plan mine.yaml other.yaml", "plan: unexpected argument 'other.yaml'"),
+        ("plan mine.yaml --placement TCP-lopback", "did you mean 'TCP-loopback'?"),
+        ("plan mine.yaml --benchmark", "plan: argument --benchmark: expected one argument"),
+        ("plan mine.yaml --repeat 1-9", "the campaign has no such repeat (found 1-9)\n    repeats: 1-2"),
+        ("plan mine.yaml --repeat two", "--repeat: not a repeat (found two)\n    repeats are numbers"),
+        ("tables --metric latency bandwidth", "separate names by commas: --metric latency,bandwidth"),
+        ("tables --metric a b c", "separate names by commas: --metric a,b"),
+        ("tables --results mine.yaml", "mine.yaml: --results takes a folder of results"),
+        ("tables mine.yaml --results x", "give the campaign file 'mine.yaml' or --results, not both"),
+        ("bundle mine.yaml --results x", "give the campaign file 'mine.yaml' or --results, not both"),
+        ("report mine.yaml --map x", "give the campaign file 'mine.yaml' or --map, not both"),
+        ("import mine.yaml --map mine.yaml", "mine.yaml"),
+        ("judge mine.yaml --system x", "judge: no option --system"),
+        ("merge", "merge: the following arguments are required: BUNDLE"),
+    ],
+)
+def test_a_mistake_is_answered_in_two_lines(
+    folder: Path, capsys: pytest.CaptureFixture[str], call: str, said: str
+) -> None:
+    (folder / "results").mkdir()
+    assert said in refused(capsys, *call.split())
+
+
+def test_with_json_a_mistake_is_a_document(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["plan", "min.yaml"], ["plan", "mine.yaml", "--placment", "TCP"], ["check", "."]):
+        status, out, err = called(capsys, *arguments, "--json")
+        data = json.loads(out)
+        assert (status, err, data["status"], data["command"]) == (2, "", 2, arguments[0])
+        assert (data["format"], data["version"]) == ("mpicampaign-command", 1)
+        [error] = data["errors"]
+        assert error["message"] and error["hint"]
+    (folder / "mine.yaml").write_text(CAMPAIGN.replace("repeats: 2", "repeats: two"))
+    [error] = json.loads(called(capsys, "check", "mine.yaml", "--json")[1])["errors"]
+    assert (error["file"], error["line"], error["key"], error["value"]) == (
+        "mine.yaml",
+        2,
+        "repeats",
+        "'two'",
+    )
+
+
+def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = called(capsys, "check", "mine.yaml", "--json")
+    data = json.loads(out)
+    assert (status, data["status"], data["campaign"], data["systems"]) == (0, 0, "mine", ["here"])
+    data = json.loads(called(capsys, "plan", "mine.yaml", "--json", "--placement", "shm-1")[1])
+    assert data["selection"] == {"placement": ["shm-1"]}
+    assert [case["placement"] for case in data["cases"]] == ["SHM-1"]
+    assert [run["repeat"] for run in data["runs"]] == [1, 2]
+    assert {run["has_result"] for run in data["runs"]} == {False}
+    assert data["node_hours"] == pytest.approx(2 / 60)
+
+
+def test_plan_shows_a_selection_and_says_that_it_is_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = called(capsys, "plan", "mine.yaml", "--placement", "TCP-loopback", "--repeat", "2")
+    assert out.splitlines()[0] == "only placement TCP-loopback; repeat 2: 1 of 4 runs"
+    assert "×1" in out and "SHM-1" not in out and "1 runs here" in out
+
+
+def test_the_help_fits_a_screen_and_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert ended.value.code == 0
+    assert len(lines) <= 40 and max(map(len, lines)) <= 88
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(COMMANDS)
+
+
+def test_every_subcommand_has_examples_that_its_parser_takes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, parser in subparsers(command_parser()).items():
+        examples = parser.load_arguments().EXAMPLES
+        assert examples and name in parser.format_help()
+        for command, effect in examples:
+            assert f"mpicampaign {name}" in command and effect
+
+
+def test_the_manual_page_is_current() -> None:
+    assert shipped(FILE).read_text() == man_page(), "make it anew: python -m mpicampaign.cli.man_page"
+    assert all(f".SS {name}\n" in man_page() for name in COMMANDS)
+    assert all(f".B {status}\n" in man_page() for status in MEANINGS)
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_the_manual_page_is_drawn_without_a_warning() -> None:
+    command = ["groff", "-man", "-Tutf8", "-ww", str(shipped(FILE))]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stderr == b"" and "× placements".encode() in done.stdout
+
+
+WAITS = """
+import sys, time
+from mpicampaign.cli import build, main
+def run(options):
+    print("started", flush=True)
+    time.sleep(60)
+build.run = run
+sys.argv = ["mpicampaign", "build"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
+def test_a_signal_gives_the_exit_status(number: signal.Signals, status: int) -> None:
+    command = [sys.executable, "-c", WAITS]
+    process = popen_with_default_signals(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"started\n"
+    process.send_signal(number)
+    assert process.communicate(timeout=60) == (b"", b"")
+    assert process.returncode == status
+
+
+COMPLETE = """
+source <(mpicampaign completion bash)
+complete -p mpicampaign >/dev/null || exit 1
+while read -r line; do
+    COMP_LINE=$line; COMP_POINT=${#line}; COMP_TYPE=9
+    read -ra COMP_WORDS <<<"$line"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=(); _python_argcomplete mpicampaign
+    echo "${COMPREPLY[*]}"
+done
+"""
+LINES = {
+    "mpicampaign pl": "plan",
+    "mpicampaign plan --pla": "--placement",
+    "mpicampaign plan mi": "mine.yaml",
+    "mpicampaign plan mine.yaml --placement SH": "SHM-1 SHM",
+    "mpicampaign run mine.yaml --placement SHM,TW": "SHM,TWO",
+    "mpicampaign status mine.yaml --benchmark tri": "trivial",
+    "mpicampaign tables --format jso": "json",
+    "mpicampaign completion f": "fish",
+}
+
+
+def test_bash_completes_subcommands_options_files_and_names(folder: Path) -> None:
+    text = CAMPAIGN + "placements: {SHM-1: {}, SHM: {}, TWO: {}}\n"
+    (folder / "mine.yaml").write_text(text)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE],
+        input="".join(f"{line}\n" for line in LINES),
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert dict(zip(LINES, answers, strict=True)) == LINES
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_scripts_of_other_shells_are_read_by_them(shell: str) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    command = [sys.executable, "-m", "mpicampaign.cli", "completion", shell]
+    script = subprocess.run(command, capture_output=True, check=True).stdout
+    subprocess.run([shell, "-n"], input=script, check=True)

@@ -1,0 +1,123 @@
+"""Selections of runs: what they take, and calls about some of a campaign's runs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import ProjectCopy, succeeded
+from trivial_campaign import write_trivial
+
+from mpicampaign.errors import UserError
+from mpicampaign.records import Case
+from mpicampaign.selection import ALL_RUNS, Selection, selection_of, spans, split_names
+
+RUNS = [
+    (Case(system, "local", placement, benchmark), repeat)
+    for system in ("here", "there")
+    for placement in ("SHM", "TCP")
+    for benchmark in ("PingPong", "Gather")
+    for repeat in (1, 2, 3)
+]
+
+
+def taken(selection: Selection) -> int:
+    return sum(selection.takes(case, repeat) for case, repeat in RUNS)
+
+
+def test_a_selection_takes_the_runs_that_have_all_of_it() -> None:
+    assert not ALL_RUNS and taken(ALL_RUNS) == len(RUNS) == 24
+    assert taken(Selection(placements=("tcp",))) == 12
+    assert taken(Selection(placements=("TCP",), benchmarks=("PingPong", "gather"))) == 12
+    assert taken(Selection(host_groups=("local",))) == 24
+    assert taken(Selection(host_groups=("here/local",))) == 12
+    assert taken(Selection(repeats=((2, 3),), placements=("SHM",), benchmarks=("Gather",))) == 4
+
+
+def test_names_and_repeats_are_lists() -> None:
+    assert split_names('a, b,"c, d"') == ["a", "b", "c, d"] and split_names("a b") == ["a b"]
+    assert spans(["1-3", "5"]) == ((1, 3), (5, 5))
+    for wrong in ("", "1-", "-1", "a", "1-2-3", "٣"):
+        with pytest.raises(UserError, match="not a repeat"):
+            spans([wrong])
+
+
+def test_every_unknown_name_is_reported_with_the_nearest() -> None:
+    wrong = Selection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
+    with pytest.raises(UserError) as raised:
+        wrong.check(RUNS)
+    keys = [problem.key for problem in raised.value.problems]
+    assert keys == ["--placement", "--benchmark", "--host-group", "--repeat", "--repeat"]
+    assert "did you mean 'PingPong'?" in str(raised.value)
+    with pytest.raises(UserError, match="no run of the campaign has all of these: placement TCP; repeat 3"):
+        Selection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
+
+
+def test_snakemakes_configuration_takes_lists_and_texts() -> None:
+    found = selection_of({"placement": "TCP,SHM", "repeat": 5, "host_group": ["a"], "campaign": "x.yaml"})
+    assert found == Selection(("TCP", "SHM"), (), ("a",), ((5, 5),))
+    assert selection_of(found.texts) == found
+
+
+@pytest.mark.slow
+def test_run_makes_only_the_selected_runs(project: ProjectCopy) -> None:
+    file = write_trivial(project).name
+    done = project.call("run", file, "--placement", "one", "--repeat", "2")
+    assert succeeded(done)
+    assert "only placement one; repeat 2: 1 of 4 runs" in done.stdout
+    [first] = project.results("trivial")
+    assert "/one/trivial/r02-" in first.as_posix()
+    plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
+    assert sum(len(case["runs"]) for case in plan["cases"]) == 4
+    config = ["--config", f"campaign={file}", "placement=TWO", "repeat=1-2"]
+    assert succeeded(project.snakemake("--profile", "profiles/local", *config))
+    assert len(project.results("trivial")) == 3 and first in project.results("trivial")
+    wrong = project.snakemake("--profile", "profiles/local", "--config", f"campaign={file}", "placement=tow")
+    assert wrong.returncode != 0 and "did you mean 'two'?" in wrong.stderr
+    assert succeeded(project.call("run", file, "--placement", "two"))
+    assert len(project.results("trivial")) == 3
+
+
+@pytest.mark.slow
+def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
+    """A failed run has its path and reason, and the exit status says that there is one."""
+    file = write_trivial(project).name
+    assert succeeded(project.call("run", file, "--placement", "one"))
+    failed = project.call(
+        "run", file, "--placement", "two", "--repeat", "1", variables={"TRIVIAL_FAILS": "1"}
+    )
+    assert failed.returncode == 1
+    status = project.call("status", file)
+    assert status.returncode == 1
+    assert status.stdout.splitlines()[0] == "2 finished, 1 failed, 1 not run"
+    assert "  local two trivial r01: failed: the benchmark ended with exit status 7" in status.stdout
+    assert str(project.folder / "results/trivial/runs/local/two/trivial/r01-") in status.stdout
+    assert "  local two trivial repeat 2: not run" in status.stdout
+    data = json.loads(project.call("status", file, "--json").stdout)
+    assert (data["status"], data["counts"]) == (1, {"finished": 2, "failed": 1, "not run": 1})
+    chosen = project.call("status", file, "--placement", "one")
+    assert chosen.returncode == 0
+    assert chosen.stdout.splitlines() == ["only placement one: 2 of 4 runs", "2 finished"]
+    whole = project.folder / "results/trivial/report.html"
+    assert succeeded(project.call("report", file))
+    before = whole.read_bytes()
+    said = project.call("report", file, "--placement", "one").stdout
+    assert "only placement one; the report of all runs is not changed" in said and "2 runs: 2 ok" in said
+    assert whole.read_bytes() == before
+    own = (whole.parent / "selected/report.html").read_text()
+    assert "a selection of its runs" in own and "Only placement one." in own
+    assert project.call("report", file, "--placement", "one").stdout == said  # nothing is made again
+    table = project.call("tables", file, "--placement", "one", "--repeat", "2", "--format", "json")
+    assert {row["n"] for row in json.loads(table.stdout)["rows"]} == {1}
+    assert project.call("tables", file, "--repeat", "3").returncode == 2
+
+
+@pytest.mark.slow
+def test_render_says_why_no_run_can_be_made(project: ProjectCopy) -> None:
+    missing = {
+        "trivial": {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
+    }
+    file: Path = write_trivial(project, benchmarks=missing)
+    done = project.call("render", file.name)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("/none") == 1 and "no run can be made here" in done.stderr
