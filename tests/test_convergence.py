@@ -14,7 +14,7 @@ from mpicampaign.show.sentences import said
 from mpicampaign.suites import parse
 
 CASE = Case("s", "g", "SHM-1", "tree_gather")
-OLD = "not converged: at some sizes the samples had not settled in their time (repeat 1)"
+OLD = "not converged: at some sizes the samples did not converge in the time allowed (repeat 1)"
 Numbers = Sequence[float | None]
 
 
@@ -51,11 +51,11 @@ def test_percentiles_of_osu_show_a_tail() -> None:
     narrow: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 2e-6]}
     wide: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [1.05e-6, 5e-6]}
     assert notes(narrow, wide, suite="osu") == [
-        "wide spread: samples at 16 B: 1 % are 150 % or more above the median (repeat 2)"
+        "wide spread: samples at 16 B: the slowest 1 % lie 150 % or more above the median (repeat 2)"
     ]
     two: dict[str, Numbers] = {"time_p50": [1e-6, 2e-6], "time_p99": [4e-6, 2.5e-6]}
     assert notes(two, suite="osu") == [
-        "wide spread: samples at 8 B: 1 % are 300 % or more above the median (repeat 1)"
+        "wide spread: samples at 8 B: the slowest 1 % lie 300 % or more above the median (repeat 1)"
     ]
 
 

@@ -261,8 +261,8 @@ def monotony_notes(*runs: Record) -> dict[str, str]:
 def test_rows_that_fewer_ranks_outdo_are_noted() -> None:
     runs = [b_eff_run(2, 90e6), b_eff_run(4, 120e6), b_eff_run(8, 107e6), b_eff_run(10, 111e6)]
     assert monotony_notes(*runs) == {
-        "tcp eth0 8": "not monotonic: 8 ranks have 107.0 MB/s, 4 ranks (tcp eth0 4) 120.0 MB/s: "
-        "less by more than the ring patterns' share of one rank"
+        "tcp eth0 8": "not monotonic: 8 ranks reach 107.0 MB/s, 4 ranks (tcp eth0 4) 120.0 MB/s: "
+        "the drop exceeds the ring patterns' share of one rank"
     }
 
 

@@ -135,7 +135,7 @@ def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() ->
     assert not charts(records)
     nodes = gather_nodes(compare(records), "MB/s")
     said = [node.text for node in nodes if isinstance(node, Paragraph)]
-    assert str(said[-1]).startswith("Not drawn: every gather there had 4 ranks; further placements")
+    assert str(said[-1]).startswith("Not drawn: all gathers had 4 ranks. Add placements")
     (grid,) = (node for node in nodes if isinstance(node, Grid))
     assert [str(line[0].text) for line in grid.lines] == [
         "IMB Gather",

@@ -107,7 +107,7 @@ def test_the_group_of_the_actual_hosts_wins_and_is_reported(tmp_path: Path) -> N
     assert record.verdict == VERIFIED
     assert "requested scarf10, ran on hosts of scarf11" in account_text(account)
     (row,) = compare([record]).tables[0].rows
-    assert any("scarf10 was asked for" in said(note) for note in row.notes)
+    assert any("the job requested scarf10" in said(note) for note in row.notes)
 
 
 def test_hosts_of_two_groups_are_refused(tmp_path: Path) -> None:

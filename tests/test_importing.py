@@ -410,7 +410,7 @@ def test_imported_repeats_with_other_options_are_named_and_counted(tmp_path: Pat
     (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
     assert row.counted == 3
     (found,) = [said_of(note) for note in row.notes if note.kind == UNLIKE]
-    assert found == "unlike repeats: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
+    assert found == "different setups: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
 
 
 def test_tasks_of_an_array_are_repeats_in_their_order(tmp_path: Path) -> None:
@@ -463,7 +463,7 @@ def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
     assert maximum.repeats == (1, 2, 3, 4) and min(maximum.values) > 9e8
     small = next(cell for cell in row.cells if cell.metric.name == "bandwidth at 1 KiB")
     assert small.repeats == (1, 2, 3, 4, 5)
-    said = "not printed: sizes above 4 KiB: it may be cut, and gives no maximum (repeat 5)"
+    said = "not printed: sizes above 4 KiB: it may be cut, so it gives no maximum (repeat 5)"
     assert said in [said_of(note) for note in row.notes]
 
 
@@ -482,7 +482,7 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
     maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
     assert maximum.repeats == (1, 2, 3) and set(maximum.sizes) == {2**24}
-    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), and gives no maximum (repeat 4)"
+    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), so it gives no maximum (repeat 4)"
     assert said in [said_of(note) for note in row.notes]
 
 

@@ -118,7 +118,7 @@ def test_an_interval_around_the_published_value_shows_no_difference() -> None:
         for n, latency in enumerate((9.5e-6, 9.6e-6, 9.7e-6, 9.8e-6, 9.9e-6, 10e-6), 1)
     ]
     line = mine_lines(beside(records, SCARF15), "MB/s")[0]
-    assert "is not shown to differ from any of 1 host group of SCARF" in line
+    assert "is not significantly different from any of 1 host group of SCARF" in line
 
 
 def test_other_placements_and_absent_values_are_not_compared() -> None:
@@ -141,11 +141,9 @@ def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
     comparison = compare(records)
     line = next(line for line in mine_lines(comparison, "MB/s") if "latency" in line)
     assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
-    assert (
-        mine_legend(comparison) == "The chance that any system like mine is called different is at most 5 %."
-    )
+    assert mine_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
     said = {line[3]: line[5] for line in mine_table(comparison, "MB/s") if "latency" in line[0]}
-    assert said["there/like"] == "no difference shown" and said["there/slow3"] == "different"
+    assert said["there/like"] == "no significant difference" and said["there/slow3"] == "different"
 
 
 def test_published_lines_are_marked_in_every_table() -> None:

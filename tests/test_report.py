@@ -464,7 +464,7 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
     ]
     found = answers(compare(records))
     assert found == []
-    assert "in 3 of 3 settings A is better than B at every size" in written(tmp_path, records)
+    assert "A is better than B in 3 of 3 settings at every size" in written(tmp_path, records)
     assert "fastest" not in "".join(Page(written(tmp_path, records)).text)
 
 
@@ -522,7 +522,7 @@ def test_below_the_runs_stands_whether_the_repeats_are_enough(tmp_path: Path) ->
     runs = [synthetic.run(case, n, synthetic.pingpong(1e-6 + n * 1e-9, 1e9)) for n in range(1, 7)]
     text = "6 repeats: the median is known to 0.2 % (confidence 96.9 %): enough"
     assert f"latency at 0 B: {text}" in written(tmp_path, runs)
-    assert "make it 6 and look again" in written(tmp_path, runs[:3])
+    assert "increase to 6 and look again" in written(tmp_path, runs[:3])
 
 
 def test_unlike_repeats_are_named_in_the_report(tmp_path: Path) -> None:
@@ -533,7 +533,7 @@ def test_unlike_repeats_are_named_in_the_report(tmp_path: Path) -> None:
         for run, version in zip(runs, versions, strict=True)
     ]
     text = " ".join(Page(written(tmp_path, records)).text)
-    assert "unlike repeats" in text and "repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2" in text
+    assert "different setups" in text and "repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2" in text
 
 
 def test_the_answers_name_placements_that_no_record_proves(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_five_are_never_enough_and_wide_ones_ask_for_the_next_look() -> None:
     found = look(near(6, 0.2))
     assert (
         look_text(found)
-        == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): make it 10 and look again"
+        == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): increase to 10 and look again"
     )
 
 
@@ -50,7 +50,7 @@ def test_after_the_last_look_no_more_are_planned() -> None:
 def test_undecided_cases_are_reported() -> None:
     assert (
         look_text(look([1.0]))
-        == "1 repeat: nothing is known of the median's precision: make it 6 and look again"
+        == "1 repeat: the precision of the median is unknown: increase to 6 and look again"
     )
     assert not look([0.0] * 6).enough
 

@@ -44,7 +44,7 @@ def test_findings_have_numbers_throughout_and_a_general_sentence() -> None:
 
 def test_many_reasons_become_one_footnote() -> None:
     found = texts(UNVERIFIED, "one", "two", "three", "four", "five")
-    assert set(found) == {"unverified, for 5 reasons: the long layout and the report have each"}
+    assert set(found) == {"unverified, for 5 reasons: each is in the long layout and the report"}
 
 
 def test_texts_that_differ_only_in_the_names_of_the_row_appear_once() -> None:

@@ -44,13 +44,13 @@ def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:
 
 def test_another_version_of_the_benchmark() -> None:
     found = of_values("version", "2019.6", "2019.6", "2019.6", "2021.2", "2021.2")
-    assert found == ["unlike repeats: benchmark: repeats 1-3 IMB 2019.6; repeats 4-5 IMB 2021.2"]
+    assert found == ["different setups: benchmark: repeats 1-3 IMB 2019.6; repeats 4-5 IMB 2021.2"]
 
 
 def test_other_options_are_shown_without_those_in_common() -> None:
     other = CALL.replace("-iter 1000", "-iter 10").replace(" -time 200", "")
     (found,) = of_values("calling_sequence", CALL, other, CALL)
-    assert found == "unlike repeats: options: repeats 1, 3 -iter 1000, -time 200; repeat 2 -iter 10"
+    assert found == "different setups: options: repeats 1, 3 -iter 1000, -time 200; repeat 2 -iter 10"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_may_differ_has_no_note(key: str, one: str, other: str) -> None:
 def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str) -> None:
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
-    assert found.startswith(f"unlike repeats: {said}: repeat 1 ") and "; repeat 2 " in found
+    assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
 )
 def test_each_suite_names_its_own_options(suite: str, key: str) -> None:
     (found,) = of_values(key, "one", "other", suite=suite)
-    assert found == f"unlike repeats: options: repeat 1 {key} one; repeat 2 {key} other"
+    assert found == f"different setups: options: repeat 1 {key} one; repeat 2 {key} other"
     assert not of_values(key, "one", "other", suite="kernel")
 
 
@@ -109,25 +109,25 @@ def test_what_a_run_does_not_record_is_not_compared() -> None:
 
 def test_the_window_of_osu_is_named() -> None:
     (found,) = of_values("window_size", "64", "64", "32", suite="osu")
-    assert found == "unlike repeats: options: repeats 1-2 window_size 64; repeat 3 window_size 32"
+    assert found == "different setups: options: repeats 1-2 window_size 64; repeat 3 window_size 32"
 
 
 def test_an_option_that_others_lack() -> None:
     (found,) = of_values("modules", "openmpi/4 knem/1", "openmpi/4")
-    assert found == "unlike repeats: modules: repeat 1 knem/1; repeat 2 without"
+    assert found == "different setups: modules: repeat 1 knem/1; repeat 2 without"
 
 
 def test_another_list_of_sizes() -> None:
     one, two = runs({}, {})
     short = synthetic.pingpong(1e-6, 1e9, synthetic.SIZES[:-2])
     (found,) = notes([one, replace(two, series=(short,))])
-    assert found == "unlike repeats: message sizes: repeat 1 2 MiB, 4 MiB; repeat 2 without"
+    assert found == "different setups: message sizes: repeat 1 2 MiB, 4 MiB; repeat 2 without"
 
 
 def test_another_number_of_hosts() -> None:
     one, two = runs({}, {})
     (found,) = notes([one, replace(two, hosts=("node1", "node2"))])
-    assert found == "unlike repeats: nodes: repeat 1 nodes 1; repeat 2 nodes 2"
+    assert found == "different setups: nodes: repeat 1 nodes 1; repeat 2 nodes 2"
 
 
 def test_runs_that_do_not_count_are_not_compared_with_the_others() -> None:
@@ -138,12 +138,12 @@ def test_runs_that_do_not_count_are_not_compared_with_the_others() -> None:
 def test_unlike_repeats_count_and_every_form_of_the_tables_says_so() -> None:
     comparison = compare(runs({"version": "2019.6"}, {"version": "2019.6"}, {"version": "2021.2"}))
     assert comparison.tables[0].rows[0].counted == 3
-    words = "unlike repeats: benchmark: repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2"
+    words = "different setups: benchmark: repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2"
     assert words in to_csv(comparison)
     for layout in ("long", "matrix"):
         for form in ("terminal", "markdown", "latex", "csv", "json"):
             text = tables(comparison, Form(form, layout, View()), "c", None).decode()
-            assert "unlike repeats: benchmark" in text, (form, layout)
+            assert "different setups: benchmark" in text, (form, layout)
     rows = json.loads(tables(comparison, Form("json", "long", View()), "c", None))["rows"]
     assert {row["n"] for row in rows} == {3} and all(words in row["notes"] for row in rows)
 

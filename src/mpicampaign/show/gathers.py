@@ -62,8 +62,8 @@ def _missing(found: Gathers) -> str:
     if len(found.ranks) > 1:
         return ""
     return (
-        f"Not drawn: every gather there had {found.ranks[0]} ranks; further placements of the host group "
-        "with other numbers of ranks on as many nodes are missing."
+        f"Not drawn: all gathers had {found.ranks[0]} ranks. Add placements of this host group with other "
+        "numbers of ranks on as many nodes."
     )
 
 

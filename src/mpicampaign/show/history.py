@@ -204,7 +204,7 @@ def ticks_text(history: Overview) -> str:
     began, busy, missed = history.ticks
     if not began:
         return "No tick has run this campaign: its schedule, or cron, has not started."
-    return f"Ticks: {began} began, {busy} found another at work, {missed} missed."
+    return f"Ticks: {began} began, {busy} found another one running, {missed} missed."
 
 
 def curve_grid(history: Overview) -> Grid:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.mine import Mine, Rival
     from mpicampaign.compare.tables import Comparison, Table
 
-MINE = "My host groups against others"
-ERROR = "The chance that any system like mine is called different is at most 5 %."
+MINE = "My host groups compared with others"
+ERROR = "The chance of wrongly calling any system different is at most 5 %."
 PUBLISHED = (
     "Published values have no repeats, so they are not tested: × is the ratio of the means, and in brackets "
     "the interval of our median divided by the published value."
@@ -79,12 +79,12 @@ def _counts(mine: Mine, rivals: Sequence[Rival]) -> str:
     lower, higher = (sum(sign * rival.ratio < sign for rival in shown) for sign in (1, -1))
     better, worse = (lower, higher) if mine.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
-    return f"{' and '.join(parts)} of" if parts else "not shown to differ from any of"
+    return f"{' and '.join(parts)} of" if parts else "not significantly different from any of"
 
 
 def _said(rival: Rival) -> str:
     if rival.published:
         return f"published, {rival.published}: no test"
     if rival.differs is None:
-        return "too few repeats, or may be chance among so many"
-    return "different" if rival.differs else "no difference shown"
+        return "too few repeats, or possibly chance among so many pairs"
+    return "different" if rival.differs else "no significant difference"

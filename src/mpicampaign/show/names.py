@@ -69,9 +69,7 @@ def condition_text(records: Iterable[Record]) -> str:
     if not states:
         return ""
     reasons = Counter(
-        run.condition_reason or "no time of waiting was recorded"
-        for run in runs
-        if run.condition == NOT_JUDGED
+        run.condition_reason or "no waiting time was recorded" for run in runs if run.condition == NOT_JUDGED
     )
     most = [f"{visible(reason)} ({count})" for reason, count in reasons.most_common(_REASONS)]
     more = [f"{len(reasons) - _REASONS} more reasons"] if len(reasons) > _REASONS else []

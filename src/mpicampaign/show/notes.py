@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from mpicampaign.show.form import View
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
-_LONG = "the long layout and the report have each"
+_LONG = "each is in the long layout and the report"
 _FINDINGS = {
-    OFF: "a whole run is off: it differs from the others over its message sizes",
+    OFF: "a whole run differs from the others over its message sizes",
     OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
-    MODES: "the repeats fall into two bands at some sizes, a median or mean may be a value that no run had",
+    MODES: "the repeats fall into two bands at some sizes; a median or mean may be a value that no run had",
 }
 # What tells one case from the next in a reason: quoted commands, and terms that hold a digit.
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")

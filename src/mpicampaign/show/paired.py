@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from mpicampaign.compare.paired import Paired
     from mpicampaign.compare.tables import Comparison
 
-PAIRED = "Placements paired over message sizes, since their repeats are too few for a test"
+PAIRED = "Too few repeats to test single metrics: placements compared over all message sizes"
 LEGEND = (
-    "A setting is a host group and suite with both placements. p: how often as many settings would agree if "
-    "the two were exchanged at random in each. It says nothing of other days or nodes."
+    "A setting is a host group and suite with both placements. p: the chance that as many settings agree if "
+    "the two are exchanged at random in each. It does not cover other days or nodes."
 )
 
 
 def paired_lines(comparison: Comparison) -> list[str]:
-    """``in 4 of 4 settings IB is better than ROCE at every size above 64 KiB, by 1.1 to 1.9 times …``."""
+    """``IB is better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
     return list(map(_line, paired_placements(comparison)))
 
 
@@ -33,7 +33,7 @@ def _line(found: Paired) -> str:
     repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
     ranks = f", {found.ranks} ranks" if found.ranks else ""
     return (
-        f"in {len(found.found)} of {found.settings} settings {visible(found.better)} is better than "
-        f"{visible(found.worse)} {where}, by {' to '.join(ends)} times in the median over them "
+        f"{visible(found.better)} is better than {visible(found.worse)} in {len(found.found)} of "
+        f"{found.settings} settings {where}: by a factor of {' to '.join(ends)} in the median over sizes "
         f"({repeats} each{ranks}; {probability(found.p)})"
     )

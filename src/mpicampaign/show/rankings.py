@@ -240,7 +240,7 @@ def step_text(step: Step, metric: Metric) -> str:
     """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
     others = {
         "reversed in": step.reversed,
-        "reversed by the medians, which the repeats do not support, in": step.leaning,
+        "medians reversed, but not significantly, in": step.leaning,
         "unclear in": step.unclear,
     }
     compared = len(step.supported) + sum(map(len, others.values()))
@@ -283,7 +283,7 @@ def change_verdict(change: Change) -> str:
 def look_text(found: InterimLook) -> str:
     """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
     if found.coverage is None or found.reach is None:
-        known = "nothing is known of the median's precision"
+        known = "the precision of the median is unknown"
     else:
         known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
     n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
@@ -292,4 +292,4 @@ def look_text(found: InterimLook) -> str:
 
 def _further(found: InterimLook) -> str:
     more = found.next_look
-    return f"make it {more} and look again" if more else "more repeats are not planned"
+    return f"increase to {more} and look again" if more else "more repeats are not planned"

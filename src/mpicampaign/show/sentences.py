@@ -62,13 +62,13 @@ KIND_NAMES = {
     UNVERIFIED: "unverified",
     DECLARED: DECLARED,
     NOT_CONVERGED: "not converged",
-    UNLIKE: "unlike repeats",
+    UNLIKE: "different setups",
     SHORTENED: "shortened by its budget",
     SHARING: "oversubscribed",
     SPREAD: "wide spread",
-    ELSEWHERE: "host group by the actual hosts",
+    ELSEWHERE: "actual host group",
     MODES: "several modes",
-    OFF: "whole run off",
+    OFF: "whole run differs",
     OUTLIER: "outlier",
     NOT_MONOTONIC: "not monotonic",
     ABOVE: "above the line rate",
@@ -121,11 +121,13 @@ def _reason(found: Note, view: View) -> str:
             return f"samples at {format_size(found.size)}: ± {rough_percent(found.width)}"
         case Tail():
             above = rough_percent(found.above)
-            return f"samples at {format_size(found.size)}: 1 % are {above} or more above the median"
+            return (
+                f"samples at {format_size(found.size)}: the slowest 1 % lie {above} or more above the median"
+            )
         case Unlike():
             return f"{found.what}: {'; '.join(map(_side, found.sides))}"
         case Elsewhere():
-            return f"{found.requested} was asked for"
+            return f"the job requested {found.requested}"
         case Modes():
             return _modes(found, view)
         case FarOff():
@@ -138,19 +140,22 @@ def _reason(found: Note, view: View) -> str:
 def _of_values(found: Note, view: View) -> str:
     match found:
         case AboveBound():
-            allowed = f"the fabric's rate allows {view.quantity(found.bound, BANDWIDTH)}"
-            measured = f"{found.times:.2f} times that was measured"
-            return f"{allowed}, {measured}: is the rate of the campaign file right?"
+            allowed = f"the {view.quantity(found.bound, BANDWIDTH)} that the fabric's rate allows"
+            return f"measured {found.times:.2f} times {allowed}: check the rate in the campaign file"
         case NotMonotonic():
             return _not_monotonic(found, view)
-    return "at some sizes the samples had not settled in their time" if found.kind == NOT_CONVERGED else ""
+    return (
+        "at some sizes the samples did not converge in the time allowed"
+        if found.kind == NOT_CONVERGED
+        else ""
+    )
 
 
 def _shorter(found: Shorter) -> str:
     why = "not measured" + (f" ({', '.join(found.given_up)})" if found.given_up else "")
     why = "it may be cut" if found.may_be_cut else why
     return f"sizes above {format_size(found.end)}: {why}" + (
-        ", and gives no maximum" if found.no_maximum else ""
+        ", so it gives no maximum" if found.no_maximum else ""
     )
 
 
@@ -225,5 +230,5 @@ def _distance(distance: Distance) -> str:
 
 def _not_monotonic(found: NotMonotonic, view: View) -> str:
     more, fewer = (view.quantity(value, BANDWIDTH) for value in (found.b_eff, found.b_eff_of_fewer))
-    compared = f"{found.ranks} ranks have {more}, {found.fewer} ranks ({found.placement}) {fewer}"
-    return f"{compared}: less by more than the ring patterns' share of one rank"
+    compared = f"{found.ranks} ranks reach {more}, {found.fewer} ranks ({found.placement}) {fewer}"
+    return f"{compared}: the drop exceeds the ring patterns' share of one rank"

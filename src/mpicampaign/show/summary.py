@@ -108,9 +108,7 @@ def _runs(count: int) -> str:
 
 def _why_not_judged(runs: Iterable[Record]) -> str:
     reasons = Counter(
-        run.condition_reason or "no time of waiting was recorded"
-        for run in runs
-        if run.condition == NOT_JUDGED
+        run.condition_reason or "no waiting time was recorded" for run in runs if run.condition == NOT_JUDGED
     )
     named = [visible(reason) for reason, _ in reasons.most_common(_REASONS)]
     more = len(reasons) - len(named)

@@ -75,9 +75,9 @@ def not_drawn(comparison: Comparison) -> str:
         return ""
     blas = " Runs with reference BLAS do not count." if with_reference_blas(comparison) else ""
     return (
-        f"Not drawn of the figures of HPCC's paper, for want of {_LEAST} results with all of their columns: "
-        f"{'; '.join(lacking)}. {_LEAST} HPCC runs of your own, on two ranks or more, are enough for all of "
-        f"them; imported ones count, too.{blas}"
+        f"Not drawn, since these figures of HPCC's paper need {_LEAST} results with all of their columns: "
+        f"{'; '.join(lacking)}. {_LEAST} HPCC runs of your own, on two or more ranks, are enough for all of "
+        f"them; imported runs count, too.{blas}"
     )
 
 

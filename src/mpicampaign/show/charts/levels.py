@@ -50,9 +50,9 @@ def _chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Ro
     title = f"{what}: time per level at {format_size(size)} per rank, {name}"
     rows = [row for _, row in members]
     caption = (
-        f"At the root, which receives on every level: the median over {repeats_of(rows)} of what receiving, "
+        "At the root, which receives on every level: how long receiving, including the wait for the sender, "
     )
-    caption += f"with waiting for the sender, and merging take.{left_out(scene, rows)}"
+    caption += f"and merging take, as the median over {repeats_of(rows)}.{left_out(scene, rows)}"
     alt = f"{title}. {'; '.join(_text(scene, label, levels) for label, levels in trees)}"
     return LevelChart(title, caption, alt, Axis("time", TIME, unit, scale), trees)
 

@@ -10,6 +10,7 @@ from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.trees import label_of_all
+from mpicampaign.show.not_available import is_offered
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
@@ -106,7 +107,7 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     """What the figure leaves out; empty where nothing is left out."""
     cases = {row.case: row for row in rows}
     absent = grouped(
-        (row for row in cases.values() if row.absence),
+        (row for row in cases.values() if row.absence and is_offered(row)),
         lambda row: (visible(row.case.placement), absence(row.absence)),
     )
     several = len({scene.place(row) for row in rows}) > 1

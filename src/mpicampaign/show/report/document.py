@@ -70,7 +70,7 @@ def tables_part(source: Source) -> Part:
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     legend = "Median over repeats, in brackets its order-statistic interval"
     legend += f" ({coverages}), " if coverages else ", "
-    legend += f"then mean and range. n: how many runs count / how many were {runs_are(comparison.records)}. "
+    legend += f"then mean and range. n: runs that count / runs {runs_are(comparison.records)}. "
     busy = "" if any(run.ranks_busy for run in source.records) else ", and so are disturbed ones"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
@@ -148,8 +148,8 @@ def figures_part(source: Source, figures: Sequence[tuple[Figure, str | None]]) -
     )
     nodes: list[PageNode] = [Heading("Figures")]
     if linked:
-        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files of the folder that "
-        nodes += [Paragraph(text + "this report is in:", "legend"), Items(linked, "list")]
+        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files "
+        nodes += [Paragraph(text + "beside this report:", "legend"), Items(linked, "list")]
     nodes += shown or [Paragraph("There are no figures.")]
     missing = not_drawn(source.comparison)
     nodes += [Paragraph(missing, "legend")] if missing else []
