@@ -224,7 +224,9 @@ def _binding(evidence: Evidence) -> list[Finding]:
                 return [wrong]
     if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
-    return [Finding("binding", SUPPORTS, "one core per rank" if binding == "core" else "no rank is bound")]
+    tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
+    right = f"one core per rank{tools}" if binding == "core" else "no rank is bound"
+    return [Finding("binding", SUPPORTS, right)]
 
 
 def _rank_binding(

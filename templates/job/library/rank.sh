@@ -46,7 +46,16 @@ choose_cpus() {
     done
     [ "$taken" -eq "$sockets" ] || cpus=()
 }
-# Prints what this node lacks for the placement, as "cores: why" or "network: why".
+# Prints the tool that binds a rank on this node: numactl, else taskset; nothing where neither works. Containers and
+# kernels without NUMA may refuse numactl's memory policy.
+binding_tool() {
+    if numactl --localalloc true >/dev/null 2>&1; then
+        echo numactl
+    elif command -v taskset >/dev/null; then
+        echo taskset
+    fi
+}
+# Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
 lacks() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} offers="${#found[@]} socket(s) and ${#cores[@]} core(s)" port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
@@ -55,6 +64,8 @@ lacks() {
         else
             echo "cores: needs $ranks_per_node cores on $sockets socket(s); $HOSTNAME offers $offers"
         fi
+    elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
+        echo "program: ranks cannot be bound on $HOSTNAME: neither numactl nor taskset works there; install numactl or util-linux"
     elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
         echo "network: no InfiniBand device $device on $HOSTNAME"
     elif [ -n "$device" ]; then
@@ -69,7 +80,7 @@ write_rank() {
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node sockets binding device interface rank_variable local_rank_variable evidence_library
-        declare -f read_topology choose_cpus lacks become
+        declare -f read_topology choose_cpus binding_tool lacks become
         echo 'become "$@"'
     } >"$rank"
     chmod +x "$rank"
@@ -78,7 +89,7 @@ write_rank() {
     choose_cpus
 }
 become() { # PROGRAM ARGUMENTS...: one rank
-    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu library
+    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu tool memory why library
     read -r HOSTNAME </proc/sys/kernel/hostname
     if [ -z "$number" ] || [ -z "$local_number" ]; then
         echo "the launcher set no $rank_variable or no $local_rank_variable" >&2
@@ -89,8 +100,21 @@ become() { # PROGRAM ARGUMENTS...: one rank
         read_topology
         choose_cpus
         cpu=${cpus[local_number]-}
-        [ -n "$cpu" ] || { echo "rank $number: $(lacks)" >&2 && exit 71; }
-        bind=(numactl --physcpubind="$cpu" --localalloc --)
+        tool=$(binding_tool)
+        case ${cpu:+$tool} in
+            numactl) bind=(numactl --physcpubind="$cpu" --localalloc --) memory=local ;;
+            taskset) # keeps the memory policy; the kernel's default is local, too, by first touch
+                bind=(taskset -c "$cpu")
+                { read -r _ memory _ </proc/self/numa_maps; } 2>/dev/null
+                [ "${memory:-default}" != default ] || memory='first touch'
+                ;;
+            *)
+                why=$(lacks)
+                echo "rank $number: ${why:-the launcher started more than $ranks_per_node ranks on $HOSTNAME}" >&2
+                exit 71
+                ;;
+        esac
+        printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_EVIDENCE_FILE=$mine

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The library of job scripts: what all runs of a campaign share. It needs bash, coreutils, util-linux and numactl,
-# but no Python. A run writes to its own folder only: result/ appears by one rename after success, a failed attempt
-# stays in attempts/.
+# The library of job scripts: what all runs of a campaign share. It needs bash, coreutils and util-linux, but no
+# Python. Ranks are bound by numactl, or by taskset where there is no numactl. A run writes to its own folder only:
+# result/ appears by one rename after success, a failed attempt stays in attempts/.
 #
 # A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
@@ -181,7 +181,6 @@ measure() {
     command -v "$program" >/dev/null || missing="program: ${program##*/} is not on $HOSTNAME"
     look_at_hosts before
     [ -z "$missing" ] || give_up "$missing"
-    [ "$binding" != core ] || command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
     program=$(command -v "$program")
     record_command "$@"
     record_version
