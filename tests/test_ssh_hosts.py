@@ -205,7 +205,7 @@ def test_hosts_may_bind_their_ranks_by_different_tools(hosts: Hosts) -> None:
             [record] = hosts.records()
             if tool == "taskset":
                 assert record.status == NOT_AVAILABLE
-                assert record.reason.startswith("ranks cannot be bound on n2: neither numactl nor taskset")
+                assert record.reason.startswith("no working numactl or taskset on n2 to bind the ranks")
             else:
                 assert (record.status, record.verdict) == (OK, DECLARED), record.verdict_reasons
                 both = "by numactl (memory: local) and taskset (memory: first touch)"

@@ -51,7 +51,7 @@ choose_cpus() {
 binding_tool() {
     if numactl --localalloc true >/dev/null 2>&1; then
         echo numactl
-    elif command -v taskset >/dev/null; then
+    elif taskset -cp $$ >/dev/null 2>&1; then
         echo taskset
     fi
 }
@@ -65,7 +65,7 @@ lacks() {
             echo "cores: needs $ranks_per_node cores on $sockets socket(s); $HOSTNAME offers $offers"
         fi
     elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
-        echo "program: ranks cannot be bound on $HOSTNAME: neither numactl nor taskset works there; install numactl or util-linux"
+        echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
     elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
         echo "network: no InfiniBand device $device on $HOSTNAME"
     elif [ -n "$device" ]; then
