@@ -259,11 +259,11 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("echo '# All processes entering MPI_Finalize'\n", "not complete"),
+        ("echo '# All processes entering MPI_Finalize'\n", "output is incomplete"),
         (
             "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
             "echo '# All processes entering MPI_Finalize'\n",
-            "did not do what was requested: Invalid benchmark name pingpongg",
+            "rejected its arguments: Invalid benchmark name pingpongg",
         ),
     ],
 )
@@ -277,7 +277,7 @@ def test_exit_status_0_alone_is_no_success(tmp_path: Path, program: str, reason:
 def test_what_a_whole_output_holds_must_be_in_the_output(tmp_path: Path) -> None:
     script = prepared(tmp_path, "echo half\n" + END.replace("\n", " >&2\n")).scripts[0]
     assert execute(script) == 65
-    assert "not complete" in evidence(script, "attempts/*").job["reason"]
+    assert "output is incomplete" in evidence(script, "attempts/*").job["reason"]
 
 
 def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: Path) -> None:

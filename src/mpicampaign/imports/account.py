@@ -1,4 +1,4 @@
-"""The account of an import: what happened to each file, as text for a person."""
+"""The account of an import: what happened to each file, as text."""
 
 from __future__ import annotations
 

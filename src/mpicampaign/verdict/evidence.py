@@ -103,7 +103,7 @@ def cpu_list(text: str) -> set[int]:
     Raises
     ------
     ValueError
-        where the text is no such list.
+        when the text is not such a list.
     """
     found: set[int] = set()
     for part in text.split(","):

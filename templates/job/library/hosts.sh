@@ -34,7 +34,7 @@ look_at_hosts() { # before|after
         case $status in
             0) ;;
             66) fail 69 "$host does not see $attempt: the results' folder must lie on a file system that all hosts share" ;;
-            *) fail 69 "$host does not answer ssh from $HOSTNAME, or asks for something: 'ssh -o BatchMode=yes $host true' must work (${said##*$'\n'})" ;;
+            *) fail 69 "$host does not answer ssh from $HOSTNAME, or asks for input: 'ssh -o BatchMode=yes $host true' must work (${said##*$'\n'})" ;;
         esac
         [ -n "$missing" ] || missing=$(printf '%s\n' "$said" | sed -n 's/^lacks //p' | head -n 1)
     done

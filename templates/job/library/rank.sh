@@ -3,8 +3,8 @@
 # ---- Ranks on a node. The job script sets ranks_per_node, sockets (0: the placement claims none), binding, device,
 # interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
 
-# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". A core stands for its
-# hyper-threads, and has the number of its first CPU; CPUs outside the job's allocation are left out.
+# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
+# with the number of its first CPU; CPUs outside the job's allocation are left out.
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
     local key value range cpu path socket siblings
@@ -84,7 +84,7 @@ write_rank() {
         echo 'become "$@"'
     } >"$rank"
     chmod +x "$rank"
-    [ -x "$rank" ] || fail 72 "programs can't be started from ${run%/runs/*}: its file system is mounted with noexec"
+    [ -x "$rank" ] || fail 72 "${run%/runs/*} is on a file system without permission to execute (noexec): put the results elsewhere"
     read_topology
     choose_cpus
 }
@@ -92,7 +92,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
     local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu tool memory why library
     read -r HOSTNAME </proc/sys/kernel/hostname
     if [ -z "$number" ] || [ -z "$local_number" ]; then
-        echo "the launcher set no $rank_variable or no $local_rank_variable" >&2
+        echo "the launcher did not set $rank_variable and $local_rank_variable" >&2
         exit 71
     fi
     mine=${0%/*}/ranks/$number

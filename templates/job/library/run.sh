@@ -155,7 +155,7 @@ stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
     local staged=$attempt/work/$1
     mkdir -p "$attempt/work" || exit 73
     if [ -n "${3-}" ]; then cat -- "$3"; else base64 -d; fi >"$staged" || fail 66 "cannot stage the input file $1"
-    [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 is not the one that was declared"
+    [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 differs from the one that the campaign declares"
     record "job input.$1=$2"
 }
 # Some programs write their results to a file, not to their output.
@@ -204,13 +204,13 @@ measure() {
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
     for pattern in "${whole[@]}"; do
-        said="the benchmark ended with exit status 0 but its output is not complete: no line matches $pattern"
+        said="the benchmark ended with exit status 0, but its output is incomplete: no line matches $pattern"
         grep -Eq -e "$pattern" "$attempt/output.txt" && continue
         missing=$(grep -am 1 '^#@not_available=' "$attempt/output.txt") && give_up "memory: ${missing#*=}"
         fail 65 "$said"
     done
     if [ -n "$refused" ] && refusal=$(grep -Em 1 -e "$refused" "$attempt/output.txt"); then
-        fail 65 "the benchmark did not do what was requested: $refusal"
+        fail 65 "the benchmark rejected its arguments: $refusal"
     fi
     succeeded=yes
     exit 0
