@@ -131,7 +131,7 @@ def test_hostile_folders(tmp_path: Path) -> None:
     found = reasons(account)
     assert {name: reason[:20] for name, reason in found.items()} == {
         "binary.out": "a binary file",
-        "copy.out": "the same content as "[:20],
+        "copy.out": f"same content as {tmp_path.name}"[:20],
         "empty.out": "no output of a known",
         "huge.out": "larger than 64 MiB",
         "link.out": "a symbolic link: imp",
@@ -326,11 +326,16 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         take(tmp_path, raw / "TCP" / "a.out")
 
 
-def test_many_files_with_one_reason_are_reported_in_short(tmp_path: Path) -> None:
+def test_files_of_a_folder_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
+    for number in range(7):
+        (raw / f"job{number}").mkdir()
+        (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
     text = account_text(take(tmp_path, raw))
     assert text.count("  refused: ") == 6
-    assert "refused: 3 more: no output of a known suite" in text and "(named in import.json)" in text
+    assert f"8 in {tmp_path.name}/raw/TCP/ (named in import.json), first n0.out: no output of a known" in text
+    assert f"{tmp_path.name}/raw/job3/a.out: no output of a known" in text
+    assert "refused: 3 more: no output of a known suite" in text and "job4" not in text
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:

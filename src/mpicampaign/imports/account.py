@@ -5,31 +5,30 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.imports.files import OUTPUT
+from mpicampaign.imports.files import OUTPUT, folder_of
 from mpicampaign.imports.labels import SEEN
 from mpicampaign.imports.ledger import LEDGER, REFUSED
 from mpicampaign.records import FAILED, IMPORTED_FROM
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
-_NAMED = 5  # files to name for one reason
-_MOST_PARTS = 200  # outputs that were cut out of their files to name
+_NAMED = 5  # folders to name for one reason; files with several runs
 _OWN = re.compile(
     r"'[^']*'|[0-9][0-9.]*"
 )  # the part of a reason that differs from file to file: names, numbers
 
 
-class _Unused(NamedTuple):
-    """A file or output that gave no values, and why; ``kind``: the part of the reason that files share."""
+class _Noted(NamedTuple):
+    """A file or output, and why it is listed; ``kind``: the part of the reason that files share."""
 
     place: str
     reason: str
@@ -87,9 +86,7 @@ def account_text(account: Account) -> str:
         for (group, placement, benchmark), count in sorted(account.cases.items())
     ]
     lines += _part_lines([entry for entry in outputs if entry.lines])
-    for entry in account.disagreements:
-        asked, actual = entry.label["requested"], entry.label["host_group"]
-        lines.append(f"  requested {asked}, ran on hosts of {actual}: {printable(entry.place)}")
+    lines += _disagreement_lines(account.disagreements)
     lines += [
         f"  placement {name} is not in the map's placements:, so its runs stay unverified"
         for name in account.unclaimed
@@ -102,39 +99,55 @@ def account_text(account: Account) -> str:
     return "\n".join(lines)
 
 
-def _part_lines(parts: Sequence[LedgerEntry]) -> list[str]:
-    """The runs that were cut out of files with several outputs, with their places and labels."""
-    lines = [f"  {printable(part.place)}: {_run(part.label)}" for part in parts[:_MOST_PARTS]]
-    more = len(parts) - len(lines)
-    return [*lines, f"  {more} more outputs of files with several (named in {LEDGER})"] if more else lines
+def _part_lines(parts: Iterable[LedgerEntry]) -> list[str]:
+    """The files with several outputs, each with the number of runs that were cut out of it."""
+    runs = Counter(part.path for part in parts)
+    shown = list(runs.items())[:_NAMED]
+    lines = [f"  {printable(path)}: several outputs in one file, runs: {count}" for path, count in shown]
+    more = len(runs) - len(lines)
+    return [*lines, f"  {more} more files with several outputs (named in {LEDGER})"] if more else lines
 
 
-def _run(label: Mapping[str, Any]) -> str:
-    return f"{label['host_group']} {label['placement']} {label['benchmark']}, repeat {label['repeat']}"
+def _disagreement_lines(entries: Sequence[LedgerEntry]) -> list[str]:
+    """The runs on hosts of another host group than the requested one."""
+    reasons = [
+        f"requested {entry.label['requested']}, ran on hosts of {entry.label['host_group']}"
+        for entry in entries
+    ]
+    noted = [_Noted(entry.place, reason, reason) for entry, reason in zip(entries, reasons, strict=True)]
+    return _in_short("on other hosts", noted, LEDGER)
 
 
 def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
     """The refused files; those with the same reason apart from their facts are of one kind."""
-    unused = [_Unused(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
+    unused = [_Noted(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
     return _in_short("refused", unused, LEDGER)
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:
     """The imported files that gave no values, each with the reason."""
     failed = [record for record in records if record.status == FAILED and IMPORTED_FROM in record.metadata]
-    unused = [_Unused(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
+    unused = [_Noted(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
     return _in_short("failed", unused, "records.jsonl")
 
 
-def _in_short(what: str, files: Iterable[_Unused], where: str) -> list[str]:
-    """Each file with its reason; of many files of one kind the first ones and the number of others."""
-    kinds = grouped(files, lambda file: file.kind)
-    lines = [
-        f"  {what}: {printable(file.place)}: {printable(file.reason)}"
-        for of_kind in kinds.values()
-        for file in of_kind[:_NAMED]
-    ]
-    more = {kind: len(of_kind) - _NAMED for kind, of_kind in kinds.items() if len(of_kind) > _NAMED}
-    return lines + [
-        f"  {what}: {count} more: {printable(kind)} (named in {where})" for kind, count in more.items()
-    ]
+def _in_short(what: str, files: Iterable[_Noted], where: str) -> list[str]:
+    """A line for the files of one kind in one folder: the first one, with its reason, and their number.
+
+    Of many folders the first ones, and the number of other files. ``where``: the file that names all of them.
+    """
+    lines = []
+    for kind, of_kind in grouped(files, lambda file: file.kind).items():
+        folders = [*grouped(of_kind, lambda file: folder_of(file.place)).items()]
+        lines += [f"  {what}: {_of_folder(folder, noted, where)}" for folder, noted in folders[:_NAMED]]
+        more = sum(len(noted) for _, noted in folders[_NAMED:])
+        lines += [f"  {what}: {more} more: {printable(kind)} (named in {where})"] if more else []
+    return lines
+
+
+def _of_folder(folder: str, noted: Sequence[_Noted], where: str) -> str:
+    place, reason = noted[0].place, printable(noted[0].reason)
+    if len(noted) == 1:
+        return f"{printable(place)}: {reason}"
+    name = printable(place.removeprefix(f"{folder}/"))
+    return f"{len(noted)} in {printable(folder)}/ (named in {where}), first {name}: {reason}"
