@@ -1,8 +1,10 @@
 #!/bin/sh
 # Finds all programs that this machine lacks, and installs them if the user may.
 #
-#   envs/check_system.sh [run|test]     test: also shellcheck, a browser and the parts of the tests'
-#                                       Slurm cluster, which are useful but not required; always: HPCC
+#   envs/check_system.sh [run|test]
+#
+# Recommended, but not required: numactl and HPCC; for tests also shellcheck, a browser and the parts of the
+# tests' Slurm cluster.
 #
 # For root, and users with sudo without a password, it installs the missing packages with the system's
 # package manager. For others, and with MPICAMPAIGN_ASSUME_USER=1, it installs nothing: one message
@@ -99,7 +101,7 @@ look() {
     if ! works_as_compiler cc || ! works_as_compiler gcc; then
         lacks cc "a C compiler with the C library's headers (cc and gcc)"
     fi
-    for tool in make numactl bash flock timeout sha256sum; do
+    for tool in make bash flock timeout sha256sum; do
         have "$tool" || lacks "$tool" "$tool"
     done
 }
@@ -168,7 +170,7 @@ look_for_tool() {
     tool=${1%% *}
     package=$(package_of "$tool")
     try_to_install "$package" && have "$tool" && return
-    echo "$tool is not on this machine: $2 (install: $prefix$(command_for "$package"))" >&2
+    echo "$tool is not on this machine: $2${manager:+ (install: $prefix$(command_for "$package"))}" >&2
 }
 
 # The programs of the test cluster, and their packages; the last ones are further MPI libraries, and a cron daemon
@@ -226,6 +228,13 @@ look_for_hpcc() {
         echo "(install: $prefix$(command_for --no-install-recommends hpcc openmpi-bin libopenblas0-pthread))" >&2
 }
 
+# How ranks are bound then: by taskset of util-linux, which has flock, too.
+if have taskset; then
+    without_numactl="ranks are bound by taskset, with their memory by first touch"
+else
+    without_numactl="without taskset (util-linux), too, placements that bind ranks will be n/a"
+fi
+
 find_manager
 # A second round, since the first may install a python3 that is too old.
 for round in first second; do
@@ -240,6 +249,7 @@ if [ -n "$missing" ]; then
     explain >&2
     exit 1
 fi
+look_for_tool numactl "$without_numactl"
 look_for_hpcc
 if [ "$purpose" = test ]; then
     look_for_tool shellcheck "shell scripts will not be checked"

@@ -213,9 +213,9 @@ def test_members_beyond_the_manifest(good: Path, tmp_path: Path, extra: Any, rea
         (member("runs/d", tarfile.DIRTYPE), "a folder"),
         (member("/etc/cron.d/x"), "'/etc/cron.d/x': this path leads out"),
         (member("runs/../../x"), "this path leads out"),
-        (member("tables/x"), "not part of a bundle"),
+        (member("tables/x"), "a bundle has no such part"),
         (member("runs/x\x1b[2J"), "this path has control characters"),
-        (member("runs/other"), "'runs/other' stands where the manifest has 'campaign/campaign.yaml'"),
+        (member("runs/other"), "found 'runs/other' where the manifest lists 'campaign/campaign.yaml'"),
     ],
 )
 def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, reason: str) -> None:
@@ -230,13 +230,13 @@ def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, re
         (lambda data: data["members"][0].update(path="../../x"), "leads out of the bundle's folder"),
         (lambda data: data["members"][0].update(path="/x"), "leads out of the bundle's folder"),
         (lambda data: data["members"][0].update(path="runs//x"), "leads out"),
-        (lambda data: data["members"][0].update(path="merge.json"), "not part of a bundle"),
+        (lambda data: data["members"][0].update(path="merge.json"), "a bundle has no such part"),
         (lambda data: data["members"][0].update(size=-1), "larger than 2 GiB"),
         (lambda data: data["members"][0].update(size=10**12), "larger than 2 GiB"),
-        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is not a text"),
+        (lambda data: data["members"][0].update(path=3), "is damaged: TypeError 3 is not a string"),
         (lambda data: data["members"].append(data["members"][0]), "names a file twice"),
         (lambda data: data["members"][0].update(path="plan.json/x"), "is a file and a folder"),
-        (lambda data: data.update(campaign="../c"), "'../c' is not a name of a campaign or system"),
+        (lambda data: data.update(campaign="../c"), "'../c' is not a valid name of a campaign or system"),
         (lambda data: data["systems"].update({"a/b": data["systems"]["here"]}), "'a/b' is not a name"),
         (lambda data: data.update(version=2), "not of a bundle of version 1"),
         (lambda data: data.pop("systems"), "is damaged: KeyError"),
@@ -284,7 +284,7 @@ def test_a_bomb_is_refused_before_it_unfolds(good: Path, tmp_path: Path) -> None
     with gzip.GzipFile(fileobj=zeros, mode="wb") as packed:
         packed.write(gzip.decompress(good.read_bytes()) + b"\0" * 50_000_000)
     (tmp_path / "tail.tar.gz").write_bytes(zeros.getvalue())
-    assert "data follows its end" in refused(tmp_path / "tail.tar.gz")
+    assert "there is data after its end" in refused(tmp_path / "tail.tar.gz")
     for kind, reason in (
         (tarfile.REGTYPE, "MANIFEST.json is larger than"),
         (tarfile.XHDTYPE, "its header has"),
@@ -308,7 +308,7 @@ def test_what_is_not_a_bundle_at_all(tmp_path: Path) -> None:
         refused(tmp_path / "x")
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         archive.addfile(*[member("runs/a")[0]], io.BytesIO())
-    assert "not a bundle of this program: it begins with 'runs/a'" in refused(tmp_path / "x.tar.gz")
+    assert "not a bundle of mpicampaign: it begins with 'runs/a'" in refused(tmp_path / "x.tar.gz")
     assert read.MAX_MANIFEST == form.MAX_MANIFEST
 
 

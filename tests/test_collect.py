@@ -76,7 +76,7 @@ def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
     ):
         record = read(run_folder(tmp_path / name, "result", evidence=EVIDENCE, **files))
         assert record.verdict == "contradicted"
-        assert "is not what the run wrote" in record.verdict_reasons[0]
+        assert "was changed after the run" in record.verdict_reasons[0]
     unknown = EVIDENCE.replace("sha256.output", "sha256.other")
     record = read(run_folder(tmp_path / "c", "result", output=OUTPUT, evidence=unknown, stderr=""))
     assert record.verdict == "unverified"
@@ -297,5 +297,5 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
 def test_a_binary_file_is_not_a_records_file(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_bytes(b'{"format"\n\xff\xfe\n')
-    with pytest.raises(UserError, match=r"records\.jsonl:2: damaged line: it is not UTF-8 text"):
+    with pytest.raises(UserError, match=r"records\.jsonl:2: line is not valid UTF-8"):
         read_records(path)

@@ -46,6 +46,23 @@ def matrix(campaign: Campaign) -> dict[str, tuple[str, ...]]:
     return {group: entry.placements for entry in campaign.matrix for group in entry.host_groups}
 
 
+@pytest.mark.parametrize(
+    ("programs", "words"),
+    [
+        (["numactl"], ""),
+        (["numactl", "taskset"], ""),
+        (["taskset"], "taskset binds the ranks"),
+        ([], "are n/a"),
+    ],
+)
+def test_the_tools_that_bind_ranks_are_reported(programs: list[str], words: str) -> None:
+    probe = replace(PROBE, programs={name: f"/bin/{name}" for name in programs})
+    lines = site_lines(site(Group("milan", MILAN, probe)))
+    assert {f"  {name} on the PATH: /bin/{name}" for name in programs} <= set(lines)
+    said = [line for line in lines if "ranks" in line]
+    assert [words in line for line in said] == ([True] if words else [])
+
+
 def test_what_a_probe_found_is_measured(tmp_path: Path) -> None:
     campaign = loaded(site(Group("milan", MILAN, PROBE)), tmp_path)
     group = campaign.host_groups["milan"]

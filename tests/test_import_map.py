@@ -67,7 +67,7 @@ def test_shipped_maps_have_no_errors(path: Path) -> None:
         (
             "placements:",
             "  green: {system: s, hosts: [cn09]}\nplacements:",
-            r"map\.yaml:6: .*in host group blue, too",
+            r"map\.yaml:6: .*already in host group blue",
         ),
         ("system: s}", "sistem: s}", r"map\.yaml:10: .*unknown key 'sistem'\n +did you mean 'system'"),
     ],

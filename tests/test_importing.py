@@ -78,7 +78,7 @@ def test_another_file_under_an_imported_name_is_refused_and_the_first_is_kept(tm
     take(tmp_path, raw)
     (raw / "TCP" / "a.out").write_text(imb(latency=9))
     account = take(tmp_path, raw)
-    assert any("another file was imported under this name" in reason for reason in reasons(account).values())
+    assert any("the imported copy is kept" in reason for reason in reasons(account).values())
     (record,) = collect_imports(tmp_path / "results")
     assert Path(record.files["output"]).read_text() == kept
     (raw / "TCP" / "a.out").write_text(kept)
@@ -98,8 +98,8 @@ def test_companions_are_accounted_for(tmp_path: Path) -> None:
     assert roles["a.sh"] == "job script"
     assert roles["a.err"] == "standard error"
     assert reasons(account) == {
-        "lonely.sh": "job script of no imported output",
-        "lonely.err": "standard error of no imported output",
+        "lonely.sh": "it belongs to no imported output",
+        "lonely.err": "it belongs to no imported output",
     }
     (record,) = collect_imports(tmp_path / "results")
     assert {name: Path(path).name for name, path in record.files.items()} == {
@@ -131,7 +131,7 @@ def test_hostile_folders(tmp_path: Path) -> None:
     found = reasons(account)
     assert {name: reason[:20] for name, reason in found.items()} == {
         "binary.out": "a binary file",
-        "copy.out": "the same content as "[:20],
+        "copy.out": f"same content as {tmp_path.name}"[:20],
         "empty.out": "no output of a known",
         "huge.out": "larger than 64 MiB",
         "link.out": "a symbolic link: imp",
@@ -189,7 +189,7 @@ def test_repeats_that_a_rule_gives_stay_and_collide_loudly(tmp_path: Path) -> No
     repeats = {Path(e.path).name: e.label["repeat"] for e in account.of_role("output")}
     assert repeats == {"r2.out": 2, "other.out": 1}
     assert "repeat 2 of its case is" in reasons(account)["r2b.out"]
-    assert "not a number from 1 on" in reasons(account)["r0.out"]
+    assert "is not a positive integer" in reasons(account)["r0.out"]
 
 
 def test_a_killed_import_is_reported_and_can_be_completed(
@@ -227,9 +227,9 @@ def test_changed_and_lost_files_are_reported(tmp_path: Path) -> None:
 
 
 def test_errors_are_reported(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="this folder is not there"):
+    with pytest.raises(UserError, match="no such folder"):
         take(tmp_path, tmp_path / "nowhere")
-    with pytest.raises(UserError, match="nothing was imported before"):
+    with pytest.raises(UserError, match="there is no earlier import"):
         take(tmp_path)
 
 
@@ -278,7 +278,7 @@ def test_what_another_import_of_the_campaign_holds_is_not_a_second_run(tmp_path:
     (raw / "TCP" / "c.out").write_text(imb(second=9))
     second = MAP.replace("import: foreign", "import: again")  # by name before the other
     account = take(tmp_path, raw, text=second)
-    assert reasons(account)["a.out"].endswith("raw/TCP/a.out of import foreign: one run, not two")
+    assert reasons(account)["a.out"].endswith("raw/TCP/a.out of import foreign: counted once")
     assert [Path(entry.path).name for entry in account.of_role("output")] == ["c.out"]
     assert len(collect_imports(tmp_path / "results")) == 3
     assert len(take(tmp_path, raw).of_role("output")) == 2
@@ -326,22 +326,27 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
         take(tmp_path, raw / "TCP" / "a.out")
 
 
-def test_many_files_with_one_reason_are_reported_in_short(tmp_path: Path) -> None:
+def test_files_of_a_folder_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
+    for number in range(7):
+        (raw / f"job{number}").mkdir()
+        (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
     text = account_text(take(tmp_path, raw))
     assert text.count("  refused: ") == 6
-    assert "refused: 3 more: no output of a known suite" in text and "(named in import.json)" in text
+    assert f"8 in {tmp_path.name}/raw/TCP/ (named in import.json), first n0.out: no output of a known" in text
+    assert f"{tmp_path.name}/raw/job3/a.out: no output of a known" in text
+    assert "refused: 3 more: no output of a known suite" in text and "job4" not in text
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     copy = next((take(tmp_path, raw).folder / "files").rglob("a.out"))
     copy.write_text(imb(second=5))
-    assert "its copy here was changed since" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
+    assert "its imported copy was changed" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
     copy.unlink()
     assert reasons(take(tmp_path, raw)) == {}
     (raw / "TCP" / "a.out").write_text(imb(second=7))
-    assert "another file was imported" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
+    assert "the imported copy is kept" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
 
 
 def test_a_placement_that_the_map_does_not_declare_is_reported(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> 
     script.run.inputs[0].kept(found.folder).write_text("changed\n")
     assert execute(script) == 66
     [attempt] = script.folder.glob("attempts/*")
-    reason = "the input file words.txt is not the one that was declared"
+    reason = "the input file words.txt differs from the one that the campaign declares"
     assert f"job reason={reason}" in (attempt / "evidence.txt").read_text()
 
 

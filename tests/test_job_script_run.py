@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -15,6 +16,7 @@ import pytest
 from builders import BENCHMARK, PLACEMENTS, campaign, plan
 from default_signals import popen_with_default_signals
 
+from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.runs import evidence_in, exit_status
 from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
@@ -26,7 +28,12 @@ LAUNCHER = '#!/bin/bash\n[ "$1" != --version ] || exit\nshift 4\nexport PMI_RANK
 
 
 def prepared(
-    folder: Path, program: str, launcher: str = 'exec "$@"\n', suite: str = "kernel", **system: object
+    folder: Path,
+    program: str,
+    launcher: str = 'exec "$@"\n',
+    suite: str = "kernel",
+    placements: dict[str, Placement] = ONE_RANK,
+    **system: object,
 ) -> Prepared:
     """A campaign of one run whose program and launcher are the given shell texts."""
     commands = {"mpirun": LAUNCHER + launcher, "program": "#!/bin/bash\n" + program}
@@ -35,7 +42,7 @@ def prepared(
         (folder / "bin" / name).write_text(text)
         (folder / "bin" / name).chmod(0o755)
     benchmark = replace(BENCHMARK, suite=suite, program="program", arguments=())
-    made = campaign(ONE_RANK, benchmark, repeats=1, prefix=str(folder), **system)
+    made = campaign(placements, benchmark, repeats=1, prefix=str(folder), **system)
     planned = plan(made)
     run = replace(planned.runs[0], program=str(folder / "bin/program"), program_sha256="", time_limit=1)
     found = Prepared(made, replace(planned, runs=(run,)), folder / "results")
@@ -62,6 +69,27 @@ def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> 
 def test_an_output_that_counts_no_rows_is_not_a_success(tmp_path: Path) -> None:
     found = prepared(tmp_path, END.replace("rows=1", "rows=0"))
     assert execute(found.scripts[0]) == 65
+
+
+def test_a_rank_without_numactl_is_bound_by_taskset_and_without_both_not_at_all(tmp_path: Path) -> None:
+    """A numactl that fails, as in containers; then a taskset that fails, too."""
+    bound = {"SHM-1": replace(PLACEMENTS["SHM-1"], ranks_per_node=1)}
+    program = f'echo "$(taskset -cp $$)" >>{tmp_path}/bound\n{END}'
+    script = prepared(tmp_path, program, placements=bound).scripts[0]
+    for tool in ("numactl", "taskset"):
+        (tmp_path / "bin" / tool).write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / "bin" / tool).chmod(0o755)
+        assert execute(script) == 0
+        seen = evidence(script)
+        if tool == "numactl":
+            assert seen.ranks[0]["launch.bound_by"] == "taskset"
+            assert (
+                (tmp_path / "bound").read_text().endswith(f"list: {seen.nodes[seen.job['host']]['cpus']}\n")
+            )
+            shutil.rmtree(script.folder / "result")
+    assert seen.job["not_available_kind"] == "program"
+    assert "no working numactl or taskset" in seen.job["not_available"]
+    assert len((tmp_path / "bound").read_text().splitlines()) == 1
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -259,11 +287,11 @@ def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("echo '# All processes entering MPI_Finalize'\n", "not complete"),
+        ("echo '# All processes entering MPI_Finalize'\n", "output is incomplete"),
         (
             "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
             "echo '# All processes entering MPI_Finalize'\n",
-            "did not do what was requested: Invalid benchmark name pingpongg",
+            "rejected its arguments: Invalid benchmark name pingpongg",
         ),
     ],
 )
@@ -277,7 +305,7 @@ def test_exit_status_0_alone_is_not_a_success(tmp_path: Path, program: str, reas
 def test_what_a_whole_output_holds_must_be_in_the_output(tmp_path: Path) -> None:
     script = prepared(tmp_path, "echo half\n" + END.replace("\n", " >&2\n")).scripts[0]
     assert execute(script) == 65
-    assert "not complete" in evidence(script, "attempts/*").job["reason"]
+    assert "output is incomplete" in evidence(script, "attempts/*").job["reason"]
 
 
 def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: Path) -> None:

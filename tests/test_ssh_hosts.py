@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -191,10 +192,33 @@ def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
 
 
 @pytest.mark.full
+def test_hosts_may_bind_their_ranks_by_different_tools(hosts: Hosts) -> None:
+    """The second host has no numactl, then neither numactl nor taskset."""
+    hosts.write()
+    hidden: list[str] = []
+    try:
+        for tool in ("numactl", "taskset"):
+            hosts.cluster.administer(["mount", "--bind", "/dev/null", f"/usr/bin/{tool}"], "n2")
+            hidden.append(tool)
+            shutil.rmtree(hosts.folder / "results", ignore_errors=True)
+            assert succeeded(hosts.run())
+            [record] = hosts.records()
+            if tool == "taskset":
+                assert record.status == NOT_AVAILABLE
+                assert record.reason.startswith("no working numactl or taskset on n2 to bind the ranks")
+            else:
+                assert (record.status, record.verdict) == (OK, DECLARED), record.verdict_reasons
+                both = "by numactl (memory: local) and taskset (memory: first touch)"
+                assert f"binding: one core per rank, {both}" in record.verdict_reasons
+    finally:
+        for tool in hidden:
+            hosts.cluster.administer(["umount", f"/usr/bin/{tool}"], "n2")
+
+
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("fault", "repair", "words"),
     [
-        ("mount --bind /dev/null /usr/bin/numactl", "umount /usr/bin/numactl", "numactl is not on n2"),
         (
             "mount -t tmpfs none {folder}/results",
             "umount {folder}/results",
@@ -202,7 +226,7 @@ def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
         ),
         ("kill $(cat /run/sshd.pid)", "/usr/sbin/sshd -f {cluster}/slurm/sshd_config", "Connection refused"),
     ],
-    ids=["numactl", "folder", "sshd"],
+    ids=["folder", "sshd"],
 )
 def test_a_fault_of_the_second_host_is_named(hosts: Hosts, fault: str, repair: str, words: str) -> None:
     (hosts.folder / "results").mkdir()

@@ -16,6 +16,7 @@ from evidence_texts import (
     split,
 )
 
+from mpicampaign.collect.alike import of_own_run
 from mpicampaign.host_lists import is_member
 from mpicampaign.mpis import reported_transports
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
@@ -195,6 +196,22 @@ def test_a_domain_is_compared_where_both_have_one() -> None:
     assert is_member("n1", "n1.site.org")
     assert is_member("n1.site.org", "n1")
     assert not is_member("n1.other.org", "n1.site.org")
+
+
+def test_the_tools_that_bound_the_ranks_are_named_with_their_memory_policy() -> None:
+    """Evidence of before taskset was an alternative does not name numactl."""
+    text = HONEST
+    assert "binding: one core per rank" in verdict_of(text)[1]
+    for rank, tool, memory in ((0, "numactl", "local"), (1, "taskset", "first touch")):
+        line = f"rank {rank} launch.host=blue1\n"
+        bound = f"rank {rank} launch.bound_by={tool}\nrank {rank} launch.memory={memory}\n"
+        text = altered(text, line, f"{bound}{line}")
+    verdict, reasons = verdict_of(text)
+    named = "numactl (memory: local) and taskset (memory: first touch)"
+    assert verdict == VERIFIED
+    assert f"binding: one core per rank, by {named}" in reasons
+    assert of_own_run(read(text), "")["binding"] == "core by taskset (memory: first touch)"
+    assert of_own_run(read(text.replace("taskset", "numactl")), "")["binding"] == "core"
 
 
 def test_two_ranks_on_one_core_are_contradicted() -> None:

@@ -18,7 +18,7 @@ void blocks_clear(const struct blocks *blocks, int from, int to) {
     unsigned char *bytes = block_at(blocks, from);
     size_t length = (size_t)(to - from) * blocks->size;
     for (size_t i = 0; i < length; i++)
-        bytes[i] = (unsigned char)~bytes[i]; /* differs from what was there */
+        bytes[i] = (unsigned char)~bytes[i]; /* differs from the byte before */
 }
 
 static bool ends_right(const struct blocks *blocks, int position, char *why, size_t length) {

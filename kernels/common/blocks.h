@@ -23,7 +23,7 @@ enum { BLOCKS_SLACK = END_BYTES }; /* allocated behind the last block: ends are 
 /* Writes the rank's pattern into the first block, its own; size bytes. */
 void blocks_fill(struct blocks *blocks, size_t size, int rank);
 
-/* Overwrites the blocks at positions from .. to - 1 with bytes that differ from what was there. */
+/* Overwrites the blocks at positions from .. to - 1 with bytes that differ from those before. */
 void blocks_clear(const struct blocks *blocks, int from, int to);
 
 /* Begins a call: the own block's ends get the next sequence value. */

@@ -1,4 +1,5 @@
-/* What a machine lacks for a measurement is no error, and no value: a result of its own. */
+/* A resource that a machine lacks is neither an error nor a value: the result is "not available".
+ */
 #ifndef LACKING_H
 #define LACKING_H
 

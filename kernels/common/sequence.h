@@ -28,7 +28,7 @@ size_t ends_bytes(size_t length);
 /* The first value of a sender's messages to a receiver with one tag or slot. */
 uint64_t sequence_start(uint64_t seed, int sender, int receiver, int slot);
 
-/* Eight bytes of each end: what was there, or in which bits messages differed. */
+/* Eight bytes of each end: their former values, or the bits in which messages differed. */
 struct end_words {
     uint64_t head, tail;
 };

@@ -9,7 +9,7 @@
 /* Opens the kernel's account of the calling thread; false where there is none. */
 bool waiting_open(void);
 
-/* Nanoseconds of waiting so far; 0 where there is no account. Takes about 0.3 us. */
+/* Nanoseconds of waiting so far; 0 where the kernel does not count them. Takes about 0.3 us. */
 int64_t waiting_so_far(void);
 
 #define HIT_SHARE 0.1         /* a measurement is hit if the rank waited for more of its time */

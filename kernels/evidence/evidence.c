@@ -83,7 +83,8 @@ static struct mpi library(const void *fallback) {
 static atomic_long recording; /* between MPI_Init and MPI_Finalize the rank's process, else 0 */
 static struct lines lines;    /* MPI allows one Init and one Finalize, each by one thread */
 
-/* What a child closes is no traffic of the rank; a child by vfork even shares its memory. */
+/* Sockets that a child closes are not traffic of the rank; a child by vfork even shares its memory.
+ */
 static bool is_recording(void) { return recording != 0 && recording == getpid(); }
 
 /* False where nothing is to be recorded, or was: a library may call its own Init_thread from Init.

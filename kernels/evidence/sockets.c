@@ -266,7 +266,7 @@ static void add_connections(struct lines *lines, struct ifaddrs *interfaces) {
     add_sums(lines, sums);
 }
 
-/* Where the descriptors or the interfaces cannot be listed there is no account. */
+/* Where the descriptors or the interfaces cannot be listed, nothing is recorded. */
 void add_sockets(struct lines *lines) {
     struct ifaddrs *interfaces = NULL;
     if (getifaddrs(&interfaces) != 0)

@@ -1,4 +1,4 @@
-/* A kernel that verifies its data but prints no row, to show that this is no success. */
+/* A kernel that verifies its data but prints no row: this must not count as success. */
 #include "kernel.h"
 
 static uint64_t memory(const struct run *run) {

@@ -262,7 +262,7 @@ def _text(content: bytes, path: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}:{number}: damaged line: it is not UTF-8 text") from error
+        raise UserError(f"{path}:{number}: line is not valid UTF-8") from error
 
 
 def _header(path: str, line: str) -> Header:

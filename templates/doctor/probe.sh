@@ -86,7 +86,7 @@ version() { # COMMAND...: the first line that it prints within 5 s
 
 programs() {
     local name path
-    for name in mpirun mpiexec mpicc ompi_info numactl IMB-MPI1 osu_latency; do
+    for name in mpirun mpiexec mpicc ompi_info numactl taskset IMB-MPI1 osu_latency; do
         path=$(command -v "$name") && line program "$name" "$path"
     done
     command -v mpirun >/dev/null && line version mpirun "$(version mpirun --version)"

@@ -1,1 +1,1 @@
-"""Results that travel: one checksummed file, written here and taken in elsewhere."""
+"""Results in one checksummed file, written here and merged at another site."""

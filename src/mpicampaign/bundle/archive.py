@@ -94,7 +94,7 @@ def read_manifest(text: bytes) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{MANIFEST} is damaged: {error}") from error
     if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise BundleError(f"{MANIFEST} is not of a bundle of version {VERSION} of this program")
+        raise BundleError(f"{MANIFEST} does not describe a bundle of version {VERSION} of mpicampaign")
     try:
         manifest = _manifest(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -117,14 +117,14 @@ def _facts(data: dict[str, Any]) -> SystemFacts:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is not a text")
+        raise TypeError(f"{value!r:.60} is not a string")
     return value
 
 
 def _check(manifest: Manifest) -> None:
     for name in (manifest.campaign, *manifest.systems):
         if not NAME.fullmatch(name):
-            raise BundleError(f"{MANIFEST}: {name!r:.80} is not a name of a campaign or system")
+            raise BundleError(f"{MANIFEST}: {name!r:.80} is not a valid name of a campaign or system")
     if len(manifest.members) > MAX_MEMBERS:
         raise BundleError(f"{MANIFEST} names more than {MAX_MEMBERS} files")
     total = 0
@@ -163,7 +163,7 @@ def check_path(path: str) -> None:
     if any(len(part.encode("utf-8", "surrogateescape")) > 255 for part in parts) or len(path) > 2000:
         raise BundleError(f"{path!r:.200}: this path is too long")
     if parts[0] not in (*PARTS, CAMPAIGN_FILES):
-        raise BundleError(f"{path!r:.200}: not part of a bundle")
+        raise BundleError(f"{path!r:.200}: a bundle has no such part")
 
 
 def _some(values: tuple[str, ...]) -> str:

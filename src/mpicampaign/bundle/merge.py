@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeWishes:
-    """``renamed``: systems of the bundle, old to new; ``same``: those that the user says are one system."""
+    """``renamed``: systems of the bundle, old to new; ``same``: those that the user declares to be one."""
 
     renamed: dict[str, str] = field(default_factory=dict)
     same: tuple[str, ...] = ()
@@ -61,8 +61,8 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
     Raises
     ------
     UserError
-        when another merge is running, wishes about systems are given for several bundles, or the folder is
-        that of one campaign.
+        when another merge is running, --rename or --same is given with several bundles, or the folder is that
+        of one campaign.
     """
     _check_wishes(bundles, wishes)
     if holds_results(results):
@@ -91,7 +91,7 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
 
 
 def _check_wishes(bundles: Sequence[Path], wishes: MergeWishes) -> None:
-    """Refuse wishes for several bundles: the same name may be another system in each."""
+    """Refuse --rename and --same with several bundles: a name may be another system in each."""
     if len(bundles) > 1 and (wishes.renamed or wishes.same):
         message = f"--rename and --same apply to the systems of one bundle, but {len(bundles)} are given"
         raise UserError(Problem(message, hint="merge each bundle in a separate call"))

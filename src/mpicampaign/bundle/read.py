@@ -93,7 +93,7 @@ def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> 
 def _first(file: _File) -> Manifest:
     name, size = _header(file, "the manifest")
     if name != MANIFEST:
-        raise BundleError(f"not a bundle of this program: it begins with {name!r:.100}, not {MANIFEST}")
+        raise BundleError(f"not a bundle of mpicampaign: it begins with {name!r:.100}, not {MANIFEST}")
     if size > MAX_MANIFEST:
         raise BundleError(f"{MANIFEST} is larger than {MAX_MANIFEST // 2**20} MiB")
     return read_manifest(b"".join(_content(file, size, MANIFEST)))
@@ -102,7 +102,7 @@ def _first(file: _File) -> Manifest:
 def _read_member(file: _File, member: Member, take: Callable[[Member, Iterator[bytes]], None]) -> None:
     name, size = _header(file, member.path)
     if name != member.path:
-        raise BundleError(f"{name!r:.200} stands where the manifest has {member.path!r:.200}")
+        raise BundleError(f"found {name!r:.200} where the manifest lists {member.path!r:.200}")
     if size != member.size:
         raise BundleError(f"{name}: {size} bytes, {member.size} in the manifest")
     digest = hashlib.sha256()
@@ -187,7 +187,7 @@ def _check_end(file: _File) -> None:
             raise BundleError(f"{name!r:.200} is not in the manifest")
         blocks += 1
         if blocks > 2 * tarfile.RECORDSIZE // _BLOCK:
-            raise BundleError("data follows its end")
+            raise BundleError("there is data after its end")
     if blocks < 2:
         raise BundleError("cut off at its end")
 

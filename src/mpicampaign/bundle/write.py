@@ -39,7 +39,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What was written, and what was left out, with the reasons.
+    """The written bundle, and the files that were left out, with the reasons.
 
     ``runs_left_out``: the number of runs that are left out, since their output or evidence cannot be bundled.
     """
@@ -143,7 +143,7 @@ def _unfit(path: Path, name: str) -> str:
     except UnicodeEncodeError:
         return "its name is not UTF-8"
     except BundleError:
-        return "its name cannot be used at another site"
+        return "its name is not portable: another site may not accept it"
     return ""
 
 

@@ -39,11 +39,18 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
     found = {
         "mpi_library": library_version(output),
         "mpi_library_file": " ".join(sorted(libraries - {""})),
-        "binding": claim.get("binding", ""),
+        "binding": _binding(evidence),
         "settings": _settings(settings),
         "arguments": claim.get("arguments", ""),
     }
     return {key: value for key, value in found.items() if value}
+
+
+def _binding(evidence: Evidence) -> str:
+    """``core by taskset (memory: first touch)``; numactl, which bound all older runs, is not named."""
+    others = " and ".join(tool for tool in evidence.bound_by if not tool.startswith("numactl "))
+    claimed = evidence.claim.get("binding", "")
+    return f"{claimed} by {others}" if others else claimed
 
 
 def of_import(facts: Mapping[str, str]) -> dict[str, str]:

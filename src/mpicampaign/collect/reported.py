@@ -1,4 +1,4 @@
-"""Whether a report or an import is still that of its files: then nothing is read again.
+"""Whether the files behind a report or an import are unchanged: then nothing is read again.
 
 Raw files count by name, size and time of change, as for make; everything else by its content. A full re-check
 (``--recheck``) reads all of them. The notes may be removed at any time.
@@ -56,7 +56,7 @@ def state_of_sources(folders: Sequence[Path]) -> str:
 
 
 def unchanged(folder: Path, state: str, file: str = REPORTED) -> str:
-    """What was said the last time, if it was in this state and what was made is still there; else empty."""
+    """The text printed last time, if the state and the files made then are the same now; else empty."""
     try:
         note = json.loads((folder / file).read_text(encoding="utf-8"))
         same = note["state"] == state and note["made"] == _made(folder, file)
@@ -66,7 +66,7 @@ def unchanged(folder: Path, state: str, file: str = REPORTED) -> str:
 
 
 def keep(folder: Path, state: str, said: str, file: str = REPORTED) -> None:
-    """Note what a report or an import was made from, and what was said."""
+    """Keep the state that a report or an import was made from, and the text printed."""
     note = {"state": state, "made": _made(folder, file), "said": said}
     with suppress(OSError):
         write_whole(folder / file, json.dumps(note) + "\n")

@@ -1,8 +1,8 @@
 """The log of submissions to a scheduler, submissions.txt, one line for each action.
 
 A line is a time (UTC), the identity of the run, and the action: ``submitting`` before the scheduler is
-called, then ``submitted ID`` or ``refused``; ``adopted ID``; ``again after REASON``. After a last
-``submitting`` nobody knows whether the job was accepted.
+called, then ``submitted ID`` or ``refused``; ``adopted ID``; ``again after REASON``. If the last
+action is ``submitting``, it is unknown whether the job was accepted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The account of an import: what happened to each file, as text for a person."""
+"""The account of an import: what happened to each file, as text."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.imports.files import OUTPUT
+from mpicampaign.imports.files import OUTPUT, folder_of
 from mpicampaign.imports.labels import SEEN
 from mpicampaign.imports.ledger import LEDGER, REFUSED
 from mpicampaign.records import FAILED, IMPORTED_FROM
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
-_NAMED = 5  # files to name for one reason
+_NAMED = 5  # folders to name for one reason
 _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks
 _OWN = re.compile(
@@ -29,8 +29,8 @@ _OWN = re.compile(
 )  # the part of a reason that differs from file to file: names, numbers
 
 
-class _Unused(NamedTuple):
-    """A file or output that gave no values, and why; ``kind``: the part of the reason that files share."""
+class _Noted(NamedTuple):
+    """A file or output, and why it is listed; ``kind``: the part of the reason that files share."""
 
     place: str
     reason: str
@@ -84,7 +84,7 @@ def account_text(account: Account, verbose: bool = False) -> str:
         f"{len(refused)} refused; {account.new} new in {account.folder}"
     ]
     lines += _file_lines(account) if verbose else [*_folder_lines(account), *_label_lines(account)]
-    lines += _disagreement_lines(account)
+    lines += _disagreement_lines(account.disagreements)
     lines += [
         f"  placement {name} is not in the map's placements:, so its runs stay unverified"
         for name in account.unclaimed
@@ -132,44 +132,50 @@ def _label_lines(account: Account) -> list[str]:
     return lines
 
 
-def _disagreement_lines(account: Account) -> list[str]:
-    """Where runs were on hosts of another host group than the requested one, with the first of them."""
-    groups = grouped(
-        account.disagreements, lambda entry: (entry.label["requested"], entry.label["host_group"])
-    )
-    return [
-        f"  requested {asked}, ran on hosts of {actual}: {printable(entries[0].place)}"
-        + (f" and {len(entries) - 1} more" if len(entries) > 1 else "")
-        for (asked, actual), entries in groups.items()
-    ]
-
-
 def _run(label: Mapping[str, Any]) -> str:
     return f"{label['host_group']} {label['placement']} {label['benchmark']}, repeat {label['repeat']}"
 
 
+def _disagreement_lines(entries: Sequence[LedgerEntry]) -> list[str]:
+    """The runs on hosts of another host group than the requested one."""
+    reasons = [
+        f"requested {entry.label['requested']}, ran on hosts of {entry.label['host_group']}"
+        for entry in entries
+    ]
+    noted = [_Noted(entry.place, reason, reason) for entry, reason in zip(entries, reasons, strict=True)]
+    return _in_short("on other hosts", noted, LEDGER)
+
+
 def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
     """The refused files; those with the same reason apart from their facts are of one kind."""
-    unused = [_Unused(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
+    unused = [_Noted(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
     return _in_short("refused", unused, LEDGER)
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:
     """The imported files that gave no values, each with the reason."""
     failed = [record for record in records if record.status == FAILED and IMPORTED_FROM in record.metadata]
-    unused = [_Unused(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
+    unused = [_Noted(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
     return _in_short("failed", unused, "records.jsonl")
 
 
-def _in_short(what: str, files: Iterable[_Unused], where: str) -> list[str]:
-    """Each file with its reason; of many files of one kind the first ones and the number of others."""
-    kinds = grouped(files, lambda file: file.kind)
-    lines = [
-        f"  {what}: {printable(file.place)}: {printable(file.reason)}"
-        for of_kind in kinds.values()
-        for file in of_kind[:_NAMED]
-    ]
-    more = {kind: len(of_kind) - _NAMED for kind, of_kind in kinds.items() if len(of_kind) > _NAMED}
-    return lines + [
-        f"  {what}: {count} more: {printable(kind)} (named in {where})" for kind, count in more.items()
-    ]
+def _in_short(what: str, files: Iterable[_Noted], where: str) -> list[str]:
+    """A line for the files of one kind in one folder: the first one, with its reason, and their number.
+
+    Of many folders the first ones, and the number of other files. ``where``: the file that names all of them.
+    """
+    lines = []
+    for kind, of_kind in grouped(files, lambda file: file.kind).items():
+        folders = [*grouped(of_kind, lambda file: folder_of(file.place)).items()]
+        lines += [f"  {what}: {_of_folder(folder, noted, where)}" for folder, noted in folders[:_NAMED]]
+        more = sum(len(noted) for _, noted in folders[_NAMED:])
+        lines += [f"  {what}: {more} more: {printable(kind)} (named in {where})"] if more else []
+    return lines
+
+
+def _of_folder(folder: str, noted: Sequence[_Noted], where: str) -> str:
+    place, reason = noted[0].place, printable(noted[0].reason)
+    if len(noted) == 1:
+        return f"{printable(place)}: {reason}"
+    name = printable(place.removeprefix(f"{folder}/"))
+    return f"{len(noted)} in {printable(folder)}/ (named in {where}), first {name}: {reason}"

@@ -43,10 +43,8 @@ FACTS = {
     "state": "the end state in the scheduler's report, such as Done",
     "trouble": "why the job failed, if that report gives a reason",
     "modules": "the modules that the job script loads",
-    "command": "the line of the job script that launches the program, with continued lines joined and the "
-    "script's variables filled in; of several such lines the one that writes to the file, else the only one "
-    "with its program, else none. Of an output that was cut out of its file, the only launch printed above "
-    "its title (set -x, echo) comes first",
+    "command": "the line of the job script that launches the program, with continued lines joined and variables "
+    "filled in",
     "transport": "the transport in the MPI library's report: shm, tcp, ibv",
     "mpi": "the MPI library of that report; for a report of UCX only if the output or script names it",
     "mpi_library": "the MPI library with its version, if it prints one",
@@ -143,8 +141,8 @@ def _check_one_after_another(parts: Sequence[Part]) -> None:
         before = first.setdefault((part.suite, found[1]), part)
         if before is not part:
             lines, second = f"lines {before.lines} and {part.lines}", "began in the same second"
-            remedy = f"({found[1]}): printed at the same time, as where a program is started without MPI"
-            raise OutputError(f"the outputs of {part.suite} at {lines} {second} {remedy}")
+            cause = f"({found[1]}): several ran at once, as when a program is started without MPI"
+            raise OutputError(f"the outputs of {part.suite} at {lines} {second} {cause}")
 
 
 def _only_program(job: JobScript, suite: str) -> str:
@@ -168,7 +166,7 @@ def _file(path: str, text: str, script: str) -> _File:
 
 
 def _facts(file: _File, output: str, printed: str, program: str) -> dict[str, str]:
-    """The facts of one output; ``printed``: with what was printed around it, where MPI libraries report."""
+    """The facts of one output; ``printed``: also the text around it, where MPI libraries report."""
     facts = file.facts | _output_facts(output, program)
     facts["command"] = command_of(file.job.commands, file.path, facts["program"])
     facts |= _transport(printed, file.job) | {
@@ -213,7 +211,7 @@ def _job_of_file(path: str, job: JobScript) -> str:
 
 
 def _report(text: str) -> tuple[str, JobReport | None]:
-    """The scheduler whose report stands around an output, and the report."""
+    """The scheduler whose report surrounds an output, and the report."""
     for scheduler in batch_schedulers():
         try:
             if report := scheduler.read_report(text):

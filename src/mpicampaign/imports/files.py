@@ -80,7 +80,7 @@ class Companions:
 
 
 def place_of(path: str, lines: str) -> str:
-    """What people call a file, or an output in it by its lines, such as ``run.out:12-40``."""
+    """The name of a file, or of an output in it with its lines, such as ``run.out:12-40``."""
     return f"{path}:{lines}" if lines else path
 
 
@@ -131,7 +131,7 @@ def _refusal(file: Path) -> str:
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
     if stat.S_ISLNK(state.st_mode):
-        return "a symbolic link: import the file to which it leads"
+        return "a symbolic link: import its target"
     if not stat.S_ISREG(state.st_mode):
         return "not a regular file"
     if state.st_size > MAX_BYTES:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 _PARTS = "parts"
-_NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from the kept copy
+_NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy
 
 
 def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
@@ -68,7 +68,7 @@ def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: 
         raise UserError(problems)
     folder = campaign_folder / "imports" / chosen.name
     if not folders and not (folder / LEDGER).exists():
-        raise UserError(Problem("nothing was imported before", hint="name the folders with the raw outputs"))
+        raise UserError(Problem("there is no earlier import", hint="name the folders with the raw outputs"))
     with _locked(folder):
         return _Import(folder, chosen).run(find_sources(folders) if folders else None)
 
@@ -79,12 +79,12 @@ def _no_folder(path: Path) -> Problem | None:
     if path.exists():
         hint = f"name the folder that holds it, {printable(str(path.parent))}"
         return Problem("this is a file, not a folder", printable(str(path)), hint=hint)
-    return Problem("this folder is not there", printable(str(path)))
+    return Problem("no such folder", printable(str(path)))
 
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other imports of this name away; remove partial files of a killed one."""
+    """Lock the import against other calls; remove partial files of a killed one."""
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / "lock", Problem(f"another call is importing into {folder}", hint="wait for it")):
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
@@ -157,7 +157,7 @@ class _Import:
         elif wanted:
             self._kept(source, content)
         else:
-            self._refuse(source, f"{source.role} of no imported output", content)
+            self._refuse(source, "it belongs to no imported output", content)
 
     def _refuse(self, source: Source, reason: str, content: bytes = b"") -> None:
         entry, before = _entry(source, content, REFUSED, reason), self.entries.get(source.path)
@@ -187,8 +187,8 @@ class _Import:
         """Why a file is refused whose name has a different copy."""
         before = self.entries.get(source.path)
         if before and before[0].sha256 == hashlib.sha256(content).hexdigest():
-            return "its copy here was changed since; remove that copy and import it again"
-        return "another file was imported under this name; that one is kept"
+            return "its imported copy was changed; remove the copy, then import this file again"
+        return "the imported copy is kept: this file's content differs"
 
     def _write(self, target: Path, content: bytes) -> None:
         part = self.folder / _PARTS / uuid.uuid4().hex

@@ -100,14 +100,14 @@ def command_of(commands: Sequence[str], path: str, program: str) -> str:
 
 
 def announced_launch(text: str, program: str) -> str:
-    """The line of an output in which a shell names the launch of a program; empty where several may be it."""
+    """The line of an output in which a shell prints the launch of a program; empty if several qualify."""
     lines = (line.lstrip("+ ") for line in text.split("\n") if program in line and len(line) < _LONGEST)
     launches = {" ".join(line.split()) for line in lines if program_of(line) == program and _launches(line)}
     return launches.pop() if program and len(launches) == 1 else ""
 
 
 def _writes(command: str, path: str) -> bool:
-    """Whether a command writes to a file of this name; a variable in the name stands for anything."""
+    """Whether a command writes to a file of this name; a variable in the name matches any text."""
     names = ("".join(found).rpartition("/")[2] for found in _WRITTEN.findall(command))
     return any(fnmatch(path.rpartition("/")[2], _USED.sub("*", name)) for name in names)
 

@@ -89,7 +89,7 @@ def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
         return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
     repeat = values.get("repeat", "")
     if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
-        return f"repeat {repeat!r} is not a number from 1 on"
+        return f"repeat {repeat!r} is not a positive integer"
     return ""
 
 
@@ -171,7 +171,7 @@ def _listed(groups: Mapping[str, list[str]]) -> str:
 
 
 def _seen(facts: Mapping[str, str]) -> str:
-    """The file's main facts, for a person who corrects the map."""
+    """The file's main facts, which help to correct the map."""
     seen = [f"{name}: {facts[name][:80]!r}" for name in _MAIN_FACTS if name in facts]
     return f"{SEEN}{'; '.join(seen)})" if seen else ""
 
@@ -213,7 +213,7 @@ def label_all(
     for output in sorted(outputs, key=lambda output: output.place):
         own = place_of(output.path, output.lines)
         other = first.setdefault(output.content, own)
-        same = f"the same content as {other}: one run, not two"
+        same = f"same content as {other}: counted once"
         labels[output.place] = label_of(output.facts, chosen) if other == own else same
     numbered = _numbered(labels, sorted(outputs, key=_moment))
     return [numbered[output.place] for output in outputs]
@@ -236,7 +236,7 @@ def _numbered(
             other = taken.setdefault((label.case, label.repeat), output)
             if other is not output:
                 where = place_of(other.path, other.lines)
-                labels[output.place] = f"repeat {label.repeat} of its case is already {where}"
+                labels[output.place] = f"repeat {label.repeat} of its case is already taken by {where}"
     following: dict[tuple[object, ...], int] = {}
     for output in ordered:
         label = labels[output.place]

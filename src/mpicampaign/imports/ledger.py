@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 FORMAT = "mpicampaign-import"
 VERSION = 2
-_READ = (1, VERSION)  # the first version knew no parts of files
+_READ = (1, VERSION)  # the first version had no parts of files
 LEDGER, MAP, FILES = "import.json", "map.yaml", "files"
 REFUSED = "refused"
-_LEAST = 500  # B of an output that is not by chance like another one
+_LEAST = 500  # B; shorter outputs may be alike by chance
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class LedgerEntry:
     ``size``: of the file. Where its file holds several outputs, ``lines``: of this one, such as 12-40, and
     ``content``: see `content_of`.
 
-    ``label`` and ``facts`` are from the time of the import, for people; the analysis derives them again.
+    ``label`` and ``facts`` are from the time of the import, for readers; the analysis derives them again.
     """
 
     path: str
@@ -50,15 +50,15 @@ class LedgerEntry:
 
     @property
     def place(self) -> str:
-        """What people call it: the file, with the lines."""
+        """Its name: the file, with the lines."""
         return place_of(self.path, self.lines)
 
 
 def content_of(part: Part, sha256: str) -> str:
-    """What is the same for copies of an output in a file with several: the SHA-256 of its text.
+    """The checksum of an output in a file with several: the SHA-256 of its text.
 
-    So an output counts once that was also imported alone. Short ones may be alike by chance, and have the
-    checksum of their file with their lines.
+    Copies share it, so an output that was also imported alone counts once. Short outputs may be alike by
+    chance: theirs is the checksum of the file, with their lines.
     """
     text = part.text.encode("utf-8", errors="surrogatepass")
     return hashlib.sha256(text).hexdigest() if len(text) >= _LEAST else f"{sha256}:{part.lines}"
@@ -80,7 +80,7 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
     except ValueError as error:
         raise UserError(f"{path} is damaged: {error}") from error
     if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") not in _READ:
-        raise UserError(f"{path} is not an import of version {VERSION} of this program")
+        raise UserError(f"{path} is not an import ledger of version 1 to {VERSION}")
     try:
         entries = [LedgerEntry(**entry) for entry in data["files"]]
     except (KeyError, TypeError) as error:

@@ -115,7 +115,7 @@ def _patterns(values: Values, key: Key) -> dict[str, re.Pattern[str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """The labels hold where every fact matches; ``{name}`` in a label stands for a group or a fact."""
+    """The labels apply where every fact matches; ``{name}`` in a label is replaced by a group or a fact."""
 
     when: dict[str, re.Pattern[str]] = key(
         Kind(mapping(None, _TEXT, minProperties=1).schema, _patterns, absent={}),
@@ -126,7 +126,7 @@ class Rule:
     label: dict[str, str] = key(
         Kind({**entry(Labels, "", "", "").schema, "minProperties": 1}, Values.mapping, instead={}),
         "Labels",
-        "Texts in which {name} stands for a named group (?P<name>…) of the conditions, or for a fact.",
+        "Texts in which {name} is replaced by a named group (?P<name>…) of the conditions, or by a fact.",
         required=True,
     )
 
@@ -248,7 +248,7 @@ def _groups_of_hosts(values: Values) -> dict[str, str]:
             for host in values.parsed(item, expand) or ():
                 other = found.setdefault(host, group)
                 if other != group:
-                    message = f"host {host} is in host group {other}, too"
+                    message = f"host {host} is already in host group {other}"
                     values.problems.append(values.document.problem(item, message, shown(text)))
     return found
 

@@ -1,4 +1,4 @@
-"""Whether an imported run is what its label says, judged by its output, report and job script.
+"""Whether an imported run matches its label, judged by its output, report and job script.
 
 An imported run records less than a run of a campaign. Its label is verified only if the output proves all
 claims of the placement in the map. The options on a command line prove nothing.

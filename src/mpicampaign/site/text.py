@@ -87,12 +87,17 @@ def _probe(probe: NodeProbe) -> Iterator[str]:
     interfaces = "; ".join(_interface(interface) for interface in probe.interfaces)
     yield f"network interfaces: {interfaces or 'not found'}"
     yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
-    for name in ("mpirun", "mpicc", "numactl", "IMB-MPI1", "osu_latency"):
+    for name in ("mpirun", "mpicc", "numactl", "taskset", "IMB-MPI1", "osu_latency"):
         version = probe.versions.get(name, "")
         found = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
         yield f"{name} on the PATH: {found}"
-    if "numactl" not in probe.programs:
-        yield "without numactl, placements that bind ranks (SHM-1, SHM-2, TCP, IBV) fail: ask for numactl"
+    if not {"numactl", "taskset"} & probe.programs.keys():
+        yield (
+            "placements that bind ranks (SHM-1, SHM-2, TCP, IBV) are n/a without numactl and taskset: "
+            "ask for numactl, or for util-linux"
+        )
+    elif "numactl" not in probe.programs:
+        yield "taskset binds the ranks, and first touch places their memory, as there is no numactl"
 
 
 def _interface(interface: Interface) -> str:

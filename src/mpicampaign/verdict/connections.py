@@ -86,7 +86,7 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
             continue
         peer, other = ends.get((_where(evidence, rank, each), each.ends[::-1]), (rank, each))
         if peer != rank:
-            # Old kernels count what was acknowledged, which lags behind what the other end has.
+            # Old kernels count acknowledged bytes, which lag behind those that the other end has.
             sent, received = max(each.sent, other.received), max(each.received, other.sent)
             moved.append(Moved(rank, each.interface, sent, received))
         elif sums:

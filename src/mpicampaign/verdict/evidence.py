@@ -39,6 +39,16 @@ class Evidence:
         return "", ""
 
     @property
+    def bound_by(self) -> tuple[str, ...]:
+        """The tools that bound the ranks, each with its memory policy: ``taskset (memory: first touch)``.
+
+        Empty where no rank was bound, and in older evidence.
+        """
+        bound = [seen for _, seen in sorted(self.ranks.items()) if "launch.bound_by" in seen]
+        tools = [f"{seen['launch.bound_by']} (memory: {seen.get('launch.memory', '?')})" for seen in bound]
+        return tuple(dict.fromkeys(tools))
+
+    @property
     def hosts(self) -> tuple[str, ...]:
         """The distinct hosts of the ranks, in the order of the ranks."""
         names = [self.host_of(rank) for rank in sorted(self.ranks)]
@@ -93,7 +103,7 @@ def cpu_list(text: str) -> set[int]:
     Raises
     ------
     ValueError
-        where the text is no such list.
+        when the text is not such a list.
     """
     found: set[int] = set()
     for part in text.split(","):

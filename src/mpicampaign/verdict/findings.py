@@ -1,4 +1,4 @@
-"""The findings of a verdict's checks, each with a reason for people."""
+"""The findings of a verdict's checks, each with its reason."""
 
 from __future__ import annotations
 

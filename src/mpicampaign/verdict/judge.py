@@ -1,4 +1,4 @@
-"""Whether a run is what its label says, judged from recorded files alone.
+"""Whether a run matches its label, judged from recorded files alone.
 
 Each check compares one kind of evidence with the claim. A run is contradicted if one check contradicts,
 verified if all checks have what they need and agree, and unverified otherwise. If a folder replaced the
@@ -111,7 +111,7 @@ def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
     recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
     if changed := [name for name, found in checksums.items() if recorded[name] not in (None, found)]:
         return [
-            Finding("result", CONTRADICTS, f"{changed[0]} is not what the run wrote: its checksum differs")
+            Finding("result", CONTRADICTS, f"{changed[0]} was changed after the run: its checksum differs")
         ]
     if missing := [name for name, found in recorded.items() if found is None]:
         return [Finding("result", LACKS, f"the checksum of {missing[0]} was not recorded")]
@@ -136,7 +136,7 @@ def _script(evidence: Evidence) -> list[Finding]:
     found = job.get("script_sha256", "")
     if not found:
         return [Finding("job script", LACKS, "the script could not compute its own checksum")]
-    bad = f"checksum {found[:12]} is not of a script rendered for this run; {_EDITED}"
+    bad = f"checksum {found[:12]} belongs to no script rendered for this run; {_EDITED}"
     return [finding("job script", found in claim["scripts"].split(), f"checksum {found[:12]}", bad)]
 
 
@@ -170,7 +170,7 @@ def _ranks(evidence: Evidence) -> list[Finding]:
     claimed = number(evidence.claim.get("ranks", ""))
     if evidence.repeated:
         twice = ", ".join(evidence.repeated[:3])
-        reason = f"recorded more than once: {twice}; several programs ran as one rank"
+        reason = f"recorded more than once: {twice}; several programs had the same rank"
         return [Finding("ranks", CONTRADICTS, reason)]
     if evidence.claim["evidence"] == "off":
         return [Finding("ranks", LACKS, "evidence is off in the campaign file: no rank recorded anything")]
@@ -209,7 +209,7 @@ def _members(evidence: Evidence) -> list[Finding]:
     if not patterns:
         return []
     group = evidence.claim.get("host_group", "")
-    bad = f"{', '.join(strangers)} is not a member of {group} ({' '.join(patterns)})"
+    bad = f"not in host group {group} ({' '.join(patterns)}): {', '.join(strangers)}"
     return [finding("host group", not strangers, f"members of {group}", bad)]
 
 
@@ -224,7 +224,9 @@ def _binding(evidence: Evidence) -> list[Finding]:
                 return [wrong]
     if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
-    return [Finding("binding", SUPPORTS, "one core per rank" if binding == "core" else "no rank is bound")]
+    tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
+    right = f"one core per rank{tools}" if binding == "core" else "no rank is bound"
+    return [Finding("binding", SUPPORTS, right)]
 
 
 def _rank_binding(

@@ -53,7 +53,7 @@ def payload(evidence: Evidence, series: Iterable[Series], header: int = 0) -> Pa
 
 
 def volume(count: float) -> str:
-    """A number of bytes for people."""
+    """A number of bytes with its unit: ``1.5 MB``."""
     for unit, scale in (("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
             return f"{count / scale:.1f} {unit}"

@@ -32,6 +32,8 @@ record_system() {
         esac
     done </proc/cpuinfo
     { read -r value </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor && record "node $HOSTNAME governor=$value"; } 2>/dev/null
+    # Automatic NUMA balancing acts on ranks that taskset bound, not on those with numactl's own memory policy.
+    { read -r value </proc/sys/kernel/numa_balancing && record "node $HOSTNAME numa_balancing=$value"; } 2>/dev/null
     # Some kernels do not show on which NUMA nodes a process has its memory.
     value=no
     [ -e /proc/self/numa_maps ] && value=yes

@@ -3,8 +3,8 @@
 # ---- Ranks on a node. The job script sets ranks_per_node, sockets (0: the placement claims none), binding, device,
 # interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
 
-# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". A core stands for its
-# hyper-threads, and has the number of its first CPU; CPUs outside the job's allocation are left out.
+# The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
+# with the number of its first CPU; CPUs outside the job's allocation are left out.
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
     local key value range cpu path socket siblings
@@ -46,7 +46,16 @@ choose_cpus() {
     done
     [ "$taken" -eq "$sockets" ] || cpus=()
 }
-# Prints what this node lacks for the placement, as "cores: why" or "network: why".
+# Prints the tool that binds a rank on this node: numactl, else taskset; nothing where neither works. Containers and
+# kernels without NUMA may refuse numactl's memory policy.
+binding_tool() {
+    if numactl --localalloc true >/dev/null 2>&1; then
+        echo numactl
+    elif taskset -cp $$ >/dev/null 2>&1; then
+        echo taskset
+    fi
+}
+# Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
 lacks() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} offers="${#found[@]} socket(s) and ${#cores[@]} core(s)" port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
@@ -55,6 +64,8 @@ lacks() {
         else
             echo "cores: needs $ranks_per_node cores on $sockets socket(s); $HOSTNAME offers $offers"
         fi
+    elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
+        echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
     elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
         echo "network: no InfiniBand device $device on $HOSTNAME"
     elif [ -n "$device" ]; then
@@ -69,19 +80,19 @@ write_rank() {
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node sockets binding device interface rank_variable local_rank_variable evidence_library
-        declare -f read_topology choose_cpus lacks become
+        declare -f read_topology choose_cpus binding_tool lacks become
         echo 'become "$@"'
     } >"$rank"
     chmod +x "$rank"
-    [ -x "$rank" ] || fail 72 "programs can't be started from ${run%/runs/*}: its file system is mounted with noexec"
+    [ -x "$rank" ] || fail 72 "${run%/runs/*} is on a file system without permission to execute (noexec): put the results elsewhere"
     read_topology
     choose_cpus
 }
 become() { # PROGRAM ARGUMENTS...: one rank
-    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu library
+    local number=${!rank_variable-} local_number=${!local_rank_variable-} mine bind=() cpu tool memory why library
     read -r HOSTNAME </proc/sys/kernel/hostname
     if [ -z "$number" ] || [ -z "$local_number" ]; then
-        echo "the launcher set no $rank_variable or no $local_rank_variable" >&2
+        echo "the launcher did not set $rank_variable and $local_rank_variable" >&2
         exit 71
     fi
     mine=${0%/*}/ranks/$number
@@ -89,8 +100,21 @@ become() { # PROGRAM ARGUMENTS...: one rank
         read_topology
         choose_cpus
         cpu=${cpus[local_number]-}
-        [ -n "$cpu" ] || { echo "rank $number: $(lacks)" >&2 && exit 71; }
-        bind=(numactl --physcpubind="$cpu" --localalloc --)
+        tool=$(binding_tool)
+        case ${cpu:+$tool} in
+            numactl) bind=(numactl --physcpubind="$cpu" --localalloc --) memory=local ;;
+            taskset) # keeps the memory policy; the kernel's default is local, too, by first touch
+                bind=(taskset -c "$cpu")
+                { read -r _ memory _ </proc/self/numa_maps; } 2>/dev/null
+                [ "${memory:-default}" != default ] || memory='first touch'
+                ;;
+            *)
+                why=$(lacks)
+                echo "rank $number: ${why:-the launcher started more than $ranks_per_node ranks on $HOSTNAME}" >&2
+                exit 71
+                ;;
+        esac
+        printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_EVIDENCE_FILE=$mine

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# The library of job scripts: what all runs of a campaign share. It needs bash, coreutils, util-linux and numactl,
-# but no Python. A run writes to its own folder only: result/ appears by one rename after success, a failed attempt
-# stays in attempts/.
+# The library of job scripts: what all runs of a campaign share. It needs bash, coreutils and util-linux, but no
+# Python. Ranks are bound by numactl, or by taskset where there is no numactl. A run writes to its own folder only:
+# result/ appears by one rename after success, a failed attempt stays in attempts/.
 #
 # A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
@@ -155,7 +155,7 @@ stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
     local staged=$attempt/work/$1
     mkdir -p "$attempt/work" || exit 73
     if [ -n "${3-}" ]; then cat -- "$3"; else base64 -d; fi >"$staged" || fail 66 "cannot stage the input file $1"
-    [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 is not the one that was declared"
+    [ "$(sha256sum <"$staged")" = "$2  -" ] || fail 66 "the input file $1 differs from the one that the campaign declares"
     record "job input.$1=$2"
 }
 # Some programs write their results to a file, not to their output.
@@ -181,7 +181,6 @@ measure() {
     command -v "$program" >/dev/null || missing="program: ${program##*/} is not on $HOSTNAME"
     look_at_hosts before
     [ -z "$missing" ] || give_up "$missing"
-    [ "$binding" != core ] || command -v numactl >/dev/null || fail 70 "numactl is not on $HOSTNAME"
     program=$(command -v "$program")
     record_command "$@"
     record_version
@@ -205,13 +204,13 @@ measure() {
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
     for pattern in "${whole[@]}"; do
-        said="the benchmark ended with exit status 0 but its output is not complete: no line matches $pattern"
+        said="the benchmark ended with exit status 0, but its output is incomplete: no line matches $pattern"
         grep -Eq -e "$pattern" "$attempt/output.txt" && continue
         missing=$(grep -am 1 '^#@not_available=' "$attempt/output.txt") && give_up "memory: ${missing#*=}"
         fail 65 "$said"
     done
     if [ -n "$refused" ] && refusal=$(grep -Em 1 -e "$refused" "$attempt/output.txt"); then
-        fail 65 "the benchmark did not do what was requested: $refusal"
+        fail 65 "the benchmark rejected its arguments: $refusal"
     fi
     succeeded=yes
     exit 0
