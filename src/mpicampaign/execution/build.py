@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.render import build_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.places import shipped
@@ -25,4 +26,6 @@ def _build(prepared: Prepared, name: str) -> int:
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
     targets = [path.name for path in prepared.binaries(name)]
-    return run_script(build_script_text(system, first, compiler_mark(first), shipped("kernels"), targets))
+    compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
+    mark = compiler_mark(first)
+    return run_script(build_script_text(system, compiler, first, mark, shipped("kernels"), targets))

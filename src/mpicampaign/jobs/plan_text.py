@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import RANKED
@@ -39,6 +40,13 @@ def warnings_text(plan: Plan) -> list[str]:
     left = f"{plan.capped} repeat{'' if plan.capped == 1 else 's'}"
     capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
     return [*found, *(capped if plan.capped else [])]
+
+
+def not_available_text(plan: Plan) -> list[str]:
+    """Why cases of this machine's systems cannot be run here, a line for each reason."""
+    reasons = Counter(each.not_available for each in plan.cases if each.not_available)
+    cases = {reason: f"{count} case{'' if count == 1 else 's'}" for reason, count in reasons.items()}
+    return [f"warning: {cases[reason]} n/a on this machine: {reason}" for reason in reasons]
 
 
 def further_text(plan: Plan) -> str:
