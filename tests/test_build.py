@@ -32,8 +32,8 @@ CAMPAIGN = """\
 campaign: builds
 repeats: 1
 systems:
-  one: {{scheduler: none, mpi: openmpi5, {one}}}
-  two: {{scheduler: none, mpi: openmpi5, {two}}}
+  one: {{scheduler: none, mpi: mpich-ofi, {one}}}
+  two: {{scheduler: none, mpi: mpich-ofi, {two}}}
 host_groups: {{one: {{system: one}}, two: {{system: two}}}}
 matrix: [{{host_groups: [one, two], placements: SHM, benchmarks: tree_gather}}]
 """
@@ -50,6 +50,9 @@ class Systems:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(WRAPPER.format(mpi=mpi))
         path.chmod(0o755)
+        launcher = path.with_name("mpiexec")
+        launcher.write_text("#!/bin/sh\n")
+        launcher.chmod(0o755)
         return path
 
     def module(self, name: str) -> str:
@@ -82,7 +85,8 @@ def systems(project: ProjectCopy) -> Systems:
 def test_each_system_is_built_with_its_own_wrapper(systems: Systems) -> None:
     systems.wrapper("MPICH", "mpich/bin")
     other = systems.wrapper("Open MPI", "elsewhere")
-    systems.write(f"prefix: {systems.folder}/mpich", f"environment: {{MPICC: {other}}}")
+    mpich = f"prefix: {systems.folder}/mpich"
+    systems.write(mpich, f"{mpich}, environment: {{MPICC: {other}}}")
     for system in ("one", "two"):
         systems.call("build", system)
     assert systems.built() == ["MPICH", "Open MPI"]

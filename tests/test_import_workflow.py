@@ -59,7 +59,7 @@ def test_snakemake_import_takes_in_and_reports(project: ProjectCopy, tmp_path: P
 def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: ProjectCopy, tmp_path: Path) -> None:
     done = project.call("import", raw(tmp_path), "--map", tmp_path / "map.yaml")
     assert "2 files: 1 runs, 0 job scripts and standard error files, 1 refused; 2 new" in done.stdout
-    assert "1 runs: 1 ok" in done.stdout
+    assert "1 run: 1 ok" in done.stdout
     results = project.folder / "results" / "two-hosts"
     assert sorted(path.name for path in results.iterdir()) == MADE
 

@@ -53,7 +53,7 @@ def report(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
 
 def test_an_unchanged_report_is_not_made_again_unless_asked(folder: Path, report: Report) -> None:
     said, read = report()
-    assert read and "1 runs: 1 ok" in said
+    assert read and "1 run: 1 ok" in said
     assert report() == (said, False)
     assert report(recheck=True) == (said, True)
 

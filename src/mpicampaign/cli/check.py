@@ -47,8 +47,8 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 def _warnings(prepared: Prepared) -> list[str]:
     """What may go wrong although the file has no errors."""
     from mpicampaign.cli.json_output import plain
-    from mpicampaign.jobs.plan_text import absent_programs, warnings_text
+    from mpicampaign.jobs.plan_text import absent_programs, not_available_text, warnings_text
 
     plan, campaign = prepared.plan, prepared.campaign
     doubts = [*campaign.warnings, *absent_programs(plan, campaign)]
-    return [*map(str, doubts), *map(plain, warnings_text(plan))]
+    return [*map(str, doubts), *map(plain, warnings_text(plan)), *not_available_text(plan)]

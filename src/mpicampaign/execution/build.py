@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.render import build_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.places import shipped
@@ -28,5 +29,6 @@ def _build(prepared: Prepared, name: str, verbose: bool) -> int:
     first = first_build_folder(system)
     first.parent.mkdir(parents=True, exist_ok=True)
     names = [path.name for path in prepared.binaries(name)]
+    compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
     mark, kernels = compiler_mark(first), shipped("kernels")
-    return run_script(build_script_text(system, first, mark, kernels, names, verbose=verbose))
+    return run_script(build_script_text(system, compiler, first, mark, kernels, names, verbose=verbose))

@@ -43,8 +43,8 @@ FACTS = {
     "state": "the end state in the scheduler's report, such as Done",
     "trouble": "why the job failed, if that report gives a reason",
     "modules": "the modules that the job script loads",
-    "command": "the line of the job script that launches the program, with continued lines joined and variables "
-    "filled in",
+    "command": "the line of the job script that launches the program, with continued lines joined and "
+    "variables filled in",
     "transport": "the transport in the MPI library's report: shm, tcp, ibv",
     "mpi": "the MPI library of that report; for a report of UCX only if the output or script names it",
     "mpi_library": "the MPI library with its version, if it prints one",

@@ -25,6 +25,8 @@ from mpicampaign.jobs.further import (
 )
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
+from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
 from mpicampaign.records import RANKED, UNRANKED, Case
 from mpicampaign.suites import SUITES
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
     from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.software import Program
     from mpicampaign.suites.request import Request
 
 
@@ -144,6 +145,7 @@ class Machine:
     evidence_library: Callable[[System], str]
     libraries: Callable[[System], str]
     physical_cores: Callable[[], int]
+    find_mpi: Callable[[System], LocalMpi] = lambda system: LocalMpi(system.mpi.command)
     condition_of: Callable[[Case, int, str], str] = no_results
     begun: Callable[[Case, int, str], bool] = none_begun
     is_known: Callable[[Case, str, Sequence[str]], bool] = none_known
@@ -225,8 +227,10 @@ def _plan_case(
     declared = declare(case, job, benchmark, inputs)
     identities = _Identities(declared)
     suite = SUITES[benchmark.suite]
-    program = machine.find_program(job.system, benchmark) if case.system in systems else None
-    not_available = (suite.lacks(request) or program.not_available) if program else ""
+    here = case.system in systems
+    mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
+    program = machine.find_program(job.system, benchmark) if here and not mpi.not_available else Program("")
+    not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
     made_only = campaign.busy_machine == RANKED or bool(not_available)
     first = entry.repeats or LOOKS[0]
     count = _repeats(campaign, entry, case, identities, machine, made_only)
@@ -245,8 +249,9 @@ def _plan_case(
         oversubscribed=_oversubscribed(job),
         warnings=tuple(suite.warns(request)),
     )
-    if program is None or not_available:
+    if not here or not_available:
         return planned, []
+    job = _with_command(job, mpi.command)
     library = machine.evidence_library(job.system) if job.system.evidence else ""
     program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
     details = (job, benchmark, entry.time_limit, *program_facts)
@@ -255,6 +260,12 @@ def _plan_case(
         for number in numbers
     ]
     return planned, [replace(run, further=run.repeat > first) for run in runs]
+
+
+def _with_command(job: Job, command: str) -> Job:
+    """The job, started by the launch command of this machine."""
+    system = job.system
+    return replace(job, system=replace(system, mpi=replace(system.mpi, command=command)))
 
 
 def _request(benchmark: Benchmark, job: Job, time_limit: int) -> Request:

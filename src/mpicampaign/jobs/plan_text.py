@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import RANKED
@@ -49,6 +50,13 @@ def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
         campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} is n/a here")
         for benchmark, reason in found
     ]
+
+
+def not_available_text(plan: Plan) -> list[str]:
+    """Why other cases of this machine's systems cannot be run here, a line for each reason."""
+    reasons = Counter(each.not_available for each in plan.cases if each.not_available and not each.absent)
+    cases = {reason: f"{count} case{'' if count == 1 else 's'}" for reason, count in reasons.items()}
+    return [f"{cases[reason]} n/a on this machine: {reason}" for reason in reasons]
 
 
 def further_text(plan: Plan) -> str:

@@ -16,6 +16,7 @@ from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.inputs import keep
+from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
@@ -205,7 +206,9 @@ def prepare(
         paths = (run_path(case, repeat, named) for repeat, named in enumerate(identities, start=1))
         return is_known(case, suite, [folder / path for path in paths])
 
-    machine = Machine(find_program, evidence_library, libraries, physical_cores, of_repeat, begun, known)
+    machine = Machine(
+        find_program, evidence_library, libraries, physical_cores, find_mpi, of_repeat, begun, known
+    )
     plan = make_plan(campaign, chosen, machine)
     check_cap(plan, campaign)
     prepared = Prepared(campaign, plan, folder.parent)

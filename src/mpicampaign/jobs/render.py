@@ -382,10 +382,23 @@ def claimed_settings(job: Job) -> dict[str, str]:
     return {name: exported[name] for name in transport_settings(job)}
 
 
+def _wrapper(compiler: str) -> dict[str, Any]:
+    return {"MPICC": compiler} if compiler else {}
+
+
 def build_script_text(
-    system: System, folder: Path, mark: Path, kernels: Path, names: list[str], *, verbose: bool = False
+    system: System,
+    compiler: str,
+    folder: Path,
+    mark: Path,
+    kernels: Path,
+    names: list[str],
+    *,
+    verbose: bool = False,
 ) -> str:
     """The script that builds the bundled kernels with the system's own compiler wrapper.
+
+    ``compiler``: its path; empty where a module brings it.
 
     If the compiler differs from that of the build in ``folder``, the kernels go to a folder beside it, which
     ``mark`` names for later plans. ``verbose``: the compiler's output is shown even if all goes well.
@@ -395,7 +408,7 @@ def build_script_text(
         system=system.name,
         source=system.source,
         modules=system.modules,
-        environment=prefix_environment(system) | system.environment,
+        environment=prefix_environment(system) | _wrapper(compiler) | system.environment,
         folder=str(folder),
         mark=str(mark),
         kernels=str(kernels),

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import struct
 import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.jobs.elf import build_id
+from mpicampaign.jobs.linked import misfit
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from mpicampaign.suites.suite import Sources
 
 WHEEL = "wheel"  # System.prefix: the environment that this program runs in
-_PT_NOTE, _NT_GNU_BUILD_ID = 4, 3  # as in the ELF specification and binutils
 
 
 class Program(NamedTuple):
@@ -45,13 +46,15 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     if not is_here(system) and kind != "bundled":
         return Program(str(Path(location).expanduser()) if location else name)
     if kind == "bundled":
-        return Program(str(build_folder(system) / name))
+        reason = lacks_compiler(system)
+        return Program(str(build_folder(system) / name), not_available=reason)
     if kind in ("module", "spack"):
         return Program(name)  # found on the node, after the module is loaded
     sources = SUITES[benchmark.suite].sources
     for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            return Program(str(candidate.absolute()), sha256=_sha256(candidate))
+            reason = misfit(system, benchmark, candidate.absolute())
+            return Program(str(candidate.absolute()), _sha256(candidate), reason)
     return Program(name, not_available=_absence(kind, location, name, sources))
 
 
@@ -82,6 +85,16 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def lacks_compiler(system: System) -> str:
+    """Why nothing can be built for a system; empty with a compiler wrapper, or where a module brings it."""
+    found = find_mpi(system)
+    if found.compiler or found.not_available or not is_on_this_machine(system):
+        return ""
+    where = f"in {system.prefix}/bin" if system.prefix else "on the PATH"
+    hint = f"install it, or give system {system.name} environment: {{MPICC: PATH}}"
+    return f"no mpicc of {system.mpi.name} is {where}: {hint}"
+
+
 def libraries(system: System) -> str:
     """The MPI libraries below a system's prefix, by `library_id`."""
     return _libraries(system.prefix) if system.prefix else ""
@@ -110,37 +123,6 @@ def present_library(system: System, recorded: str) -> str:
 def library_id(path: Path) -> str:
     """The build-id of a library, or its SHA-256 where it has none."""
     return build_id(path) or _sha256(path)
-
-
-def build_id(path: Path) -> str:
-    """The build-id in the notes of a little-endian 64-bit ELF file; empty where there is none."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(64)
-            if head[:6] != b"\x7fELF\x02\x01":
-                return ""
-            offset, size, count = *struct.unpack_from("<Q", head, 32), *struct.unpack_from("<HH", head, 54)
-            for number in range(count):
-                file.seek(offset + number * size)
-                kind, _, start, _, _, length = struct.unpack("<IIQQQQ", file.read(40))
-                if kind == _PT_NOTE:
-                    file.seek(start)
-                    if found := _build_id_note(file.read(length)):
-                        return found
-    except (OSError, struct.error):
-        pass
-    return ""
-
-
-def _build_id_note(notes: bytes) -> str:
-    at = 0
-    while at + 12 <= len(notes):
-        name, length, kind = struct.unpack_from("<III", notes, at)
-        start = at + 12 + (name + 3 & ~3)
-        if kind == _NT_GNU_BUILD_ID and notes[at + 12 : at + 16] == b"GNU\0":
-            return notes[start : start + length].hex()
-        at = start + (length + 3 & ~3)
-    return ""
 
 
 def build_folder(system: System) -> Path:
@@ -183,11 +165,5 @@ def _build_key(
 
 def compiler_wrapper(system: System) -> Path | None:
     """The system's mpicc (or MPICC of its environment), if it exists without any module."""
-    name = system.environment.get("MPICC", "mpicc")
-    return _wrapper(name, f"{system.prefix}/bin" if system.prefix else None)
-
-
-@cache  # asked for each case, and one call must plan and build with one wrapper
-def _wrapper(name: str, path: str | None) -> Path | None:
-    found = shutil.which(name, path=path)
+    found = find_mpi(system).compiler
     return Path(found).resolve() if found else None

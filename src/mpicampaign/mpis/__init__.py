@@ -12,7 +12,7 @@ from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from mpicampaign.mpis.mpi import Launcher
 
@@ -84,6 +84,47 @@ def library_of_mpirun(version: str) -> str:
     """The library whose ``mpirun --version`` prints this; empty for an unknown one."""
     library = MPIS.first(lambda library: bool(library.mpirun_says and library.mpirun_says.search(version)))
     return library.name if library else ""
+
+
+def is_launcher_of(name: str, version: str) -> bool | None:
+    """Whether ``mpirun --version`` of this library prints this; None where it is of no known library."""
+    library = MPIS.get(name)
+    if library is None or library.mpirun_says is None:
+        return None
+    if library.mpirun_says.search(version):
+        return True
+    return False if library_of_mpirun(version) else None
+
+
+def is_file_of(name: str, soname: str, says: Callable[[str], bool]) -> bool | None:
+    """Whether a shared library of this name is that MPI library; None where this is not known.
+
+    ``says``: whether the file holds a text; only asked where several libraries have the name.
+    """
+    library = MPIS.get(name)
+    if library is None or not library.sonames:
+        return None
+    if soname not in library.sonames:
+        return False
+    others = {each.file_says for each in _of_soname(soname) if each.title != library.title}
+    if not others or says(library.file_says):
+        return True
+    return False if any(map(says, others)) else None
+
+
+def links_as(name: str) -> tuple[str, ...]:
+    """The names by which programs are linked to a library; empty where they are not known."""
+    library = MPIS.get(name)
+    return library.sonames if library else ()
+
+
+def titles_of(soname: str) -> str:
+    """The MPI libraries to which a program is linked by this name: ``Intel MPI or MPICH``."""
+    return " or ".join(dict.fromkeys(library.title for library in _of_soname(soname)))
+
+
+def _of_soname(soname: str) -> list[MpiLibrary]:
+    return [library for library in MPIS.values() if soname in library.sonames]
 
 
 def library_version(text: str) -> str:

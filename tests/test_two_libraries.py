@@ -1,0 +1,84 @@
+"""Two MPI libraries on one machine by a campaign of five lines, with the real libraries of this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy
+
+from mpicampaign.commands import call
+from mpicampaign.mpis import is_launcher_of
+from mpicampaign.records import OK, VERIFIED, read_records
+
+CAMPAIGN = """\
+campaign: two-mpis
+systems: {intel: {scheduler: none, mpi: wheel}, open: {scheduler: none, mpi: openmpi4}}
+host_groups: {intel: {system: intel}, open: {system: open}}
+matrix: [{host_groups: [intel, open], placements: [SHM-1, TCP-loopback], benchmarks: [tree_gather, point_to_point]}]
+"""  # noqa: E501 - five lines are the point
+# As root Open MPI needs two variables; short runs on a machine that may be busy.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+SHORT = """\
+repeats: 1
+busy_machine: rank
+time_limit: 1 min
+benchmarks:
+  tree_gather: {arguments: --min-size 64KiB --max-size 1MiB --budget 1}
+  point_to_point: {arguments: --budget 0.5}
+"""
+
+
+@pytest.fixture
+def two(project: ProjectCopy, imb: str, monkeypatch: pytest.MonkeyPatch) -> ProjectCopy:
+    """The campaign, on a machine with an Open MPI 4 among the commands of the system."""
+    for name in AS_ROOT:
+        monkeypatch.delenv(name, raising=False)
+    path = "/usr/bin:/bin"
+    found = (shutil.which(name, path=path) for name in ("mpirun", "mpirun.openmpi"))
+    if not any(is_launcher_of("openmpi4", call([each, "--version"]).out) for each in found if each):
+        pytest.skip("no Open MPI 4 is installed (Debian: openmpi-bin, libopenmpi-dev)")
+    (project.folder / "two.yaml").write_text(CAMPAIGN)
+    return project
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("activated", [True, pytest.param(False, marks=pytest.mark.full)])
+def test_two_libraries_in_five_lines(two: ProjectCopy, activated: bool) -> None:
+    own = f"{Path(sys.executable).parent}:" if activated else ""
+    variables = {"PATH": f"{own}/usr/local/bin:/usr/bin:/bin"} | AS_ROOT
+    (two.folder / "two.yaml").write_text(CAMPAIGN + SHORT)
+    for command in ("check", "plan", "run"):
+        done = two.call(command, "--campaign", "two.yaml", variables=variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "n/a: " not in done.stdout or "cores" in done.stdout
+    _, records = read_records(two.folder / "results/two-mpis/records.jsonl")
+    assert len(records) == 8
+    for record in records:
+        assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record
+        library = " ".join(record.verdict_reasons)
+        assert ("(Open MPI 4" if record.case.system == "open" else "(Intel MPI 20") in library
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Open MPI refuses to run as root only")
+def test_root_learns_it_before_anything_runs(two: ProjectCopy) -> None:
+    said = "Open MPI refuses to run as root: give system open environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, "
+    for command in ("check", "plan"):
+        done = two.call(command, "--campaign", "two.yaml")
+        assert done.returncode == 0 and said in done.stdout
+    lines = ", ".join(f"{name}: {value}" for name, value in AS_ROOT.items())
+    allowed = CAMPAIGN.replace("mpi: openmpi4", f"mpi: openmpi4, environment: {{{lines}}}")
+    (two.folder / "two.yaml").write_text(allowed)
+    assert said not in two.call("plan", "--campaign", "two.yaml").stdout
+
+
+def test_a_wheel_s_program_is_not_started_with_open_mpi(two: ProjectCopy) -> None:
+    (two.folder / "two.yaml").write_text(CAMPAIGN.replace("tree_gather, point_to_point", "PingPong"))
+    done = two.call("check", "--campaign", "two.yaml", variables=AS_ROOT)
+    said = "IMB-MPI1 is linked to libmpi.so.12 (Intel MPI or MPICH or MVAPICH2); system open uses openmpi4"
+    assert done.returncode == 0 and said in done.stdout
+    assert "2 cases n/a on this machine" in done.stdout
