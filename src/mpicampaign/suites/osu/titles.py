@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from mpicampaign.errors import nearest
+
 _TITLE = re.compile(r"^# OSU (?:One Sided )?MPI([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE)
 _DEVICE = re.compile(r"-[A-Z]{3,}(?!\S)")  # "MPI-CUDA Latency", "MPI_Put-CUDA Latency"
 _EXCHANGE = " personalized exchange"  # with all-to-all, but not in every series
@@ -54,8 +56,36 @@ _PROGRAMS = {
 }
 
 
+_WORDS = {word for title in _PROGRAMS for word in title.split()}
+_ALIKE = 0.8  # ratio of difflib
+
+
 def program_of_title(text: str) -> str:
     """The program's name; empty where the title is missing, or one that is not known."""
+    return _PROGRAMS.get(_plain(text), "")
+
+
+def program_meant(text: str) -> str:
+    """The program whose title is misspelt; empty where the title is right or a new one."""
+    title = _plain(text)
+    meant = " ".join(_word_meant(word) for word in title.split())
+    return "" if title in _PROGRAMS else _PROGRAMS.get(meant, "")
+
+
+def _plain(text: str) -> str:
+    """The title without what differs between versions and builds, in lower case."""
     found = _TITLE.search(text)
     title = _DEVICE.sub("", found[1]).lower().replace(_EXCHANGE, "") if found else ""
-    return _PROGRAMS.get(title.lstrip("_ "), "")
+    return title.lstrip("_ ")
+
+
+def _word_meant(word: str) -> str:
+    """The known word that a word is a misspelling of, else the word itself.
+
+    New functions of MPI are named by a letter before or behind a known name: Iallgather, Rput, Alltoallv.
+    """
+    meant = next((each for each in _WORDS if sorted(each) == sorted(word)), "") or nearest(
+        word, _WORDS, _ALIKE
+    )
+    function = word in {f"i{meant}", f"r{meant}", f"{meant}v", f"{meant}w"}
+    return word if function else meant or word
