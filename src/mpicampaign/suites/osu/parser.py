@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.osu.tables import OsuTable, read_headings, series_of
-from mpicampaign.suites.osu.titles import program_meant
+from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.osu.windows import WindowProfile
 from mpicampaign.suites.reading import (
     OutputError,
@@ -26,7 +26,6 @@ from mpicampaign.suites.reading import (
     looks_like_row,
     numbered_lines,
     row_tokens,
-    shown,
     token_ends,
 )
 
@@ -89,9 +88,7 @@ class _OsuReader:
         if self.title:
             raise OutputError(f"line {number}: a second title: two outputs in one file")
         check_no_row_above(self.row_above)
-        if meant := program_meant(line):
-            reason = f"no OSU benchmark has this title; did you mean that of {meant}?"
-            raise OutputError(f"line {number}: {shown(title)}: {reason}")
+        program_of_title(line)
         self.title, self.version = title, version
 
     def _pairs(self, pairs: int, window: str) -> None:
