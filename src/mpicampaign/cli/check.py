@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.plan_text import absent_programs, sources_text, warnings_text
+    from mpicampaign.jobs.prepare import check_caps
 
     prepared = prepared_of(options)
     campaign = prepared.campaign
+    if campaign.node_hours_cap is not None:
+        check_caps(campaign)
     print(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
     doubts = [*campaign.warnings, *absent_programs(prepared.plan, campaign)]
