@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.cli import main
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.schema_docs import (
@@ -97,3 +99,39 @@ def test_each_key_has_a_title_and_examples_that_are_accepted(
         wrong = [error.message for error in validator.iter_errors(value) if error.validator != "required"]
         assert wrong == []
     assert values
+
+
+def _readme_calls() -> list[list[str]]:
+    """The calls of check, plan and render in the README, each as its arguments."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    calls = [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("    mpicampaign ")]
+    return [call for call in calls if call[0] in ("check", "plan", "render")]
+
+
+@pytest.fixture
+def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clone as the current folder, with results elsewhere."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("mpicampaign.jobs.prepare.results_folder", lambda: tmp_path)
+
+
+@pytest.mark.usefixtures("at_home")
+def test_the_calls_of_the_readme_work_as_written(tmp_path: Path) -> None:
+    """As on the login node. A file that the clone does not have is the reader's copy of the example."""
+    calls = _readme_calls()
+    example = next(each for call in calls for each in call if each.endswith(".yaml") and Path(each).is_file())
+    (system,) = load_campaign(ROOT / example).systems
+    assert {call[0] for call in calls} == {"check", "plan", "render"}
+    for call in calls:
+        as_here = [example if each.endswith(".yaml") and not Path(each).exists() else each for each in call]
+        assert main([*as_here, "--system", system]) == 0, call
+    assert list(tmp_path.glob("*/runs/**/job.sh"))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("at_home")
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_examples_pass_check_plan_and_render(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("check", "plan", "render"):
+        assert main([command, "--campaign", str(path)]) == 0
+    assert "error" not in capsys.readouterr().err

@@ -78,11 +78,22 @@ def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
     refused = (
         2,
-        "mpicampaign: c.yaml:2: node_hours_cap: the plan may take 1.67 node-hours, the campaign "
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan for here may take 1.67 node-hours, the campaign "
         "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
     )
     assert desk.call("check", text) == refused
     assert desk.call("plan", text) == refused
+
+
+def test_the_cap_is_checked_for_systems_that_this_machine_does_not_belong_to(desk: Desk) -> None:
+    text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 0.5\nsystems:\n")
+    text = text.replace(
+        "scheduler: none, mpi: intelmpi", "scheduler: lsf, mpi: platform, login_hosts: no.such.host"
+    )
+    status, shown = desk.call("check", text)
+    assert (status, "c.yaml:2: node_hours_cap: the plan for here may take" in shown) == (2, True)
+    assert desk.call("plan", text)[0] == 0
+    assert desk.call("plan", text, "--system", "here") == (2, shown)
 
 
 def test_misspelt_programs_benchmarks_and_options_are_refused_at_once_with_their_lines(desk: Desk) -> None:

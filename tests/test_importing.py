@@ -377,6 +377,14 @@ def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
     assert [record.status for record in collect_imports(tmp_path / "results")] == [OK, OK]
 
 
+def test_a_misspelt_title_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    title = "# OSU MPI Latncy Test v5.6.2\n# Size          Latency (us)\n0                       1.00\n"
+    account = take(tmp_path, write(tmp_path, a__out=title, b__out=title.replace("Latncy", "Latency")))
+    reason = "has the title '# OSU MPI Latncy Test v5.6.2'; did you mean that of osu_latency?"
+    assert [name for name, why in reasons(account).items() if reason in why] == ["a.out"]
+    assert any("a.out: " in line and reason in line for line in account_text(account).splitlines())
+
+
 def test_the_only_script_of_a_folder_belongs_to_its_outputs_where_it_starts_them(tmp_path: Path) -> None:
     script = "#SBATCH -N 2\nsrun IMB-MPI1 PingPong\n"
     raw = write(tmp_path, slurm_1__out="", slurm_2__out="", run__sbatch=script)

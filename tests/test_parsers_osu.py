@@ -208,6 +208,31 @@ def test_a_title_alone_is_not_a_result() -> None:
         parse("osu", latency(()))
 
 
+@pytest.mark.parametrize(
+    ("title", "meant"),
+    [
+        ("MPI Latncy", "osu_latency"),
+        ("MPI Latencyy", "osu_latency"),
+        ("MPI Bandwitdh", "osu_bw"),
+        ("MPI_Putt Latency", "osu_put_latency"),
+        ("MPI Non-bloking Allreduce Latency", "osu_iallreduce"),
+        ("One Sided MPI_Get latencey", "osu_get_latency"),
+    ],
+)
+def test_a_misspelt_title_is_no_new_benchmark(title: str, meant: str) -> None:
+    text = latency().replace("MPI Latency", title)
+    with pytest.raises(OutputError, match=f"no OSU benchmark has the title .*; did you mean that of {meant}"):
+        parse("osu", text)
+
+
+@pytest.mark.parametrize(
+    "title", ["MPI Brandnew Latency", "MPI Iallgather Latency", "MPI_Rput latency", "MPI Partitioned Latency"]
+)
+def test_a_new_title_is_a_new_benchmark(title: str) -> None:
+    (series,) = parse("osu", latency().replace("MPI Latency", title)).series
+    assert series.benchmark == title
+
+
 def test_two_outputs_in_one_file() -> None:
     with pytest.raises(OutputError, match="a second title: two outputs in one file"):
         parse("osu", latency() + latency())

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.plan_text import sources_text
 
-    prepared = prepared_of(options)
+    prepared = _checked(options)
     campaign = prepared.campaign
     print(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
@@ -40,8 +40,18 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import campaign_data
 
-    prepared = prepared_of(options)
+    prepared = _checked(options)
     return DONE, {**campaign_data(prepared), "warnings": _warnings(prepared)}
+
+
+def _checked(options: argparse.Namespace) -> Prepared:
+    """The campaign, whose cap allows its plan for each system, wherever this machine is."""
+    from mpicampaign.jobs.prepare import check_caps
+
+    prepared = prepared_of(options)
+    if prepared.campaign.node_hours_cap is not None:
+        check_caps(prepared.campaign)
+    return prepared
 
 
 def _warnings(prepared: Prepared) -> list[str]:

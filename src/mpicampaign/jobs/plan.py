@@ -385,7 +385,8 @@ def check_cap(plan: Plan, campaign: Campaign) -> None:
     """
     hours, cap = _hours(plan.planned_node_seconds), campaign.node_hours_cap
     if cap is not None and hours > cap:
-        message = f"the plan may take {hours:.2f} node-hours, the campaign allows {cap:g}"
+        plan_of = f"plan for {', '.join(plan.systems)}"
+        message = f"the {plan_of} may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"
         raise UserError(campaign.document.problem(("node_hours_cap",), message, f"{cap:g}", hint))
 

@@ -216,6 +216,19 @@ def prepare(
     return prepared
 
 
+def check_caps(campaign: Campaign) -> None:
+    """Refuse a campaign that exceeds its cap on any of its systems, wherever this machine is.
+
+    Raises
+    ------
+    UserError
+        as planning does on that system.
+    """
+    machine = Machine(find_program, evidence_library, libraries, physical_cores)
+    for system in campaign.systems:
+        check_cap(make_plan(campaign, [system], machine), campaign)
+
+
 def check_runs(prepared: Prepared) -> None:
     """Refuse a campaign that this machine cannot run.
 

@@ -27,7 +27,7 @@ def _parse(text: str) -> ParsedOutput:
 
 
 def _faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
-    return faults({kernel.name: kernel for kernel in KERNELS.values()}, program, arguments)
+    return faults(KERNELS, program, arguments)
 
 
 SUITE = Suite(

@@ -11,6 +11,7 @@ from mpicampaign.suites.request import Refusal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from mpicampaign.registry import Registry
     from mpicampaign.suites.kernels.kernel import Kernel
 
 _TREES = "max-inter|min-inter|natural|random|tuned"
@@ -34,11 +35,11 @@ def options_of(kernel: Kernel) -> Mapping[str, Value | None]:
     return {**kernel.options, **(_SWEEP if kernel.sweeps else {}), **_COMMON}
 
 
-def faults(kernels: Mapping[str, Kernel], program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
+def faults(kernels: Registry[Kernel], program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
     """What is wrong with the name of a kernel and with its arguments."""
     name = program.rsplit("/", 1)[-1]
     if name not in kernels:
-        yield unknown_program(name, kernels, "the bundled kernels")
+        yield unknown_program(name, tuple(kernels), "the bundled kernels")
         return
     options = options_of(kernels[name])
     waiting = list(arguments if options else ())

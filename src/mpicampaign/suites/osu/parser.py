@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.osu.tables import OsuTable, read_headings, series_of
+from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.osu.windows import WindowProfile
 from mpicampaign.suites.reading import (
     OutputError,
@@ -72,7 +73,7 @@ class _OsuReader:
 
     def _remark(self, number: int, line: str) -> bool:
         if found := _TITLE.match(line):
-            self._title(number, found[1], found[2] or "")
+            self._title(number, line, found[1], found[2] or "")
         elif found := _PAIRS.match(line):
             self._pairs(int(found[1]), found[2])
         elif found := _DATATYPE.match(line):
@@ -83,10 +84,11 @@ class _OsuReader:
             return False
         return True
 
-    def _title(self, number: int, title: str, version: str) -> None:
+    def _title(self, number: int, line: str, title: str, version: str) -> None:
         if self.title:
             raise OutputError(f"line {number}: a second title: two outputs in one file")
         check_no_row_above(self.row_above)
+        program_of_title(line)
         self.title, self.version = title, version
 
     def _pairs(self, pairs: int, window: str) -> None:

@@ -7,6 +7,10 @@ the script may be lost; the title is always there.
 from __future__ import annotations
 
 import re
+from functools import cache
+
+from mpicampaign.errors import nearest
+from mpicampaign.suites.reading import OutputError, shown
 
 _TITLE = re.compile(r"^# OSU (?:One Sided )?MPI([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE)
 _DEVICE = re.compile(r"-[A-Z]{3,}(?!\S)")  # "MPI-CUDA Latency", "MPI_Put-CUDA Latency"
@@ -54,8 +58,41 @@ _PROGRAMS = {
 }
 
 
+_WORDS = {word for title in _PROGRAMS for word in title.split()}
+_ALIKE = 0.8  # ratio of difflib
+
+
 def program_of_title(text: str) -> str:
-    """The program's name; empty where the title is missing, or one that is not known."""
+    """The program's name; empty where the title is missing, or one that is not known.
+
+    Raises
+    ------
+    OutputError
+        when the title is a misspelling of a known one: it would become a new benchmark.
+    """
     found = _TITLE.search(text)
-    title = _DEVICE.sub("", found[1]).lower().replace(_EXCHANGE, "") if found else ""
-    return _PROGRAMS.get(title.lstrip("_ "), "")
+    title = _plain(found[1]) if found else ""
+    meant = _PROGRAMS.get(" ".join(map(_word_meant, title.split())), "")
+    if found and meant and title not in _PROGRAMS:
+        raise OutputError(f"no OSU benchmark has the title {shown(found[0])}; did you mean that of {meant}?")
+    return _PROGRAMS.get(title, "")
+
+
+def _plain(title: str) -> str:
+    """A title without what differs between versions and builds, in lower case."""
+    return _DEVICE.sub("", title).lower().replace(_EXCHANGE, "").lstrip("_ ")
+
+
+@cache
+def _word_meant(word: str) -> str:
+    """The known word that a word is a misspelling of, else the word itself.
+
+    New functions of MPI are named by a letter before or behind a known name: Iallgather, Rput, Alltoallv.
+    """
+    if word in _WORDS:
+        return word
+    meant = next((each for each in _WORDS if sorted(each) == sorted(word)), "") or nearest(
+        word, _WORDS, _ALIKE
+    )
+    function = word in {f"i{meant}", f"r{meant}", f"{meant}v", f"{meant}w"}
+    return word if function else meant or word
