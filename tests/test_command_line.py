@@ -95,13 +95,22 @@ def test_the_campaign_file_is_an_argument_or_an_option(
         ("report mine.yaml --map x", "give the campaign file 'mine.yaml' or --map, not both"),
         ("import mine.yaml --map mine.yaml", "mine.yaml"),
         ("judge mine.yaml --system x", "judge: no option --system"),
+        ("merge mine.yaml", "not a bundle\n    'mpicampaign bundle mine.yaml' packs its results into one"),
+        ("history mine.yaml --merge mine.yaml", "mine.yaml: --merge takes a folder of results"),
+        ("import raw --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("report --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
+        ("run mine.yaml --profile clustr", "no such profile (found clustr)\n    did you mean 'cluster'?"),
+        ("--versoin", "no option --versoin\n    did you mean '--version'?"),
+        ("--json plan", "no option --json\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),
     ],
 )
 def test_a_mistake_is_answered_in_two_lines(
     folder: Path, capsys: pytest.CaptureFixture[str], call: str, said: str
 ) -> None:
-    (folder / "results").mkdir()
+    (folder / "results/former").mkdir(parents=True)
+    (folder / "results/former/plan.json").write_text('{"campaign_file": "../../former.yaml"}')
     assert said in refused(capsys, *call.split())
 
 

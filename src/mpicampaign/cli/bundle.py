@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, check_folder
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.errors import Problem, UserError
 
@@ -57,7 +57,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     from mpicampaign.places import results_folder
 
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
     if (results_folder() / campaign.name).is_dir():

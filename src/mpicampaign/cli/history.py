@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, add_names, check_folder, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.common import add_names, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.writer import DataWriter, format_names, writer
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.extract:
         _write(store.content(*options.extract), options.output)
     elif options.merge:
+        check_results(options.merge, "--merge")
         return _merge(store, options.merge / FOLDER)
     else:
         _show(folder, options)
@@ -78,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _folder(options: argparse.Namespace) -> Path:
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder

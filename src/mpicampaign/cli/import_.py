@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
 
@@ -37,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.imports.map_file import load_map
     from mpicampaign.places import results_folder
 
+    check_there(options.map)
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
     # before the files are read: what changes meanwhile is read by the next import

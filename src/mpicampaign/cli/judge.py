@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli import exit_status
-from mpicampaign.cli.common import add_campaign, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import print_lines
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:

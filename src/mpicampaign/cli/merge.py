@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.campaign_argument import check_bundle
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
 from mpicampaign.errors import Problem, UserError
 
@@ -39,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.bundle.merge import MergeWishes, merge
     from mpicampaign.places import results_folder
 
+    for path in options.bundles:
+        check_bundle(path)
     outcome = merge(
         options.bundles,
         options.results or results_folder(),

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import (
-    add_campaign,
-    add_selection,
-    counts,
-    selection_of,
-)
+from mpicampaign.cli.campaign_argument import add_campaign, check_there
+from mpicampaign.cli.common import add_selection, counts, selection_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.selection import ALL_RUNS
@@ -115,6 +111,7 @@ def _report_of_import(options: argparse.Namespace) -> int:
     from mpicampaign.yaml_lines import printable
 
     file = options.map
+    check_there(file)
     chosen = load_map(file)
     folder = results_folder() / chosen.campaign
     if not holds_results(folder):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import (
-    add_campaign,
-    add_selection,
-    beside,
-    make_runs,
-    prepared_of,
-    print_lines,
-    selection_lines,
-)
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import add_selection, beside, make_runs, prepared_of, print_lines, selection_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.report import report_of
+from mpicampaign.errors import Problem, UserError, suggestion
 
 if TYPE_CHECKING:
     import argparse
 
     from mpicampaign.jobs.prepare import Prepared
 
+PROFILES = ("cluster", "profiles/local", "profiles/cron")  # that are shipped
 EXAMPLES = (
     ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
     (
@@ -50,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.jobs.selected import selected_plan
 
+    _check_profile(options.profile)
     prepared = prepared_of(options)
     check_runs(prepared)
     print_lines(*warnings_text(prepared.plan), *set_aside_faulty(prepared.selected), *beside(prepared))
@@ -71,6 +67,16 @@ def run(options: argparse.Namespace) -> int:
         print(f"{len(now.pending)} of {len(now.selected)} runs are not done; call again to continue")
     failed = any(script.run.further for script in now.pending) and "-n" not in options.passed_on
     return status or int(failed)  # Snakemake does not know all further repeats
+
+
+def _check_profile(name: str) -> None:
+    """Refuse a misspelt profile; Snakemake has further places for those of a user."""
+    from mpicampaign.places import shipped, working_folder
+
+    if shipped(name).exists() or (working_folder() / name).exists():
+        return
+    if hint := suggestion(name, PROFILES):
+        raise UserError(Problem("no such profile", key="--profile", value=name, hint=hint))
 
 
 def _show(prepared: Prepared) -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, add_names, add_selection, check_folder
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.common import add_names, add_selection
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
@@ -186,7 +187,7 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
 
 def _results(options: argparse.Namespace) -> Path:
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, make_runs, prepared_of, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import make_runs, prepared_of, print_lines
 from mpicampaign.errors import UserError
 
 if TYPE_CHECKING:
