@@ -102,7 +102,7 @@ def test_the_campaign_file_is_an_argument_or_an_option(
         ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
         ("run mine.yaml --profile clustr", "no such profile (found clustr)\n    did you mean 'cluster'?"),
         ("--versoin", "no option --versoin\n    did you mean '--version'?"),
-        ("--json plan", "no option --json\n    options follow the subcommand"),
+        ("--placement TCP plan", "no option --placement\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),
     ],
 )
