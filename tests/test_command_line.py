@@ -144,6 +144,17 @@ def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixtu
     assert data["node_hours"] == pytest.approx(2 / 60)
 
 
+def test_the_doctor_answers_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = called(capsys, "doctor", "--scheduler", "none", "--output", "site.yaml", "--json")
+    data = json.loads(out)
+    assert (status, data["command"], data["scheduler"]) == (0, "doctor", "none")
+    [group] = data["host_groups"]
+    assert group["probe"]["cores"] == group["cores"] > 0 and group["not_examined"] is None
+    assert called(capsys, "check", data["campaign_file"])[0] == 0
+    again = json.loads(called(capsys, "doctor", "--json")[1])
+    assert again["status"] == 2 and again["errors"][0]["file"] == "site.yaml"
+
+
 def test_plan_shows_a_selection_and_says_that_it_is_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

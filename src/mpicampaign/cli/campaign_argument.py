@@ -81,11 +81,8 @@ def _file_of_results(folder: Path) -> str:
     from mpicampaign.plan_file import FILE, campaign_file_in
 
     name = campaign_file_in(folder / FILE)
-    return (
-        f"its results are of {_printable(Path(os.path.relpath(folder / name)))}: give that file"
-        if name
-        else ""
-    )
+    file = _printable(Path(os.path.relpath(folder / name))) if name else ""
+    return f"its results are of {file}: give that file" if file else ""
 
 
 def _files_in(folder: Path) -> str:
