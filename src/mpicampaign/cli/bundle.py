@@ -22,7 +22,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose results, and the file to write."""
+    """The results to pack, and the bundle to write."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     parser.add_argument("-o", "--output", type=Path, help="default: CAMPAIGN.tar.gz, here")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     bundled = write_bundle(output, folder, plan.campaign, records, files)
     _print_summary(bundled, folder)
     for line in undescribed_lines(plan, folder):
-        print(f"  not of its campaign file: {line}")
+        print(f"  not described by its campaign file: {line}")
     return _warned_of_runs(bundled)
 
 

@@ -1,4 +1,4 @@
-"""The campaign file of a call, and what may be meant where another path is given."""
+"""The campaign file of a call, with suggestions for paths that are not one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ _YAML = (".yaml", ".yml")
 
 
 def add_campaign(parser: argparse.ArgumentParser, *, system: bool = True) -> None:
-    """The campaign file, and for which of its systems; see `name_campaign`."""
+    """The campaign file, and its system; see `name_campaign`."""
     parser.add_argument(
         "campaign", nargs="?", type=Path, metavar="FILE", help=f"campaign file (default: {CAMPAIGN})"
     )
     parser.add_argument("--campaign", dest="campaign_option", type=Path, help=SUPPRESS)
     if system:
-        parser.add_argument("--system", default="", metavar="NAME", help="take this machine for that system")
+        parser.add_argument(
+            "--system", default="", metavar="NAME", help="plan for this system, on any machine"
+        )
 
 
 def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
@@ -31,7 +33,7 @@ def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
 
     Parameters
     ----------
-    hint : what to do where a file that was given is none
+    hint : for a path that is not a campaign file
 
     Raises
     ------

@@ -57,7 +57,7 @@ def prepared_of(options: argparse.Namespace) -> Prepared:
 
 
 def selection_lines(prepared: Prepared) -> list[str]:
-    """One line where a call is about some of the runs only."""
+    """One line that names the selection, if there is one."""
     if not prepared.selection:
         return []
     return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.scripts)} runs"]

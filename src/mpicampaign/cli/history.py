@@ -41,7 +41,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose history, which part of it, and in which form."""
+    """The campaign, the part of its history to show, and the format."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     for name in _FILTERS:
@@ -126,7 +126,10 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     """
     problems = [
         Problem(
-            "no curve has it", key=f"--{name.replace('_', '-')}", value=value, hint=did_you_mean(value, known)
+            "no curve has this name",
+            key=f"--{name.replace('_', '-')}",
+            value=value,
+            hint=did_you_mean(value, known),
         )
         for name, of in _FILTERS.items()
         for known in [sorted({of(curve.key) for curve in history.curves})]
@@ -143,7 +146,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     ]
     curves = tuple(part for curve in kept if (part := _between(curve, days["since"], days["until"])).points)
     if not curves:
-        raise UserError(Problem("no point is left: the filters exclude each other"))
+        raise UserError(Problem("no point matches all filters"))
     from mpicampaign.history.causes import events
 
     return history._replace(curves=curves, events=tuple(events(curves)))
@@ -185,7 +188,7 @@ def _plot(history: Overview, target: str) -> None:
         return
     path = Path(target)
     if path.suffix.removeprefix(".") not in FORMATS:
-        raise UserError(Problem("a figure ends in .svg, .png or .pdf", key="--plot", value=target))
+        raise UserError(Problem("the file name must end in .svg, .png or .pdf", key="--plot", value=target))
     from mpicampaign.show.charts.history import time_chart
     from mpicampaign.show.figures.draw import write_chart
 
@@ -197,7 +200,7 @@ def _few(curves: Iterable[Curve]) -> list[Curve]:
     if len(found) > most:
         hint = "choose with --benchmark, --host-group, --placement, --metric"
         raise UserError(
-            Problem(f"a figure holds {most} curves, these are {len(found)}", key="--plot", hint=hint)
+            Problem(f"a figure shows at most {most} curves, not {len(found)}", key="--plot", hint=hint)
         )
     return found
 

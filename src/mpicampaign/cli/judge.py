@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     campaign = load_campaign(options.campaign)
     if not campaign.expect:
         hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]"
-        raise UserError(Problem("this campaign expects nothing", campaign.file, key="expect", hint=hint))
+        raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
     folder = results_folder() / campaign.name
     found = judge_folder(folder, campaign)
     if not found:

@@ -82,6 +82,6 @@ def _renames(texts: list[str]) -> dict[str, str]:
         old, equals, new = text.partition("=")
         if not equals or not NAME.fullmatch(old) or not NAME.fullmatch(new) or old in found:
             hint = "write OLD=NEW with names of systems, each OLD once"
-            raise UserError(Problem("--rename cannot be read", value=repr(text), hint=hint))
+            raise UserError(Problem("invalid --rename", value=repr(text), hint=hint))
         found[old] = new
     return found

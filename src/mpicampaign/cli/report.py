@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser)
     add_selection(parser)
     parser.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
-    recheck = "read all raw files again, even if none seems to have changed since the last report"
+    recheck = "read all raw files again, even if none has changed since the last report"
     parser.add_argument("--recheck", action="store_true", help=recheck)
-    figures = "png, pdf: write figures in this format, too; all: also draw those that repeat a table. May be "
-    figures += "given several times (default: a figure per table, as SVG)"
+    figures = "png or pdf: write figures in this format, too; all: also draw figures that repeat a table. "
+    figures += "May be given several times (default: one SVG per table)"
     parser.add_argument("--figures", action="append", choices=("png", "pdf", ALL), default=[], help=figures)
 
 
@@ -101,7 +101,7 @@ def _report(
 def _check_import_alone(options: argparse.Namespace) -> None:
     """Refuse an option that ``--map`` would ignore."""
     if options.system:
-        raise UserError(Problem("--map reports an import", key="--system"))
+        raise UserError(Problem("cannot be combined with --map", key="--system"))
 
 
 def _report_of_import(options: argparse.Namespace) -> int:

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
-    """The history with this tick: its changes are reported for good, its page, and a notice."""
+    """Add this tick to the history, keep the changes that it found, write its page, and send a notice."""
     from mpicampaign.history.overview import overview
     from mpicampaign.records import RECORDS, read_records
     from mpicampaign.schedule.notice import notice_text, notify
