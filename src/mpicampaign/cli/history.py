@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     for name in _FILTERS:
-        add_names(parser, f"--{name.replace('_', '-')}", "only its curves")
+        add_names(parser, _option(name), "only its curves")
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--until", metavar="DATE", help="only points up to this day")
     parser.add_argument("--format", choices=format_names(), default="terminal")
@@ -58,6 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--merge", type=Path, metavar="FOLDER", help="add the finished series of FOLDER/history"
     )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -125,12 +129,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
         for each name that no curve has, and each date that is none.
     """
     problems = [
-        Problem(
-            "no curve has this name",
-            key=f"--{name.replace('_', '-')}",
-            value=value,
-            hint=did_you_mean(value, known),
-        )
+        Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
         for name, of in _FILTERS.items()
         for known in [sorted({of(curve.key) for curve in history.curves})]
         for value in getattr(options, name)

@@ -63,15 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     add_selection(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
-    parser.add_argument(
-        "--statistic", choices=STATISTICS, help="shown by the matrix layout (default: median)"
-    )
+    parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix layout (default: median)")
     parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="unit of bandwidths (default: MB/s)")
     parser.add_argument(
         "--decimals",
         type=int,
         metavar="N",
-        help="decimals of all numbers; without --unit and --decimals, data formats have SI units in full precision",
+        help="of all numbers; without --unit and --decimals, data formats have full precision",
     )
     add_names(parser, "--columns", "only these columns; --list shows the names")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
@@ -139,16 +137,10 @@ def _form(options: argparse.Namespace) -> Form:
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
     found = _ignored_by_list(options) if options.list else []
     if options.layout == MATRIX and options.columns:
-        found.append(
-            Problem("only the long layout has columns to choose", key="--columns", hint="use --placement")
-        )
+        found.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
-        hint = "use --columns, or --layout matrix"
-        found.append(
-            Problem(
-                "only the matrix layout takes one; the long layout shows all", key="--statistic", hint=hint
-            )
-        )
+        hint = "the long layout shows all of them: use --columns, or --layout matrix"
+        found.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
     return found
 
 
