@@ -95,13 +95,22 @@ def test_the_campaign_file_is_an_argument_or_an_option(
         ("report mine.yaml --map x", "give the campaign file 'mine.yaml' or --map, not both"),
         ("import mine.yaml --map mine.yaml", "mine.yaml"),
         ("judge mine.yaml --system x", "judge: no option --system"),
+        ("merge mine.yaml", "not a bundle\n    'mpicampaign bundle mine.yaml' packs its results into one"),
+        ("history mine.yaml --merge mine.yaml", "mine.yaml: --merge takes a folder of results"),
+        ("import raw --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("report --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
+        ("run mine.yaml --profile clustr", "no such profile (found clustr)\n    did you mean 'cluster'?"),
+        ("--versoin", "no option --versoin\n    did you mean '--version'?"),
+        ("--placement TCP plan", "no option --placement\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),
     ],
 )
 def test_a_mistake_is_answered_in_two_lines(
     folder: Path, capsys: pytest.CaptureFixture[str], call: str, said: str
 ) -> None:
-    (folder / "results").mkdir()
+    (folder / "results/former").mkdir(parents=True)
+    (folder / "results/former/plan.json").write_text('{"campaign_file": "../../former.yaml"}')
     assert said in refused(capsys, *call.split())
 
 
@@ -133,6 +142,17 @@ def test_check_and_plan_answer_in_json(folder: Path, capsys: pytest.CaptureFixtu
     assert [run["repeat"] for run in data["runs"]] == [1, 2]
     assert {run["has_result"] for run in data["runs"]} == {False}
     assert data["node_hours"] == pytest.approx(2 / 60)
+
+
+def test_the_doctor_answers_in_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = called(capsys, "doctor", "--scheduler", "none", "--output", "site.yaml", "--json")
+    data = json.loads(out)
+    assert (status, data["command"], data["scheduler"]) == (0, "doctor", "none")
+    [group] = data["host_groups"]
+    assert group["probe"]["cores"] == group["cores"] > 0 and group["not_examined"] is None
+    assert called(capsys, "check", data["campaign_file"])[0] == 0
+    again = json.loads(called(capsys, "doctor", "--json")[1])
+    assert again["status"] == 2 and again["errors"][0]["file"] == "site.yaml"
 
 
 def test_plan_shows_a_selection_and_says_that_it_is_one(

@@ -119,11 +119,11 @@ def test_the_command_shows_filters_and_writes(
     [
         (
             ["--benchmark", "latence"],
-            "--benchmark: no curve has it (found latence)\n    did you mean 'latency'?",
+            "--benchmark: no curve has this name (found latence)\n    did you mean 'latency'?",
         ),
         (["--since", "yesterday"], "--since: not a date such as 2026-03-01"),
-        (["--since", "2027-01-01"], "no point is left"),
-        (["--plot", "h.gif"], "--plot: a figure ends in .svg, .png or .pdf"),
+        (["--since", "2027-01-01"], "no point matches all filters"),
+        (["--plot", "h.gif"], "--plot: the file name must end in .svg, .png or .pdf"),
         (["--files", "x"], "no finished series 'x'"),
         (["--merge", "nowhere"], "no finished series there"),
     ],

@@ -108,7 +108,11 @@ def test_a_map_and_a_campaign_file_are_not_reported_together(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw(tmp_path)
-    for option, said in (("other.yaml", "or --map, not both"), ("--system=here", "--system: --map reports")):
+    mistakes = {
+        "other.yaml": "or --map, not both",
+        "--system=here": "--system: cannot be combined with --map",
+    }
+    for option, said in mistakes.items():
         assert main(["report", "--map", str(tmp_path / "map.yaml"), option]) == 2
         assert said in capsys.readouterr().err
 

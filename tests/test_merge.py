@@ -367,7 +367,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["merge", str(other), "--rename", "here=red", *results]) == 0
     for text in ("here", "here=", "=x", "here=a/b", "here=.."):
         assert main(["merge", str(other), "--rename", text, *results]) == 2
-        assert "--rename cannot be read" in capsys.readouterr().err
+        assert "invalid --rename" in capsys.readouterr().err
 
 
 def test_the_command_that_comes_next_is_named_and_works(

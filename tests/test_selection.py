@@ -114,10 +114,8 @@ def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
 
 @pytest.mark.slow
 def test_render_says_why_no_run_can_be_made(project: ProjectCopy) -> None:
-    missing = {
-        "trivial": {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
-    }
-    file = write_trivial(project, benchmarks=missing)
+    missing = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
+    file = write_trivial(project, benchmarks={"trivial": missing})
     done = project.call("render", file.name)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("/none") == 1 and "no run can be made here" in done.stderr

@@ -33,7 +33,7 @@ def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profil
     ("config", "said"),
     [
         (["campain=other.yaml"], "--config campain: unknown key\n    did you mean 'campaign'?"),
-        (["folders=raw"], "--config folders: unknown key\n    known: campaign, once, system"),
+        (["folders=raw"], "--config folders: unknown key\n    known: benchmark, campaign, host_group, "),
         (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
     ],
 )

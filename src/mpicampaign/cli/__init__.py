@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.common import discard_output, print_lines
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
-from mpicampaign.cli.parser import command_parser
+from mpicampaign.cli.parser import COMMANDS, command_parser
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.files import system_error_text
@@ -76,7 +76,8 @@ def _report(problems: Sequence[Problem], arguments: Sequence[str]) -> None:
     if "--json" in arguments:
         from mpicampaign.cli.json_output import document
 
-        print_lines(document(arguments[0], USER_ERROR, {}, problems))
+        command = arguments[0] if arguments[0] in COMMANDS else None
+        print_lines(document(command, USER_ERROR, {}, problems))
         return
     heading = "mpicampaign: " + ("" if len(problems) == 1 else f"{len(problems)} errors\n")
     print(heading + "\n".join(map(str, problems)), file=sys.stderr)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, check_folder
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.errors import Problem, UserError
 
@@ -22,7 +22,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose results, and the file to write."""
+    """The results to pack, and the bundle to write."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     parser.add_argument("-o", "--output", type=Path, help="default: CAMPAIGN.tar.gz, here")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     bundled = write_bundle(output, folder, plan.campaign, records, files)
     _print_summary(bundled, folder)
     for line in undescribed_lines(plan, folder):
-        print(f"  not of its campaign file: {line}")
+        print(f"  not described by its campaign file: {line}")
     return _warned_of_runs(bundled)
 
 
@@ -57,7 +57,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     from mpicampaign.places import results_folder
 
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return options.results.resolve(), {}
     campaign = load_campaign(options.campaign)
     if (results_folder() / campaign.name).is_dir():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, prepared_of
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import prepared_of
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.cli.common import add_campaign, add_json, prepared_of, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import add_json, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:

@@ -6,13 +6,11 @@ import io
 import json
 import os
 import sys
-from argparse import SUPPRESS
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
 
 if TYPE_CHECKING:
@@ -22,19 +20,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
 
-CAMPAIGN = Path("campaign.yaml")
 LIST = "NAME,..."  # metavar of options that take several names
-_YAML = (".yaml", ".yml")
-
-
-def add_campaign(parser: argparse.ArgumentParser, *, system: bool = True) -> None:
-    """The campaign file, and for which of its systems; see `name_campaign`."""
-    parser.add_argument(
-        "campaign", nargs="?", type=Path, metavar="FILE", help=f"campaign file (default: {CAMPAIGN})"
-    )
-    parser.add_argument("--campaign", dest="campaign_option", type=Path, help=SUPPRESS)
-    if system:
-        parser.add_argument("--system", default="", metavar="NAME", help="take this machine for that system")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -55,70 +41,6 @@ def add_names(parser: argparse.ArgumentParser, option: str, text: str) -> None:
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Output for programs."""
     parser.add_argument("--json", action="store_true", help="print one JSON document (docs/formats.md)")
-
-
-def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
-    """Make ``options.campaign`` the campaign file, given as argument or by ``--campaign``, or the default.
-
-    Parameters
-    ----------
-    hint : what to do where a file that was given is none
-
-    Raises
-    ------
-    UserError
-        for two files, a file beside an option that takes its place, and a file that is not there.
-    """
-    if not hasattr(options, "campaign_option"):
-        return
-    given = [each for each in (options.campaign, options.campaign_option) if each is not None]
-    instead = next((name for name in ("results", "map") if getattr(options, name, None)), "")
-    if len({str(each) for each in given}) > 1:
-        raise UserError(Problem(f"two campaign files: {given[0]} and {given[1]}", hint=hint or "give one"))
-    if given and instead:
-        message = f"give the campaign file {str(given[0])!r} or --{instead}, not both"
-        raise UserError(Problem(message, hint=hint))
-    if given:
-        _check_file(given[0], hint)
-    options.campaign = given[0] if given else CAMPAIGN
-
-
-def _check_file(path: Path, hint: str) -> None:
-    """Refuse a folder, and a file that is not there, with the files that may be meant."""
-    from mpicampaign.yaml_lines import printable  # loads PyYAML
-
-    shown = printable(str(path))
-    if path.is_dir():
-        raise UserError(Problem("this is a folder, not a campaign file", shown, hint=hint or _files_in(path)))
-    if not path.exists() and path.parent.is_dir():
-        files = {each.name: each for each in path.parent.iterdir() if each.suffix in _YAML}
-        near = nearest(path.name, files) or nearest(path.with_suffix(".yaml").name, files)
-        meant = f"did you mean {str(files[near])!r}?" if near else _files_in(path.parent)
-        raise UserError(Problem("no such file", shown, hint=hint or meant))
-
-
-def _files_in(folder: Path) -> str:
-    from mpicampaign.yaml_lines import printable  # loads PyYAML
-
-    files = [printable(str(path)) for path in sorted(folder.iterdir()) if path.suffix in _YAML]
-    if not files:
-        return "mpicampaign init writes campaign.yaml; on a cluster, mpicampaign doctor writes site.yaml"
-    return f"there: {', '.join(files[:3])}" + (f" and {len(files) - 3} more" if len(files) > 3 else "")
-
-
-def check_folder(path: Path, option: str) -> None:
-    """Refuse a campaign file where an option takes a folder of results.
-
-    Raises
-    ------
-    UserError
-        saying how to give the file.
-    """
-    from mpicampaign.yaml_lines import printable  # loads PyYAML
-
-    if path.suffix in _YAML and path.is_file():
-        hint = f"give a folder such as results/CAMPAIGN, or the campaign file without {option}"
-        raise UserError(Problem(f"{option} takes a folder of results", printable(str(path)), hint=hint))
 
 
 def selection_of(options: argparse.Namespace) -> Selection:
@@ -142,7 +64,7 @@ def prepared_of(options: argparse.Namespace) -> Prepared:
 
 
 def selection_lines(prepared: Prepared) -> list[str]:
-    """One line where a call is about some of the runs only."""
+    """One line that names the selection, if there is one."""
     if not prepared.selection:
         return []
     return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.scripts)} runs"]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.cli.common import CAMPAIGN
+from mpicampaign.cli.campaign_argument import CAMPAIGN
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, add_names, check_folder, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.common import add_names, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import write_output
 from mpicampaign.show.figures.page import FORMATS
@@ -41,11 +42,11 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Whose history, which part of it, and in which form."""
+    """The campaign, the part of its history to show, and the format."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
     for name in _FILTERS:
-        add_names(parser, f"--{name.replace('_', '-')}", "only its curves")
+        add_names(parser, _option(name), "only its curves")
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--until", metavar="DATE", help="only points up to this day")
     parser.add_argument("--format", choices=format_names(), default="terminal")
@@ -60,6 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.history.store import FOLDER, Store
 
@@ -71,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     elif options.extract:
         _write(store.content(*options.extract), options.output)
     elif options.merge:
+        check_results(options.merge, "--merge")
         return _merge(store, options.merge / FOLDER)
     else:
         _show(folder, options)
@@ -79,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _folder(options: argparse.Namespace) -> Path:
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder
@@ -124,9 +130,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
         for each name that no curve has, and each date that is none.
     """
     problems = [
-        Problem(
-            "no curve has it", key=f"--{name.replace('_', '-')}", value=value, hint=did_you_mean(value, known)
-        )
+        Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
         for name, of in _FILTERS.items()
         for known in [sorted({of(curve.key) for curve in history.curves})]
         for value in getattr(options, name)
@@ -142,7 +146,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     ]
     curves = tuple(part for curve in kept if (part := _between(curve, days["since"], days["until"])).points)
     if not curves:
-        raise UserError(Problem("no point is left: the filters exclude each other"))
+        raise UserError(Problem("no point matches all filters"))
     from mpicampaign.history.causes import events
 
     return history._replace(curves=curves, events=tuple(events(curves)))
@@ -184,7 +188,7 @@ def _plot(history: Overview, target: str) -> None:
         return
     path = Path(target)
     if path.suffix.removeprefix(".") not in FORMATS:
-        raise UserError(Problem("a figure ends in .svg, .png or .pdf", key="--plot", value=target))
+        raise UserError(Problem("the file name must end in .svg, .png or .pdf", key="--plot", value=target))
     from mpicampaign.show.charts.history import time_chart
     from mpicampaign.show.figures.draw import write_chart
 
@@ -196,7 +200,7 @@ def _few(curves: Iterable[Curve]) -> list[Curve]:
     if len(found) > most:
         hint = "choose with --benchmark, --host-group, --placement, --metric"
         raise UserError(
-            Problem(f"a figure holds {most} curves, these are {len(found)}", key="--plot", hint=hint)
+            Problem(f"a figure shows at most {most} curves, not {len(found)}", key="--plot", hint=hint)
         )
     return found
 

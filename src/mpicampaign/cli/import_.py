@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
 
@@ -21,11 +22,11 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The raw outputs and the map."""
-    folders = "with raw outputs; none: label the imported runs again"
+    folders = "folder with raw outputs; without any, the imported runs are labelled again"
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
     parser.add_argument("--map", type=Path, required=True, help="YAML file with the labels of runs")
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
-    recheck = "read all files again, even if none seems to have changed since the last import"
+    recheck = "read all files again, even if none has changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
     parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
 
@@ -37,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.imports.map_file import load_map
     from mpicampaign.places import results_folder
 
+    check_there(options.map)
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)
     # before the files are read: what changes meanwhile is read by the next import

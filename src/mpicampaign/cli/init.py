@@ -31,7 +31,7 @@ EXAMPLES = (("mkdir mine && cd mine && mpicampaign init", "then: mpicampaign pla
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """There are none."""
+    """No options."""
 
 
 def run(_: argparse.Namespace) -> int:

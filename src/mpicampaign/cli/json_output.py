@@ -17,11 +17,14 @@ FORMAT = "mpicampaign-command"
 VERSION = 1
 
 
-def document(command: str, status: int, data: Mapping[str, Any], problems: Sequence[Problem] = ()) -> str:
+def document(
+    command: str | None, status: int, data: Mapping[str, Any], problems: Sequence[Problem] = ()
+) -> str:
     """The document of a subcommand's call.
 
     Parameters
     ----------
+    command : None where there is no such subcommand
     status : the exit status of the call
     data : keys of the subcommand; none where the call failed
     problems : errors of the user

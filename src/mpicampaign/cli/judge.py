@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli import exit_status
-from mpicampaign.cli.common import add_campaign, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import print_lines
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     campaign = load_campaign(options.campaign)
     if not campaign.expect:
         hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]"
-        raise UserError(Problem("this campaign expects nothing", campaign.file, key="expect", hint=hint))
+        raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
     folder = results_folder() / campaign.name
     found = judge_folder(folder, campaign)
     if not found:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.campaign_argument import check_bundle
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
 from mpicampaign.errors import Problem, UserError
 
@@ -39,6 +40,8 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.bundle.merge import MergeWishes, merge
     from mpicampaign.places import results_folder
 
+    for path in options.bundles:
+        check_bundle(path)
     outcome = merge(
         options.bundles,
         options.results or results_folder(),
@@ -79,6 +82,6 @@ def _renames(texts: list[str]) -> dict[str, str]:
         old, equals, new = text.partition("=")
         if not equals or not NAME.fullmatch(old) or not NAME.fullmatch(new) or old in found:
             hint = "write OLD=NEW with names of systems, each OLD once"
-            raise UserError(Problem("--rename cannot be read", value=repr(text), hint=hint))
+            raise UserError(Problem("invalid --rename", value=repr(text), hint=hint))
         found[old] = new
     return found

@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mpicampaign import __version__
-from mpicampaign.cli.common import LIST, name_campaign
+from mpicampaign.cli.campaign_argument import name_campaign
+from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
 from mpicampaign.errors import Problem, UserError, suggestion
 
@@ -84,6 +85,9 @@ class _Parser(argparse.ArgumentParser):
         if first and not first.startswith("-") and first not in COMMANDS:
             hint = suggestion(first, COMMANDS) or "mpicampaign --help lists them"
             raise UserError(Problem(f"no subcommand {first!r}", hint=hint))
+        if first.startswith("-") and first not in self._option_string_actions:
+            hint = suggestion(first, self._option_string_actions) or "options follow the subcommand"
+            raise UserError(Problem(f"no option {first}", hint=hint))
         return super().parse_known_args(given, namespace)
 
     def format_help(self) -> str:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import (
-    add_campaign,
-    add_selection,
-    counts,
-    selection_of,
-)
+from mpicampaign.cli.campaign_argument import add_campaign, check_there
+from mpicampaign.cli.common import add_selection, counts, selection_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.selection import ALL_RUNS
@@ -38,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser)
     add_selection(parser)
     parser.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
-    recheck = "read all raw files again, even if none seems to have changed since the last report"
+    recheck = "read all raw files again, even if none has changed since the last report"
     parser.add_argument("--recheck", action="store_true", help=recheck)
-    figures = "png, pdf: write figures in this format, too; all: also draw those that repeat a table. May be "
-    figures += "given several times (default: a figure per table, as SVG)"
+    figures = "png or pdf: write figures in this format, too; all: also draw figures that repeat a table. "
+    figures += "May be given several times (default: one SVG per table)"
     parser.add_argument("--figures", action="append", choices=("png", "pdf", ALL), default=[], help=figures)
 
 
@@ -105,7 +101,7 @@ def _report(
 def _check_import_alone(options: argparse.Namespace) -> None:
     """Refuse an option that ``--map`` would ignore."""
     if options.system:
-        raise UserError(Problem("--map reports an import", key="--system"))
+        raise UserError(Problem("cannot be combined with --map", key="--system"))
 
 
 def _report_of_import(options: argparse.Namespace) -> int:
@@ -115,6 +111,7 @@ def _report_of_import(options: argparse.Namespace) -> int:
     from mpicampaign.yaml_lines import printable
 
     file = options.map
+    check_there(file)
     chosen = load_map(file)
     folder = results_folder() / chosen.campaign
     if not holds_results(folder):

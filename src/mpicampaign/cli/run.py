@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
-    add_campaign,
     add_selection,
     add_verbose,
     beside,
@@ -17,11 +17,13 @@ from mpicampaign.cli.common import (
 )
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.report import report_of
+from mpicampaign.errors import Problem, UserError, suggestion
 
 if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+PROFILES = ("cluster", "profiles/local", "profiles/cron")  # that are shipped
 EXAMPLES = (
     ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
     (
@@ -54,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.jobs.selected import selected_plan
 
+    _check_profile(options.profile)
     prepared = prepared_of(options)
     check_runs(prepared)
     say(*warnings_text(prepared.plan), *set_aside_faulty(prepared.selected), *beside(prepared))
@@ -94,3 +97,13 @@ def answer(folder: Path, title: str) -> list[str]:
     summary = folder / "tables" / "summary.txt"
     head = summary.read_text(encoding="utf-8").partition("\n\n")[0] if summary.is_file() else ""
     return [" ".join(line for line in head.splitlines() if line != title)] if head else []
+
+
+def _check_profile(name: str) -> None:
+    """Refuse a misspelt profile; Snakemake has further places for those of a user."""
+    from mpicampaign.places import shipped, working_folder
+
+    if shipped(name).exists() or (working_folder() / name).exists():
+        return
+    if hint := suggestion(name, PROFILES):
+        raise UserError(Problem("no such profile", key="--profile", value=name, hint=hint))

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, prepared_of
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import prepared_of
 
 if TYPE_CHECKING:
     import argparse

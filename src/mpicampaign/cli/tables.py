@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, add_names, add_selection, check_folder
+from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.common import add_names, add_selection
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
@@ -63,13 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     add_selection(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
-    parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix (default: median)")
-    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="of bandwidths (default: MB/s)")
+    parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix layout (default: median)")
+    parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="unit of bandwidths (default: MB/s)")
     parser.add_argument(
         "--decimals",
         type=int,
         metavar="N",
-        help="of all numbers; without --unit and --decimals, data are in SI units in full",
+        help="of all numbers; without --unit and --decimals, data formats have full precision",
     )
     add_names(parser, "--columns", "only these columns; --list shows the names")
     parser.add_argument("--sizes", help="message sizes to show, such as 1024,8KiB (default: the campaign's)")
@@ -128,7 +129,7 @@ def _form(options: argparse.Namespace) -> Form:
     ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
-        problems.append(Problem(f"not from 0 to {_MOST_DECIMALS}", key="--decimals", value=value))
+        problems.append(Problem(f"must be between 0 and {_MOST_DECIMALS}", key="--decimals", value=value))
     if problems:
         raise UserError(problems)
     return form
@@ -137,17 +138,17 @@ def _form(options: argparse.Namespace) -> Form:
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
     found = _ignored_by_list(options) if options.list else []
     if options.layout == MATRIX and options.columns:
-        found.append(Problem("chooses columns of the long layout", key="--columns", hint="use --placement"))
+        found.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
-        hint = "use --columns, or --layout matrix"
-        found.append(Problem("the long layout shows all", key="--statistic", hint=hint))
+        hint = "the long layout shows all of them: use --columns, or --layout matrix"
+        found.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
     return found
 
 
 def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
     names = ("benchmark", "metric", "host-group", "placement", "repeat", "columns", "output", "since")
     given = [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
-    return [Problem("--list shows all names, and nothing else", key=key) for key in given]
+    return [Problem("cannot be combined with --list", key=key) for key in given]
 
 
 def check_target(output: Path | None, folder: Path, name: str) -> None:
@@ -171,7 +172,7 @@ def check_target(output: Path | None, folder: Path, name: str) -> None:
 
 
 def _all_taken(records: Sequence[Record]) -> list[Record]:
-    """As if none were contradicted: to know which metrics exist."""
+    """The records without verdicts, so that contradicted runs show which metrics exist."""
     return [replace(record, verdict=None) for record in records]
 
 
@@ -187,7 +188,7 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
 
 def _results(options: argparse.Namespace) -> Path:
     if options.results is not None:
-        check_folder(options.results, "--results")
+        check_results(options.results, "--results")
         return Path(options.results)
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.places import results_folder

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import add_campaign, make_runs, prepared_of, print_lines
+from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.common import make_runs, prepared_of, print_lines
 from mpicampaign.errors import UserError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
-    """The history with this tick: its changes are reported for good, its page, and a notice."""
+    """Add this tick to the history, keep the changes that it found, write its page, and send a notice."""
     from mpicampaign.history.overview import overview
     from mpicampaign.records import RECORDS, read_records
     from mpicampaign.schedule.notice import notice_text, notify

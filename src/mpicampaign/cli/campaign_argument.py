@@ -1,0 +1,126 @@
+"""The campaign file of a call, with suggestions for paths that are not one."""
+
+from __future__ import annotations
+
+import os
+from argparse import SUPPRESS
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError, nearest
+
+if TYPE_CHECKING:
+    import argparse
+
+CAMPAIGN = Path("campaign.yaml")
+_YAML = (".yaml", ".yml")
+
+
+def add_campaign(parser: argparse.ArgumentParser, *, system: bool = True) -> None:
+    """The campaign file, and its system; see `name_campaign`."""
+    parser.add_argument(
+        "campaign", nargs="?", type=Path, metavar="FILE", help=f"campaign file (default: {CAMPAIGN})"
+    )
+    parser.add_argument("--campaign", dest="campaign_option", type=Path, help=SUPPRESS)
+    if system:
+        parser.add_argument(
+            "--system", default="", metavar="NAME", help="plan for this system, on any machine"
+        )
+
+
+def name_campaign(options: argparse.Namespace, hint: str = "") -> None:
+    """Make ``options.campaign`` the campaign file, given as argument or by ``--campaign``, or the default.
+
+    Parameters
+    ----------
+    hint : for a path that is not a campaign file
+
+    Raises
+    ------
+    UserError
+        for two files, a file beside an option that takes its place, and a file that is not there.
+    """
+    if not hasattr(options, "campaign_option"):
+        return
+    given = [each for each in (options.campaign, options.campaign_option) if each is not None]
+    instead = next((name for name in ("results", "map") if getattr(options, name, None)), "")
+    if len({str(each) for each in given}) > 1:
+        raise UserError(Problem(f"two campaign files: {given[0]} and {given[1]}", hint=hint or "give one"))
+    if given and instead:
+        message = f"give the campaign file {str(given[0])!r} or --{instead}, not both"
+        raise UserError(Problem(message, hint=hint))
+    if given:
+        _check_file(given[0], hint)
+    options.campaign = given[0] if given else CAMPAIGN
+
+
+def _check_file(path: Path, hint: str) -> None:
+    """Refuse a folder, and a file that is not there, with the files that may be meant."""
+    if path.is_dir():
+        meant = hint or _file_of_results(path) or _files_in(path)
+        raise UserError(Problem("this is a folder, not a campaign file", _printable(path), hint=meant))
+    check_there(path, hint)
+
+
+def check_there(path: Path, hint: str = "") -> None:
+    """Refuse a YAML file that is not there, with the one that may be meant.
+
+    Raises
+    ------
+    UserError
+        with ``hint``, or with the nearest name in its folder.
+    """
+    if path.exists() or not path.parent.is_dir():
+        return
+    files = {each.name: each for each in path.parent.iterdir() if each.suffix in _YAML}
+    near = nearest(path.name, files) or nearest(path.with_suffix(".yaml").name, files)
+    meant = f"did you mean {str(files[near])!r}?" if near else _files_in(path.parent)
+    raise UserError(Problem("no such file", _printable(path), hint=hint or meant))
+
+
+def _file_of_results(folder: Path) -> str:
+    """Which campaign file a folder of results is of."""
+    from mpicampaign.plan_file import FILE, campaign_file_in
+
+    name = campaign_file_in(folder / FILE)
+    file = _printable(Path(os.path.relpath(folder / name))) if name else ""
+    return f"its results are of {file}: give that file" if file else ""
+
+
+def _files_in(folder: Path) -> str:
+    files = [_printable(path) for path in sorted(folder.iterdir()) if path.suffix in _YAML]
+    if not files:
+        return "mpicampaign init writes campaign.yaml; on a cluster, mpicampaign doctor writes site.yaml"
+    return f"there: {', '.join(files[:3])}" + (f" and {len(files) - 3} more" if len(files) > 3 else "")
+
+
+def check_results(path: Path, option: str) -> None:
+    """Refuse a campaign file where an option takes a folder of results.
+
+    Raises
+    ------
+    UserError
+        saying how to give the file.
+    """
+    if path.suffix in _YAML and path.is_file():
+        hint = f"give a folder such as results/CAMPAIGN, or the campaign file without {option}"
+        raise UserError(Problem(f"{option} takes a folder of results", _printable(path), hint=hint))
+
+
+def check_bundle(path: Path) -> None:
+    """Refuse a campaign file where a bundle is wanted.
+
+    Raises
+    ------
+    UserError
+        saying how to make one.
+    """
+    if path.suffix in _YAML and path.is_file():
+        hint = f"'mpicampaign bundle {path}' packs its results into one"
+        raise UserError(Problem("this is a YAML file, not a bundle", _printable(path), hint=hint))
+
+
+def _printable(path: Path) -> str:
+    from mpicampaign.yaml_lines import printable  # loads PyYAML, which the help does not need
+
+    return printable(str(path))
