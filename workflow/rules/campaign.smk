@@ -15,8 +15,8 @@ from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import system_error_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 
-campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
+campaign_file = Path(config.get("campaign", "campaign.yaml"))
 verbose = workflow.output_settings.verbose
 if not verbose and not workflow.output_settings.dryrun:
     show_problems_only()
@@ -47,6 +47,7 @@ include: "report.smk"
 
 
 onstart:
+    end_in_order()  # Snakemake has set handlers of its own
     # Each finished run has a line of ours, and each failure says why.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
