@@ -47,7 +47,8 @@ test-full: lint pytest-full ## linters and the long tests, which make test leave
 # Two tests at a time (tests/lanes.py), then those that need the machine to themselves. The second call is made
 # even if the first one fails; both use the same kernels.
 define run_tests
-@kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
+@kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && trap 'exit 130' INT && trap 'exit 143' TERM && \
+export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
 status=0; pytest -n 2 -m "$(1) and not soak and not alone" || status=$$?; \
 pytest -m "$(1) and not soak and alone" || status=$$?; exit $$status
 endef

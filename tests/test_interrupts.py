@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 COMMANDS = {
     "run": ["-m", "mpicampaign.cli", "run", "--campaign", "trivial.yaml"],
+    "tick": ["-m", "mpicampaign.cli", "tick", "trivial.yaml"],
     "snakemake": ["-m", "snakemake", "--profile", "profiles/local", "--config", "campaign=trivial.yaml"],
 }
 
@@ -29,19 +30,28 @@ def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[b
     done, go_on = project.folder / "done", project.folder / "go on"
     body = f'[ -e "{done}" ] || {{ touch "{done}"; SLOW=no; }}\n'
     body += f'[ -n "$SLOW" ] || while [ ! -e "{go_on}" ]; do sleep 0.05; touch "{done}.second"; done'
-    write_trivial(project, body=body)
+    write_trivial(project, body=body, schedule={"every": "1 d", "series": "repeats"})
+    process = called(project, command, log)
+    wait_for(done.with_name("done.second"))
+    return process
+
+
+def called(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as out:
-        process = popen_with_default_signals(
+        return popen_with_default_signals(
             [sys.executable, *COMMANDS[command]],
             cwd=project.folder,
             env=project.environment,
             stdout=out,
             stderr=subprocess.STDOUT,
         )
+
+
+def wait_for(file: Path) -> None:
     deadline = time.monotonic() + 60
-    while not done.with_name("done.second").exists() and time.monotonic() < deadline:
+    while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    return process
+    assert file.exists()
 
 
 @pytest.mark.parametrize(
@@ -68,6 +78,39 @@ def test_a_signal_ends_a_campaign_in_order(
     (project.folder / "go on").touch()
     assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
     assert len(project.results("trivial")) == 4
+
+
+# A compiler wrapper that never ends.
+WAITING = """#!/bin/bash
+case $1 in -show | --version | --showme:version | -v) echo waiting && exit ;; esac
+touch "{folder}/compiling"
+sleep 600
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        ("run", signal.SIGTERM),
+        pytest.param("run", signal.SIGINT, marks=pytest.mark.full),
+        ("snakemake", signal.SIGINT),
+        pytest.param("snakemake", signal.SIGTERM, marks=pytest.mark.full),
+    ],
+)
+def test_a_signal_ends_the_build_of_a_campaign(
+    project: ProjectCopy, command: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    compiler, compiling, log = project.folder / "mpicc", project.folder / "compiling", tmp_path / "log"
+    compiler.write_text(WAITING.format(folder=project.folder))
+    compiler.chmod(0o755)
+    system = {"scheduler": "none", "mpi": "none", "environment": {"CC": str(compiler)}}
+    write_trivial(project, systems={"here": system})
+    process = called(project, command, log)
+    wait_for(compiling)
+    process.send_signal(number)
+    assert process.wait(240) == 128 + number, log.read_text()
+    assert "interrupted" in log.read_text() and "Traceback" not in log.read_text()
+    assert list(project.folder.glob("build/*/building-*")) == []
 
 
 TWICE = """

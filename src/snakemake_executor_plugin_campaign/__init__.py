@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snakemake.shell import shell
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
@@ -19,7 +20,6 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.errors import UserError
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
-from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.jobs.prepare import write_plan, write_script
@@ -80,7 +80,6 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
-        end_in_order()  # Snakemake has set handlers of its own
         scripts = {job.params.script.job_name: job.params.script for job in jobs}
         self._progress.expect([script for name, script in scripts.items() if name not in self._taken])
         self._taken |= scripts.keys()
@@ -191,7 +190,17 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def cancel(self) -> None:
         """Stop local runs, leave jobs with the scheduler; the same command resumes all."""
+        self._end_own_commands()
         self.shutdown()
+
+    def _end_own_commands(self) -> None:
+        """End what builds the kernels or makes the report: Snakemake would wait for it, and then fail."""
+        scheduler = self.workflow.scheduler
+        commands = [job for job in scheduler.running if job.is_local]
+        for job in commands:
+            shell.terminate(job.jobid)
+        for job in commands:
+            scheduler.get_executor(job).shutdown()
 
     def shutdown(self) -> None:
         for runs in self._runs.values():

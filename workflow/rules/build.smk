@@ -6,4 +6,4 @@ if any(binaries.values()):
             [binary for of_system in binaries.values() for binary in of_system],
         localrule: True
         shell:
-            "{mpicampaign} build {options}" + (" --verbose" if verbose else "")
+            "exec {mpicampaign} build {options}" + (" --verbose" if verbose else "")

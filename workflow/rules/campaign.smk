@@ -16,8 +16,8 @@ from mpicampaign.files import system_error_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 from mpicampaign.selection import selection_of
 
-campaign_file = Path(config.get("campaign", "campaign.yaml"))
 end_in_order()
+campaign_file = Path(config.get("campaign", "campaign.yaml"))
 verbose = workflow.output_settings.verbose
 if not verbose and not workflow.output_settings.dryrun:
     show_problems_only()
@@ -48,6 +48,7 @@ include: "report.smk"
 
 
 onstart:
+    end_in_order()  # Snakemake has set handlers of its own
     # Each finished run has a line of ours, and each failure says why.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)

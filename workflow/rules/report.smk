@@ -17,4 +17,4 @@ rule report:
         ),
     localrule: True
     shell:
-        "{mpicampaign} report {options}"
+        "exec {mpicampaign} report {options}"

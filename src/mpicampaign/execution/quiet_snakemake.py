@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What Snakemake adds to failures that say why themselves; our commands do, and end with 1 or 2.
-_OUR_COMMAND = re.compile(r"-m mpicampaign\.cli .*returned non-zero exit status [12]\.", re.S)
+# What Snakemake adds to failures that say why themselves; our commands do, or were interrupted.
+_OUR_COMMAND = re.compile(r"-m mpicampaign\.cli .*returned non-zero exit status (1|2|129|130|143)\.", re.S)
 _SEE_ABOVE = (
     "Exiting because a job execution failed.",
     "WorkflowError:\nAt least one job did not complete successfully.",
