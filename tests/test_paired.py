@@ -24,7 +24,7 @@ def test_a_placement_that_is_better_above_a_size_in_all_settings() -> None:
     assert found.p == 2 / 16, "4 of 4 settings agree in 2 of 16 exchanges"
     [line] = paired_lines(compare(records))
     assert line.startswith(
-        "IB is better than ROCE in 4 of 4 settings at every size above 0 B: by a factor of "
+        "IB was better than ROCE in 4 of 4 settings at every size above 0 B: by a factor of "
     )
     assert line in to_terminal(compare(records)).replace("\n    ", " ")
 

@@ -39,7 +39,7 @@ def test_it_says_what_the_page_says(tmp_path: Path) -> None:
     text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
     said = " ".join(text.split())
     found = summary(comparison)
-    assert text.startswith("Placements\nSHM-1 is fastest on local.\n")
+    assert text.startswith("Placements\nSHM-1 is the fastest placement on local.\n")
     assert " ".join(found.answers[0].said) in said
     assert all(notice in said for notice in found.notices) and said.count("SHM-2") == 1
     assert "1 failed, 1 missing and 1 contradicted" in said
@@ -54,3 +54,20 @@ def test_disturbed_runs_are_counted() -> None:
         "The machine was quiet in 5 of 6 runs; 1 run was disturbed and left out.",
     )
     assert summary(compare(others)).notices == ("The machine was quiet in all 5 runs.",)
+
+
+def test_what_is_not_available_for_one_reason_is_one_line() -> None:
+    def absent(groups: list[str]) -> list[str]:
+        records = [run for group in groups for run in synthetic.campaign(host_group=group)]
+        return [text for text in summary(compare(records)).notices if "not available" in text]
+
+    reason = "needs 2 sockets, node1 has 1"
+    assert absent(["a", "b"]) == [f"a and b SHM-2 is not available: {reason}."]
+    assert absent(list("abcd")) == [f"SHM-2 of 4 host groups is not available: {reason}."]
+
+
+def test_a_placement_that_only_one_benchmark_cannot_use_is_named_with_it() -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    records = synthetic.case_runs(case, 1e-6, 1e9)
+    records += synthetic.not_available(replace(case, benchmark="HPL"), "needs 4 cores")
+    assert summary(compare(records)).notices[-1] == "g SHM for HPL is not available: needs 4 cores."

@@ -62,8 +62,8 @@ def test_decimals_reach_the_numbers_in_notes(name: str, layout: str) -> None:
     runs = [synthetic.run(case, n, synthetic.pingpong(1e-6 * n, 2e8 / n)) for n in (1, 2)]
     comparison = compare([replace(run, hosts=("n1", "n2"), line_rate=1.25e8) for run in runs])
     for decimals, said in (
-        (None, "allows 125.0 MB/s"),
-        (0, "allows 125 MB/s"),
+        (None, "125.0 MB/s that the fabric"),
+        (0, "125 MB/s that the fabric"),
     ):
         view = View(decimals=decimals, si=decimals is None)
         text = " ".join(text_of(comparison, Form(name, layout, view)).split())

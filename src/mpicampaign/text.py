@@ -10,7 +10,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 # Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
@@ -71,3 +71,9 @@ def repeats_text(repeats: Iterable[int]) -> str:
             spans.append((repeat, repeat))
     listed = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
     return f"repeat {listed}" if len(ordered) == 1 else f"repeats {listed}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """``A, B and C``."""
+    *first, end = names
+    return f"{', '.join(first)} {last} {end}" if first else end

@@ -21,12 +21,12 @@ from mpicampaign.show.rankings import (
     contrast,
     contrasts,
     evidence,
-    listed,
     pair_sentence,
     stated_lines,
     superlative,
     valued,
 )
+from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -194,17 +194,21 @@ def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None,
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
     """What the medians may not mean: another placement, or a value that no run had."""
-    unproved = [one.name for one in candidates if UNVERIFIED in one.row.verdicts]
-    if unproved:
+    if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
         yield f"Unverified: {_some(unproved, candidates)}."
-    mixed = [one.name for one in candidates if one.row.has_modes_in(metric)]
-    if mixed:
+    if mixed := [one for one in candidates if one.row.has_modes_in(metric)]:
         yield f"Repeats in several modes: {_some(mixed, candidates)}."
 
 
-def _some(names: Sequence[str], candidates: Sequence[Candidate]) -> str:
-    """The names, or how many where they are many."""
-    return listed(names) if len(names) <= MANY else f"{len(names)} of {len(candidates)} candidates"
+def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
+    """Placements of which all are chosen, then the names of others; how many where they are many."""
+    rest = {one.row.case.placement for one in candidates if one not in chosen}
+    whole = [one.row.case.placement for one in chosen if one.row.case.placement not in rest]
+    names = [
+        *map(visible, dict.fromkeys(whole)),
+        *(one.name for one in chosen if one.row.case.placement in rest),
+    ]
+    return listed(names) if len(names) <= MANY else f"{len(chosen)} of {len(candidates)} candidates"
 
 
 # Placements
@@ -300,6 +304,8 @@ def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
     low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
     if low is high:
         return (f"{low[2]}: {contrast(low[1])}.",)
+    if contrast(low[1]) == contrast(high[1]):
+        return (f"Gap to the next: {contrast(low[1])}.",)
     return (
         f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
     )
@@ -371,12 +377,13 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     if not decided:
         return f"No significant difference between the {kind}"
     counted = Counter(name for ranking in decided for name in ranking.leaders)
-    best = fastest(rankings[0].metric)
+    best = "fastest" if all(fastest(ranking.metric) == "fastest" for ranking in rankings) else "best"
     every = [name for name, count in counted.items() if count == len(decided)]
     if every:
         places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
-        return f"{listed(every)} {'are' if len(every) > 1 else 'is'} {best}{where}"
+        what = f"are the {best} {kind}" if len(every) > 1 else f"is the {best} {kind.removesuffix('s')}"
+        return f"{listed(every)} {what}{where}"
     first, *others = counted.most_common(3)
     parts = [f"{first[0]} leads in {first[1]} of {len(rankings)} comparisons of {kind}"]
     return ", ".join([*parts, *(f"{name} in {count}" for name, count in others)])

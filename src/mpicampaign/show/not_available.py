@@ -6,38 +6,61 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.text import visible
+from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.records import Record
+
+_MANY = 3  # host groups above which they are counted
 
 
 class NotAvailable(NamedTuple):
-    """A placement of a host group with the reason; ``runs``: how many were planned."""
+    """A placement that host groups cannot offer for one reason; ``runs``: how many were planned."""
 
-    name: str
+    placement: str
+    host_groups: tuple[str, ...]
+    benchmarks: tuple[str, ...]  # empty where it is none at all
     reason: str
     runs: int
 
+    @property
+    def name(self) -> str:
+        """The placement with its host groups."""
+        benchmarks = f" for {listed(self.benchmarks)}" if self.benchmarks else ""
+        return f"{listed(self.host_groups)} {self.placement}{benchmarks}"
+
     def __str__(self) -> str:
-        return f"{self.name} is not available: {self.reason}"
+        """``local SHM-2 is not available: needs 2 sockets``."""
+        few = len(self.host_groups) <= _MANY
+        name = self.name if few else f"{self.placement} of {len(self.host_groups)} host groups"
+        return f"{name} is not available: {self.reason}"
 
 
 def not_available(comparison: Comparison) -> list[NotAvailable]:
     """Every placement that any host group cannot offer; with its benchmarks where it offers it to others."""
     absent = [record for record in comparison.records if record.status == NOT_AVAILABLE]
-    offered = {record.case for record in comparison.records if record.status != NOT_AVAILABLE}
-    elsewhere = {(case.system, case.host_group, case.placement) for case in offered}
-    found = []
-    for (system, group, placement, reason), runs in grouped(
-        absent, lambda run: (run.case.system, run.case.host_group, run.case.placement, run.reason)
-    ).items():
-        place = f"{system}/{group}" if len(comparison.systems) > 1 else group
-        benchmarks = dict.fromkeys(run.case.benchmark for run in runs)
-        some = f" for {', '.join(benchmarks)}" if (system, group, placement) in elsewhere else ""
-        found.append(NotAvailable(visible(f"{place} {placement}{some}"), visible(reason), len(runs)))
-    return found
+    offered = {_place(record) for record in comparison.records if record.status != NOT_AVAILABLE}
+    found: dict[tuple[str, tuple[str, ...], str], list[tuple[str, int]]] = {}
+    for (system, group, placement, reason), runs in grouped(absent, _place_and_reason).items():
+        some = (system, group, placement) in offered
+        benchmarks = tuple(dict.fromkeys(visible(run.case.benchmark) for run in runs)) if some else ()
+        place = visible(f"{system}/{group}" if len(comparison.systems) > 1 else group)
+        key = (visible(placement), benchmarks, visible(reason))
+        found.setdefault(key, []).append((place, len(runs)))
+    return [
+        NotAvailable(placement, tuple(place for place, _ in of), benchmarks, reason, sum(n for _, n in of))
+        for (placement, benchmarks, reason), of in found.items()
+    ]
+
+
+def _place(record: Record) -> tuple[str, str, str]:
+    return record.case.system, record.case.host_group, record.case.placement
+
+
+def _place_and_reason(record: Record) -> tuple[str, str, str, str]:
+    return (*_place(record), record.reason)
 
 
 def is_offered(row: Row) -> bool:

@@ -10,10 +10,10 @@ from mpicampaign.grouping import grouped
 from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
-from mpicampaign.text import visible
+from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
@@ -145,12 +145,6 @@ def ties(ranking: Ranking) -> list[str]:
     )
     found = [f"no significant difference between {best} and {listed(alike, 'or')}"] if alike else []
     return [*found, *([f"too few repeats to compare it with {listed(unknown, 'or')}"] if unknown else [])]
-
-
-def listed(names: Sequence[str], last: str = "and") -> str:
-    """``A, B and C``."""
-    *first, end = names
-    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 _ERRORS = {

@@ -24,10 +24,9 @@ from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import text_grid
 from mpicampaign.show.not_available import not_available
 from mpicampaign.show.paired import PAIRED, paired_lines
-from mpicampaign.show.rankings import listed
 from mpicampaign.show.runs import run_counts
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
-from mpicampaign.text import clip, visible
+from mpicampaign.text import clip, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 LINES = 22  # of a terminal with 24, where the paths of the files follow
 _METRICS = 3  # columns of its table
 _CANDIDATES = 6  # lines of its table
+_ABSENT = 3  # placements that are named
 _REASONS = 2  # that are named
 
 
@@ -76,7 +76,10 @@ def _notices(comparison: Comparison) -> Iterable[str]:
     if counts.get(UNVERIFIED):
         of = sum(run.status == OK for run in runs)
         yield f"{counts[UNVERIFIED]} of {of} runs are unverified: no evidence proves their placement."
-    yield from (f"{absent}." for absent in not_available(comparison))
+    absent = not_available(comparison)
+    yield from (f"{one}." for one in absent[:_ABSENT])
+    if len(absent) > _ABSENT:
+        yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
 
 
 def quiet_text(records: Iterable[Record]) -> str:

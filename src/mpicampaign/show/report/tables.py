@@ -295,8 +295,8 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
 def doubts_grid(source: Source) -> Grid:
     """What is left out or in doubt, with links to the first of its runs."""
     absent = (
-        (Box(name), Box(state(NOT_AVAILABLE)), Box(why), Box(f"{runs} runs", role="short"))
-        for name, why, runs in not_available(source.comparison)
+        (Box(one.name), Box(state(NOT_AVAILABLE)), Box(one.reason), Box(f"{one.runs} runs", role="short"))
+        for one in not_available(source.comparison)
     )
     notes = (found for found in source.comparison.notes() if is_offered(found[1]))
     lines = (*absent, *(_doubt_line(source, *found) for found in notes))
