@@ -126,7 +126,8 @@ def test_a_changed_document_fails(tmp_path: Path, old: str, new: str) -> None:
     [
         ("SHM-1 0.170 µs is 32.6 × lower than TCP 5.54 µs", "SHM-1 0.2 µs is 27 × lower than TCP 5.4 µs"),
         ("since 24 November, with program 0a1b2c3d4e5f", "since 3 March, with program ffffffffffff"),
-        ("verified, quiet", "verified, disturbed (rank 1 waited 65% of its time for a CPU)"),
+        ("verified, quiet: 2 µs", "verified, disturbed: 3 µs (rank 1 waited 65% of its time for a CPU)"),
+        ("verified, quiet: 2 µs (about 2 min left)", "verified, not judged: 9 µs"),
         ("report: /home/you/mpicampaign/results/a", "report: /tmp/x/mpicampaign/results/a"),
     ],
 )

@@ -21,15 +21,16 @@ NUMBER = r"\d[\d.,]*(?:e[+-]?\d+)?"
 UNIT = r"(?:µs|ms|s|min|h|MB/s|GB/s|Gflop/s|steps/s|B|KiB|MiB|GiB)"
 MASKS = (
     # names of files and runs
-    (r"/\S*/mpicampaign/", "CLONE/"),
+    (r"/\S*/mpicampaign(?=/)", "CLONE"),
     (r"\b\d{8}T\d{6}Z-[0-9a-f]{8}\b", "SERIES"),
     (r"\b[0-9a-f]{12}\b", "CHECKSUM"),
     # dates and times
     (r"\b\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?", "DATE"),
     (rf"\b\d{{1,2}} (?:{'|'.join(calendar.month_name[1:])})\b", "DATE"),
-    (r" \(about [^()]* left\)", ""),
+    (r" \((?:about|less than) [^()]* left\)", ""),
     # the condition of a run, with its reason
-    (r"\b(?:quiet|disturbed|not judged)\b(?: \([^()]*\))?", "CONDITION"),
+    (r" \((?:rank \d+ waited|[\d.]+ s between MPI_Init|no time of waiting)[^()]*\)", ""),
+    (r"\b(?:quiet|disturbed|not judged)\b", "CONDITION"),
     # what was measured: a value with interval, with unit, a ratio, a probability
     (rf"{NUMBER} +\[{NUMBER}, {NUMBER}\]", "VALUE [LOW, HIGH]"),
     (rf"\b{NUMBER} {UNIT}(?![\w/])", "VALUE"),
