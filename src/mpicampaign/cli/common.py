@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -85,8 +86,6 @@ def _asks_for_more(prepared: Prepared) -> bool:
 
 
 def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Sequence[str], once: bool) -> int:
-    import json
-
     from mpicampaign.execution.execute import run_snakemake
 
     campaign, system, profile = Path(prepared.campaign.file), options.system, options.profile
