@@ -20,6 +20,7 @@ from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
+from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import build_folder, find_program, libraries
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
@@ -230,15 +231,16 @@ def check_caps(campaign: Campaign) -> None:
 
 
 def check_runs(prepared: Prepared) -> None:
-    """Refuse a campaign that this machine cannot run.
+    """Refuse a campaign, or a selection of it, of which this machine can make no run.
 
     Raises
     ------
     UserError
         with the reason.
     """
-    if not prepared.plan.runs:
-        plan, here = prepared.plan, "give --system NAME, or call report for the results of other machines"
+    if not prepared.selected:
+        plan = selected_plan(prepared.plan, prepared.selection)
+        here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
 
