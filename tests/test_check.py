@@ -200,7 +200,7 @@ matrix:
         (
             "    placements:",
             "   placements:",
-            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: it",
+            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: neither",
         ),
         (
             "mpi: wheel",
@@ -235,7 +235,7 @@ matrix:
         (
             "arguments: -iter 100 PingPong",
             "arguments: [-iter 100, PingPong]",
-            "[0]: IMB-MPI1 reads this as one argument",
+            "[0]: IMB-MPI1 reads this item as one argument",
         ),
         (
             "arguments: -iter 100 PingPong",

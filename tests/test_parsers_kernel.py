@@ -102,7 +102,7 @@ def change(text: str, old: str, new: str) -> str:
         ("sizes MPI_Gather - 1024", "sizes MPI_Gather - 4096", "MPI_Gather - [0-9]+ B: "),
         ("#@ranks=4", "#@ranks=many", "number of ranks is 'many'"),
         ("#@ranks=4", "#@ranks=4\n#@ranks=4", "ranks a second time"),
-        ("#@version", "#@ver sion", "is no header line: garbled"),
+        ("#@version", "#@ver sion", "invalid header line .*: garbled"),
         ("columns.levels=operation tree", "columns.levels=operation", "rows of levels lack the columns tree"),
         ("columns.levels", "columns.leaves", "unknown kind of row 'leaves'"),
         ("#@columns.sizes=", "#sizes=", "row of sizes before the line that names its columns"),

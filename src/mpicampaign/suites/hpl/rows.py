@@ -88,7 +88,7 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
     check_column_count(tokens, heading.split(), number)
     variant = " ".join(tokens[: -len(_COLUMNS)])
     if not build.first.fullmatch(variant):
-        raise OutputError(f"line {number}: {shown(variant)} is no variant of HPL: garbled")
+        raise OutputError(f"line {number}: unknown HPL variant {shown(variant)}: garbled")
     _check_layout(number, line, heading, max(0, len(variant) - build.width))
     printed = dict(zip(_COLUMNS, tokens[-len(_COLUMNS) :], strict=True))
     order, block, rows, columns = (integer(printed[name], number, name) for name in _COLUMNS[:4])

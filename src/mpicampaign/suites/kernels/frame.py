@@ -120,7 +120,7 @@ class Frame:
     def _header_line(self, number: int, line: str) -> None:
         found = _KEY.match(line)
         if not found:
-            raise OutputError(f"line {number}: {shown(line)} is no header line: garbled")
+            raise OutputError(f"line {number}: invalid header line {shown(line)}: garbled")
         key, value = found[1], found[2].strip()
         if key in self.header or key.removeprefix("columns.") in self._columns:
             raise OutputError(f"line {number}: {key} a second time: two outputs in one file")
@@ -152,7 +152,7 @@ class Frame:
             return math.nan
         if name in self.layout.names:
             if not _NAME.fullmatch(token):
-                raise OutputError(f"line {number}: {shown(token)} is no name of a {name}")
+                raise OutputError(f"line {number}: invalid {name} {shown(token)}")
             return token
         if name in self.layout.seconds:
             return scientific(token, number, name)
