@@ -48,6 +48,7 @@ class Desk:
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr("mpicampaign.jobs.prepare.results_folder", lambda: tmp_path / "results")
     return Desk(tmp_path, capsys)
 
 
