@@ -650,7 +650,7 @@ def test_a_part_of_an_array_without_numbers_is_no_answer(make: Callable[..., Clu
     for _ in range(5):
         assert cluster.step() == []
     assert cluster.submissions == 3
-    assert "no single task of its array" in cluster.said[-1]
+    assert "not a single task of its array" in cluster.said[-1]
 
 
 STATES = {
