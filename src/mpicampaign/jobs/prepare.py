@@ -43,7 +43,7 @@ _MANY = 200  # scripts: to write them takes longer than to start a process
 class Script(NamedTuple):
     """The job script of a run, with the folder of its files.
 
-    ``token`` stands for the campaign's folder in the name of the job.
+    ``token`` identifies the campaign's folder in the name of the job.
     """
 
     run: Run
