@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
@@ -178,7 +179,8 @@ def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None,
     def worse(value: float) -> float | None:
         if best <= 0 or value <= 0:
             return None
-        return value / best if metric.lower_is_better else best / value
+        ratio = value / best if metric.lower_is_better else best / value
+        return ratio if 0 < ratio < math.inf else None
 
     interval = one.cell.summary.interval if one.cell.summary else None
     if interval is None:
