@@ -257,7 +257,7 @@ _SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
 
 
 def fastest(metric: Metric) -> str:
-    """``fastest``; of what is no speed ``lowest`` or ``highest``."""
+    """``fastest``; of other metrics ``lowest`` or ``highest``."""
     return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
 
 
@@ -267,7 +267,7 @@ def _next(ranking: Ranking) -> Pair | None:
 
 
 def _consensus(rankings: Sequence[Ranking]) -> str:
-    """Which placements are best in how many host groups; a tie of all is no answer."""
+    """Which placements are best in how many host groups; a tie of all does not count."""
     decided = [ranking for ranking in rankings if _next(ranking)]
     where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
     if not decided:

@@ -35,9 +35,11 @@ LEGEND = (
 def first_screen(source: Source) -> Part:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     found = summary(source.comparison, source.view.unit)
-    told = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
-    shown = told if len(told) <= _SHOWN + 1 else told[:_SHOWN]
-    folded = [Fold(f"{len(told) - _SHOWN} more metrics", tuple(told[_SHOWN:]))] if told[len(shown) :] else []
+    every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
+    shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
+    folded = (
+        [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
+    )
     nodes: list[PageNode] = [Heading(found.lead), *_list(found.notices, "notices"), *_list(found.paired)]
     nodes += [Paragraph(PAIRED_LEGEND, "legend")] if found.paired else []
     nodes += [*shown, *folded]
