@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.render import build_script_text
+from mpicampaign.jobs.render import build_script_text, source_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.places import shipped
 
@@ -16,7 +16,17 @@ if TYPE_CHECKING:
 
 def build(prepared: Prepared) -> int:
     """Build what each system's runs need, again if its compiler has changed; returns the exit status."""
-    return max((_build(prepared, name) for name in prepared.plan.systems), default=0)
+    systems = prepared.plan.systems
+    status = max((_build(prepared, name) for name in systems), default=0)
+    return max((status, *(_build_sources(prepared, name) for name in systems)))
+
+
+def _build_sources(prepared: Prepared, name: str) -> int:
+    """Build the programs that a system's runs need from source."""
+    system = prepared.campaign.systems[name]
+    found = prepared.from_source(name).items()
+    texts = (source_script_text(system, benchmark, program.parent.parent) for program, benchmark in found)
+    return max(map(run_script, texts), default=0)
 
 
 def _build(prepared: Prepared, name: str) -> int:
