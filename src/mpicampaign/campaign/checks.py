@@ -38,11 +38,12 @@ _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
 # Keys that a provider needs, and keys that it does not use.
-_PROVIDER_NEEDS = {"conda": "location", "spack": "location"}
+_PROVIDER_NEEDS = {"conda": ("location",), "spack": ("location",), "source": ("location", "build")}
 _PROVIDER_REFUSES = {
-    "wheel": ("location", "modules"),
-    "bundled": ("location", "modules"),
-    "module": ("location",),
+    "wheel": ("location", "modules", "build"),
+    "bundled": ("location", "modules", "build"),
+    "module": ("location", "build"),
+    **dict.fromkeys(("path", "conda", "spack"), ("build",)),
 }
 
 
@@ -383,10 +384,12 @@ def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name, "provider")
     kind = benchmark.provider.kind
-    needed = _PROVIDER_NEEDS.get(kind, "")
-    if needed and not getattr(benchmark.provider, needed):
-        hint = f"write provider: {{kind: {kind}, {needed}: …}}"
-        notes.add(key, f"provider {kind} needs a {needed}", shown(kind), hint, [(*key, needed)])
+    needs = _PROVIDER_NEEDS.get(kind, ())
+    for needed in needs:
+        if not getattr(benchmark.provider, needed):
+            hint = f"write provider: {{kind: {kind}, {': …, '.join(needs)}: …}}"
+            what = "build command" if needed == "build" else needed
+            notes.add(key, f"provider {kind} needs a {what}", shown(kind), hint, [(*key, needed)])
     for refused in _PROVIDER_REFUSES.get(kind, ()):
         if getattr(benchmark.provider, refused):
             notes.add((*key, refused), f"provider {kind} does not use {refused}", reads=[(*key, "kind")])

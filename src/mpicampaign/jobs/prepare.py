@@ -31,7 +31,7 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mpicampaign.campaign.model import Campaign, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, System
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.records import Case
 
@@ -161,6 +161,12 @@ class Prepared:
         libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
         folder = build_folder(self.campaign.systems[system])
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
+
+    def from_source(self, system: str) -> dict[Path, Benchmark]:
+        """The programs that a system's runs need built from source, each with its benchmark."""
+        runs = [run for run in self.plan.runs if run.case.system == system]
+        sources = [run for run in runs if run.benchmark.provider.kind == "source"]
+        return {Path(run.program): run.benchmark for run in sources}
 
     @property
     def plan_file(self) -> PlanFile:
