@@ -75,13 +75,10 @@ def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) ->
 
 @pytest.fixture
 def one(project: ProjectCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    site = (
-        Site(tmp_path / "site-of-tests", monkeypatch)
-        if (tmp_path / "site-of-tests").mkdir() is None
-        else None
-    )
-    assert site is not None
-    monkeypatch.undo()
+    folder = tmp_path / "site"
+    folder.mkdir()
+    site = Site(folder, monkeypatch)
+    monkeypatch.undo()  # the PATH of the tests
     site.program("bin/mpiexec", OF_MPICH)
     site.program("bin/mpicc", "mpicc")
     wrapper = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp /bin/true "$2"\n'
