@@ -48,6 +48,7 @@ class Desk:
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Desk:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr("mpicampaign.jobs.prepare.results_folder", lambda: tmp_path / "results")
     return Desk(tmp_path, capsys)
 
 
@@ -200,7 +201,7 @@ matrix:
         (
             "    placements:",
             "   placements:",
-            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: it",
+            ":15: not valid YAML: did not find expected '-' indicator\n    indentation: neither",
         ),
         (
             "mpi: wheel",
@@ -235,7 +236,7 @@ matrix:
         (
             "arguments: -iter 100 PingPong",
             "arguments: [-iter 100, PingPong]",
-            "[0]: IMB-MPI1 reads this as one argument",
+            "[0]: IMB-MPI1 reads this item as one argument",
         ),
         (
             "arguments: -iter 100 PingPong",

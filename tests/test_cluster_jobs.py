@@ -652,7 +652,7 @@ def test_a_part_of_an_array_without_numbers_is_not_an_answer(make: Callable[...,
     for _ in range(5):
         assert cluster.step() == []
     assert cluster.submissions == 3
-    assert "no single task of its array" in cluster.said[-1]
+    assert "not a single task of its array" in cluster.said[-1]
 
 
 STATES = {
@@ -758,7 +758,7 @@ def test_a_job_that_a_cut_list_lacks_is_not_submitted_again(
     words = "within a line" if whole else "which is cut"
     assert [words in line for line in cluster.said] == [True]
     [line] = told(cluster)
-    assert ("5 lists of jobs were not whole" in line) == (not whole), line
+    assert ("5 lists of jobs were incomplete" in line) == (not whole), line
 
 
 def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(

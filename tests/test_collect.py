@@ -110,7 +110,16 @@ def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> Non
     (later / "evidence.txt").write_text(split(failed)[0])
     record = read(folder)
     assert (record.status, record.exit_status) == (FAILED, 124)
-    assert record.reason == "stopped at the time limit (2 attempts)"
+    assert record.reason == f"stopped at the time limit (2 attempts); files in {later}"
+    ended = failed.replace(
+        "stopped at the time limit", "the benchmark ended with exit status 1; see stderr.txt"
+    )
+    (later / "evidence.txt").write_text(split(ended)[0])
+    (later / "stderr.txt").write_text("-----\nmpirun has detected an attempt to run as root.\n\x1b[2J\n")
+    assert read(folder).reason == (
+        "the benchmark ended with exit status 1 (2 attempts): "
+        f"mpirun has detected an attempt to run as root.; files in {later}"
+    )
     assert record.files["script"] == str(folder / "job.sh")
 
 

@@ -172,6 +172,13 @@ def test_the_help_fits_a_screen_and_names_every_subcommand(capsys: pytest.Captur
     assert [line.split()[0] for line in lines if line.startswith("  ")] == list(COMMANDS)
 
 
+def test_the_help_loads_nothing_slow() -> None:
+    code = "import sys; from mpicampaign.cli.parser import command_parser; command_parser().format_help();"
+    code += "print({'yaml', 'argcomplete', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_every_subcommand_has_examples_that_its_parser_takes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

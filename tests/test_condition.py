@@ -27,7 +27,7 @@ from mpicampaign.records import (
     record_to_json,
     write_records,
 )
-from mpicampaign.show.answers import answers
+from mpicampaign.show.answers import answers, behind
 from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
@@ -170,7 +170,7 @@ def test_runs_that_were_not_judged_are_ranked_and_counted() -> None:
     assert [one.name for one in comparison.tables[0].rankings[0].contestants] == ["SHM-1", "TCP"]
     assert "2 quiet, 2 not judged" in to_terminal(comparison)
     [latency, *_] = answers(comparison)
-    assert "2 verified, 2 not judged" in latency.behind[-2] and "2 quiet" in latency.behind[-1]
+    assert "2 verified, 2 not judged" in list(behind(latency))[-2] and "2 quiet" in list(behind(latency))[-1]
     [quiet, *_] = summary(comparison).notices
     assert quiet.startswith("The machine was quiet in 2 of 4 runs; 2 runs were not judged (")
 

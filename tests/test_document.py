@@ -120,9 +120,7 @@ def test_html_shows_links_roles_and_hints_which_other_formats_leave_out() -> Non
 
 def test_hostile_text_is_escaped_wherever_it_stands_in_html() -> None:
     evil = '</td><script>"\x1b'
-    grid = Grid(
-        evil, 1, (evil,), ((Box(evil, (evil,), role=evil, below=(evil,), label=evil),),), ((evil, evil),)
-    )
+    grid = Grid(evil, 1, (evil,), ((Box(evil, (evil,), role=evil, below=(evil,)),),), ((evil, evil),))
     nodes = (grid, Fold(Span(evil, evil, evil, evil), (Verbatim(evil, evil), Items((evil,), evil, evil))))
     for text in (html(nodes), HTML.write([grid])):
         assert "<script" not in text and "\x1b" not in text and "&#34;\\x1b" in text

@@ -196,7 +196,7 @@ def test_reports_in_standard_error_are_of_no_output_in_particular(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (imb()[:900] + "\n" + osu_bw(), "several outputs that cannot be cut apart: line 28: osu begins"),
+        (imb()[:900] + "\n" + osu_bw(), "several outputs that cannot be separated: line 28: osu begins"),
         (hpl() * 3, "the outputs of hpl at lines 1-40 and 41-79 began in the same second"),
         (imb() + imb(0.7), "the outputs of imb at lines 1-56 and 57-110 began in the same second"),
     ],

@@ -119,7 +119,7 @@ def test_one_size_twice_is_refused() -> None:
 
 
 def test_without_a_declaration_nothing_is_read_and_nothing_is_taken_for_it() -> None:
-    with pytest.raises(OutputError, match="only as its campaign declares it"):
+    with pytest.raises(OutputError, match="only with the metrics that its campaign declares"):
         SUITES["own"].parse("rate 1\n")
     assert detect_suite("rate 1\ndone\n") is None
 
@@ -160,15 +160,15 @@ def metric(**changes: str) -> dict[str, dict[str, str]]:
     ("keys", "message"),
     [
         ({}, ""),
-        ({"whole": None}, "suite: own | a program of one's own needs whole"),
-        ({"metrics": None}, "suite: own | a program of one's own needs metrics"),
+        ({"whole": None}, "suite: own | suite own needs whole"),
+        ({"metrics": None}, "suite: own | suite own needs metrics"),
         ({"metrics": metric(pattern="^rate (")}, "pattern: ^rate ( | not a regular expression"),
         ({"metrics": metric(pattern="^rate")}, "pattern: ^rate | the number must be its only group"),
         ({"metrics": metric(pattern="(?P<n>1)")}, "its groups are named value and size, not n"),
         ({"metrics": metric(pattern="(?P<size>1) (2)", take="last")}, "a metric over sizes has one value at"),
         ({"metrics": metric(better="faster")}, "better: faster | must be"),
         ({"metrics": {"size": metric()["rate"]}}, "a metric cannot be called size"),
-        ({"suite": "imb"}, "suite imb knows its own outputs: only suite own has this key"),
+        ({"suite": "imb"}, "suite imb does not take this key: only suite own does"),
     ],
 )
 def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, Any], message: str) -> None:

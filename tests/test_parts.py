@@ -32,7 +32,7 @@ WHOLE = {
 def why(text: str) -> str:
     with pytest.raises(OutputError) as refused:
         parts(text)
-    return str(refused.value).removeprefix("several outputs that cannot be cut apart: ")
+    return str(refused.value).removeprefix("several outputs that cannot be separated: ")
 
 
 @pytest.mark.parametrize("text", [*WHOLE.values(), "", "nothing that a benchmark printed\n"])

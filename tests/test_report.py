@@ -18,7 +18,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import MODES, Recorded
 from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
-from mpicampaign.show.answers import FEW, NOT_SHOWN, SHOWN, answers, lead
+from mpicampaign.show.answers import FEW, NOT_SHOWN, SHOWN, answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.report.frame import script_hash
 from mpicampaign.show.report.write import write_report
@@ -190,7 +190,7 @@ def test_several_host_groups_are_answered_together() -> None:
     records = synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
     first = answers(compare(records))[0]
     assert first.said[0] == "Fastest placement: SHM-1 in 2 of 2 host groups."
-    assert any("SHM (0.808 µs) takes 64 % longer than SHM-1 (0.492 µs)" in line for line in first.behind)
+    assert any("SHM (0.808 µs) takes 64 % longer than SHM-1 (0.492 µs)" in line for line in behind(first))
     assert first.host_groups[0].startswith("SHM-1: local (0.253 µs) is fastest; other takes 94 % longer")
 
 
@@ -207,7 +207,7 @@ def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> Non
     found = answers(compare(synthetic.campaign()))
     assert not any("MPI_Gather:" in answer.title for answer in found)
     kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
-    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in kernel.behind)
+    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
 
 
 def test_counts_of_runs_by_state() -> None:

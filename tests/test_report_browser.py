@@ -129,7 +129,7 @@ def test_the_first_screen_answers(page: Browser) -> None:
         assert bottom < height
         assert page.value("document.documentElement.scrollWidth") <= width
     assert page.value("document.querySelector('#answers h2').innerText").startswith(
-        "group1 is fastest. SHM-1"
+        "group1 is the fastest host group. SHM-1"
     )
     assert "Nothing recorded shows whether" in page.value("document.querySelector('.notices').innerText")
     assert page.value("document.querySelector('.answer p').innerText").startswith(
@@ -440,3 +440,20 @@ def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Pat
     assert page.value("typeof hacked") == "undefined"
     assert page.complaints == []
     assert not any(request.startswith("http") for request in page.requests)
+
+
+def test_names_of_60_characters_are_whole_and_widen_nothing(chromium: Browser, tmp_path: Path) -> None:
+    names = [f"a-host-group-of-the-cluster-in-the-north-with-a-long-name-{n:02d}" for n in (1, 2)]
+    page = opened(chromium, written(tmp_path, [run for n in names for run in synthetic.campaign("s", n)]))
+    draw(page)
+    for width, phone in ((1280, False), (390, True)):
+        page.resize(width, 844, phone)
+        assert page.value("document.documentElement.scrollWidth") <= width
+        parts = "[...document.querySelectorAll('.controls label, .answer :not(caption, svg, svg *), h2, h3')]"
+        shown = f"{parts}.filter((part) => part.checkVisibility() && part.clientWidth)"
+        cut = page.value(f"{shown}.filter((part) => part.scrollWidth > part.clientWidth + 1).length")
+        assert cut == 0
+        labels = page.value(
+            "[...document.querySelectorAll('.controls label')].map((label) => label.innerText.trim())"
+        )
+        assert all(name in labels for name in names)

@@ -323,7 +323,7 @@ def test_a_tick_that_finds_another_at_work_leaves_and_records_it(project: Projec
     finally:
         first.send_signal(signal.SIGTERM)
         first.wait(60)
-    assert (second.returncode, second.stdout) == (0, "another tick is at work: this tick leaves\n")
+    assert (second.returncode, second.stdout) == (0, "another tick is running: this tick does nothing\n")
     assert [tick.event for tick in ticks(project, "trivial").ticks][:2] == [BEGAN, BUSY]
 
 

@@ -79,6 +79,19 @@ def test_run_makes_only_the_selected_runs(project: ProjectCopy) -> None:
 
 
 @pytest.mark.slow
+def test_a_selection_of_which_no_run_can_be_made_is_refused(project: ProjectCopy) -> None:
+    """Nothing to do is not the same as nothing possible."""
+    systems = {name: {"scheduler": "none", "mpi": "none"} for name in ("here", "there")}
+    systems["there"]["login_hosts"] = "elsewhere"
+    groups = {"local": {"system": "here"}, "far": {"system": "there"}}
+    matrix = [{"host_groups": ["local", "far"], "placements": "one", "benchmarks": "trivial"}]
+    file = write_trivial(project, systems=systems, host_groups=groups, matrix=matrix).name
+    done = project.call("run", file, "--host-group", "far")
+    assert done.returncode == 2 and "no run can be made here: all of them are of there" in done.stderr
+    assert project.results("trivial") == []
+
+
+@pytest.mark.slow
 def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
     """A failed run has its path and reason, and the exit status says that there is one."""
     file = write_trivial(project).name

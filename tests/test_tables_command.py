@@ -38,7 +38,9 @@ def chosen(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> l
 
 def test_rows_are_chosen_by_every_name(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     names = ("--benchmark", "PingPong", "--metric", "Latency at 0 b,maximum bandwidth")
-    rows = chosen(capsys, folder, *names, "--host-group", "g2", "--placement", "SHM", "--placement", "SHM-1")
+    rows = chosen(
+        capsys, folder, *names, "--host-group", "s/G2", "--placement", "SHM", "--placement", "SHM-1"
+    )
     found = [(row["host_group"], row["placement"], row["metric"]) for row in rows]
     assert found == [
         ("g2", placement, metric)

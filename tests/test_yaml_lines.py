@@ -169,7 +169,7 @@ def test_tabs_are_named(tmp_path: Path) -> None:
     [
         ("a: b: c\n", 1, "needs quotes; or the indentation is wrong"),
         (" a: 1\nb: 2\n", 2, "further left than the first one"),
-        ("a:\n  b: 1\n c: 2\n", 3, "no key of the mapping that begins in line 1"),
+        ("a:\n  b: 1\n c: 2\n", 3, "neither a key of the mapping that begins in line 1"),
         ("a:\n  - b\n  c: 1\n", 3, "the list that begins in line 2"),
         ('a: "x\nb: 1\n', 1, "the quote that begins here is not closed"),
         ("a: {b: 1\nc: 2\n", 2, "the { in line 1 is not closed"),

@@ -112,7 +112,7 @@ def load_reference(name: str, folder: Path = REFERENCE) -> Reference:
     """
     if name not in reference_names(folder):
         hint = did_you_mean(name, reference_names(folder))
-        raise UserError(Problem(f"no reference {shown(name)} is shipped", str(folder), hint=hint))
+        raise UserError(Problem(f"unknown reference {shown(name)}", str(folder), hint=hint))
     publication, problems = _publication(folder / f"{name}.yaml")
     values = _values(folder / f"{name}.csv", problems)
     if problems:

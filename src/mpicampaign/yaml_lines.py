@@ -321,8 +321,8 @@ _SYNTAX = (
     ("quoted scalar", "the quote that begins here is not closed"),
     ("flow sequence", "the [ in line {} is not closed, or a comma is missing"),
     ("flow mapping", "the {{ in line {} is not closed, or a comma is missing"),
-    ("block mapping", "indentation: it is no key of the mapping that begins in line {}, nor part of one"),
-    ("block collection", "indentation: it is no item of the list that begins in line {}, nor part of one"),
+    ("block mapping", "indentation: neither a key of the mapping that begins in line {}, nor part of one"),
+    ("block collection", "indentation: neither an item of the list that begins in line {}, nor part of one"),
     ("simple key", "this line is not KEY: VALUE, with a space after the colon"),
     ("<document start>", "indentation: this line begins further left than the first one"),
 )

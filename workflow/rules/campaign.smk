@@ -38,7 +38,10 @@ if contains_wildcard(campaign_input):
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
 chosen = prepared.one_repeat if config.get("once") else prepared.selected
 scripts = {relpath(script.output): script for script in chosen}
-binaries = {name: [relpath(binary) for binary in prepared.binaries(name)] for name in prepared.plan.systems}
+binaries = {
+    name: [relpath(binary) for binary in (*prepared.binaries(name), *prepared.from_source(name))]
+    for name in prepared.plan.systems
+}
 results = Path(relpath(prepared.folder))
 
 

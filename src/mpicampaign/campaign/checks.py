@@ -38,11 +38,12 @@ _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|(API|ACCESS|AUTH|PRIVATE)_?KEY", re.IGNORECASE
 )
 # Keys that a provider needs, and keys that it does not use.
-_PROVIDER_NEEDS = {"conda": "location", "spack": "location"}
+_PROVIDER_NEEDS = {"conda": ("location",), "spack": ("location",), "source": ("location", "build")}
 _PROVIDER_REFUSES = {
-    "wheel": ("location", "modules"),
-    "bundled": ("location", "modules"),
-    "module": ("location",),
+    "wheel": ("location", "modules", "build"),
+    "bundled": ("location", "modules", "build"),
+    "module": ("location", "build"),
+    **dict.fromkeys(("path", "conda", "spack"), ("build",)),
 }
 
 
@@ -97,7 +98,7 @@ def _check_environments(notes: Notes) -> None:
 
 
 def _check_until_known(campaign: Campaign, notes: Notes) -> None:
-    """Without a cap nobody knows what such a campaign may take."""
+    """Note repeats until known without a cap, which alone limits their node-hours."""
     keys: list[Key] = [("repeats",), *((*key, "repeats") for key, _ in notes.document.items(("matrix",)))]
     for key in keys:
         if lookup(notes.document.data, key) == "until known" and campaign.node_hours_cap is None:
@@ -129,7 +130,7 @@ def _check_expect(campaign: Campaign, notes: Notes) -> None:
 def _check_schedule(campaign: Campaign, notes: Notes) -> None:
     key: Key = ("schedule", "every")
     if campaign.schedule and campaign.schedule.every % 60:
-        notes.add(key, "must be whole minutes: cron knows no others", shown(lookup(notes.document.data, key)))
+        notes.add(key, "must be whole minutes, as in cron", shown(lookup(notes.document.data, key)))
     if campaign.schedule and any(map(_SECRET.search, campaign.schedule.notify)):
         hint = "let notify name a script that only you can read, and keep them there"
         notes.add(("schedule", "notify"), "secrets do not belong in a campaign file", "", hint)
@@ -142,12 +143,16 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
         _check_launcher(system, notes)
     if system.local:
         if system.directives:
-            notes.add((*key, "directives"), "without a scheduler there are no directives")
+            notes.add((*key, "directives"), "directives need a scheduler; this system has scheduler 'none'")
         for name in ("max_queued", "pack"):
             if lookup(notes.document.data, (*key, name)) is not None:
-                notes.add((*key, name), "without a scheduler there is no queue", hint="remove it")
+                notes.add(
+                    (*key, name),
+                    f"{name} needs a scheduler; this system has scheduler 'none'",
+                    hint="remove it",
+                )
         if system.hosts_from != "list":
-            message = "without a scheduler the launcher gets its hosts from the list"
+            message = "hosts_from must be 'list' when scheduler is 'none'"
             notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])
     _check_directives((*key, "directives"), system.scheduler, notes)
 
@@ -283,7 +288,9 @@ def _check_binding(placement: Placement, notes: Notes) -> None:
     reads: list[Key] = [(*key[:2], each) for each in ("sockets", "launcher_options", "program_prefix")]
     if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
         hint = "give launcher_options or program_prefix"
-        notes.add(key, "no option makes the library bind", "'library'", hint, reads)
+        notes.add(
+            key, "binding library needs an option that makes the library bind", "'library'", hint, reads
+        )
     if placement.binding == "none" and placement.sockets is not None:
         hint = "remove sockets, or choose binding: core"
         notes.add(key, "the placement claims sockets, but its ranks are not bound", "'none'", hint, reads)
@@ -341,11 +348,11 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name)
     for name in ("metrics", "whole", "refused") if suite else ():
         if getattr(benchmark, name) and suite and name not in suite.declares:
-            notes.add((*key, name), f"suite {suite.name} knows its own outputs: only suite own has this key")
+            notes.add((*key, name), f"suite {suite.name} does not take this key: only suite own does")
     for name in suite.needs if suite else ():
         if not getattr(benchmark, name):
             hint = f"give {name}: see docs/own-programs.md"
-            notes.add((*key, "suite"), f"a program of one's own needs {name}", shown(benchmark.suite), hint)
+            notes.add((*key, "suite"), f"suite own needs {name}", shown(benchmark.suite), hint)
     for name, metric in benchmark.metrics.items():
         _check_metric((*key, "metrics", name), metric, notes)
 
@@ -377,10 +384,12 @@ def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", benchmark.name, "provider")
     kind = benchmark.provider.kind
-    needed = _PROVIDER_NEEDS.get(kind, "")
-    if needed and not getattr(benchmark.provider, needed):
-        hint = f"write provider: {{kind: {kind}, {needed}: …}}"
-        notes.add(key, f"provider {kind} needs a {needed}", shown(kind), hint, [(*key, needed)])
+    needs = _PROVIDER_NEEDS.get(kind, ())
+    for needed in needs:
+        if not getattr(benchmark.provider, needed):
+            hint = f"write provider: {{kind: {kind}, {': …, '.join(needs)}: …}}"
+            what = "build command" if needed == "build" else needed
+            notes.add(key, f"provider {kind} needs a {what}", shown(kind), hint, [(*key, needed)])
     for refused in _PROVIDER_REFUSES.get(kind, ()):
         if getattr(benchmark.provider, refused):
             notes.add((*key, refused), f"provider {kind} does not use {refused}", reads=[(*key, "kind")])

@@ -131,7 +131,7 @@ _UNTIL_KNOWN = "until known"
 
 
 def _count_or(word: str, maximum: int, read: Callable[[Values, Key], Any]) -> Kind:
-    """A whole number, or a word that stands for one."""
+    """A whole number, or a keyword."""
     schema = {
         "type": ["integer", "string"],
         "minimum": 1,

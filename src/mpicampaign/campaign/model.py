@@ -74,11 +74,12 @@ from mpicampaign.yaml_lines import Document, Key
 
 _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
 _OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]
-_PROVIDERS = ("wheel", "bundled", "path", "module", "conda", "spack")
+_PROVIDERS = ("wheel", "bundled", "path", "source", "module", "conda", "spack")
 _PROVIDERS_TEXT = (
     "wheel: the Python environment. bundled: a kernel of this project, built for the system. path: a file, "
-    "a folder or the PATH. module: the PATH on the node, after modules are loaded. conda: an environment. "
-    "spack: an installed package."
+    "a folder or the PATH. source: a folder of source, built for each system by the command `build`. "
+    "module: the PATH on the node, after modules are loaded. conda: an environment. spack: an installed "
+    "package."
 )
 _OF_FABRIC = "{interface} and {device} are replaced by those of the fabric."
 _SPLIT = "A text is split into tokens as a shell does."
@@ -460,13 +461,20 @@ class Provider:
     kind: str = key(choice(_PROVIDERS), "Kind", _PROVIDERS_TEXT, "module", required=True)
     location: str = key(
         LOCATION,
-        "Path, folder of the conda environment, or Spack spec",
+        "Path, folder of the source or the conda environment, or Spack spec",
         "",
         "/apps/imb/IMB-MPI1",
         "osu-micro-benchmarks",
     )
     modules: tuple[str, ...] = key(
         MODULES, "Modules to load", "In addition to those of the system.", "imb/2021.8", default=[]
+    )
+    build: str = key(
+        LINE,
+        "Command that builds the program",
+        "Provider source only. bash calls it in a copy of the folder. MPICC, MPICXX, MPIFC, CC, CXX and FC "
+        "are the compiler wrappers of the system's MPI library.",
+        "make IMB-MPI1",
     )
 
 

@@ -21,9 +21,7 @@ def check_reference_choices(notes: Notes) -> None:
         name_key = key if isinstance(entry, str) else (*key, "name")
         name = entry if isinstance(entry, str) else str(entry.get("name", ""))
         if name not in reference_names():
-            notes.add(
-                name_key, f"no reference {shown(name)} is shipped", "", did_you_mean(name, reference_names())
-            )
+            notes.add(name_key, f"unknown reference {shown(name)}", "", did_you_mean(name, reference_names()))
         elif name in seen:
             notes.add(name_key, "this reference is named twice", shown(name))
         elif isinstance(entry, dict):

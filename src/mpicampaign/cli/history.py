@@ -129,12 +129,13 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     UserError
         for each name that no curve has, and each date that is none.
     """
+    wanted = {name: {value.casefold() for value in getattr(options, name)} for name in _FILTERS}
     problems = [
         Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
         for name, of in _FILTERS.items()
         for known in [sorted({of(curve.key) for curve in history.curves})]
         for value in getattr(options, name)
-        if value not in known
+        if value.casefold() not in map(str.casefold, known)
     ]
     days = {name: _day(getattr(options, name), name, problems) for name in ("since", "until")}
     if problems:
@@ -142,7 +143,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     kept = [
         curve
         for curve in history.curves
-        if all(of(curve.key) in (getattr(options, name) or [of(curve.key)]) for name, of in _FILTERS.items())
+        if all(not wanted[name] or of(curve.key).casefold() in wanted[name] for name, of in _FILTERS.items())
     ]
     curves = tuple(part for curve in kept if (part := _between(curve, days["since"], days["until"])).points)
     if not curves:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.alike import of_own_run
+from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.collect.peak import with_peak
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import CaseEntry, PlanFile
 
 
+_STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
+_RAW = ("output", "evidence", "stderr")
 _MANY = 200  # runs: to read them takes longer than to start a process
 
 
@@ -251,7 +254,20 @@ def _read_attempt(record: Record, left: _Left, count: int) -> Record:
         parsed = _parsed(record.suite, evidence, left.text("output"))
         reason = parsed if isinstance(parsed, str) else _NOT_MOVED
     reason += f" ({count} attempts)" if count > 1 else ""
-    return replace(record, status=FAILED, reason=reason)
+    return replace(record, status=FAILED, reason=_with_cause(reason, left))
+
+
+def _with_cause(reason: str, left: _Left) -> str:
+    """The reason with the lines that name its cause, and the folder of the attempt."""
+    told = reason.startswith(_STOPPED)
+    cause = "" if told else cause_of(left.text("stderr"), left.text("output"))
+    folder = next((str(Path(path).parent) for name, path in left.paths.items() if name in _RAW), "")
+    reason = reason.replace("; see stderr.txt", "")
+    return (
+        reason
+        + (f": {cause}" if cause and cause not in reason else "")
+        + (f"; files in {folder}" if folder else "")
+    )
 
 
 def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:

@@ -123,7 +123,7 @@ def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[Queu
     Raises
     ------
     UnreadableError
-        where a task has no number: nobody knows which runs are in the queue.
+        where a task has no number, so that the runs in the queue are unknown.
     """
     tasks: dict[str, list[list[str]]] = {}
     found: list[QueuedJob] = []
@@ -156,5 +156,5 @@ def _of_task(job: QueuedJob, tasks: Sequence[list[str]]) -> list[str]:
         return [job.name]
     _, array, index = job.id.partition("_")
     if array and not (index.isdecimal() and 1 <= int(index) <= len(tasks)):
-        raise UnreadableError(f"job {job.id} is no single task of its array")
+        raise UnreadableError(f"job {job.id} is not a single task of its array")
     return tasks[int(index) - 1] if array else [name for task in tasks for name in task]

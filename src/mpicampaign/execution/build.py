@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.render import build_script_text
+from mpicampaign.jobs.render import build_script_text, source_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
 from mpicampaign.places import shipped
 
@@ -17,9 +17,20 @@ if TYPE_CHECKING:
 def build(prepared: Prepared, *, verbose: bool = False) -> int:
     """Build what each system's runs need, again if its compiler has changed; returns the exit status.
 
-    ``verbose``: the compiler's output is shown even if all goes well.
+    ``verbose``: the output of compilers is shown even if all goes well.
     """
-    return max((_build(prepared, name, verbose) for name in prepared.plan.systems), default=0)
+    systems = prepared.plan.systems
+    status = max((_build(prepared, name, verbose) for name in systems), default=0)
+    return max((status, *(_build_sources(prepared, name, verbose) for name in systems)))
+
+
+def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:
+    """Build the programs that a system's runs need from source."""
+    system = prepared.campaign.systems[name]
+    found = prepared.from_source(name).items()
+    folders = ((benchmark, program.parent.parent) for program, benchmark in found)
+    texts = (source_script_text(system, each, folder, verbose=verbose) for each, folder in folders)
+    return max(map(run_script, texts), default=0)
 
 
 def _build(prepared: Prepared, name: str, verbose: bool) -> int:

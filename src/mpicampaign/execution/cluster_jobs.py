@@ -176,7 +176,7 @@ class ClusterJobs:
         return list(self._faults.lines(self._clock()))
 
     def _writable(self) -> bool:
-        """Whether files can be written in the campaign's folder; a change is said."""
+        """Whether files can be written in the campaign's folder; reports a change."""
         folder, unwritable = self._lock.parent, self._faults.unwritable
         if os.access(folder, os.W_OK) or not folder.exists():
             if unwritable.end(self._clock()):
@@ -277,10 +277,10 @@ class ClusterJobs:
         return self._clock() - job.since >= SETTLE_SECONDS
 
     def _is_gone(self, number: str, job: ClusterJob) -> bool:
-        """Whether the scheduler knows the job of a run no longer, which the list of jobs lacks.
+        """Whether the scheduler no longer knows the job of a run, which is missing from its list.
 
-        Nobody can see that a list was cut off between two lines. So the scheduler is asked for the job, or
-        its array, alone. Where it still knows one job, nothing is concluded from the rest of this list.
+        A list that was cut between two lines looks complete. So the scheduler is asked for this job or its
+        array alone. Where it still knows one job, nothing is concluded from the rest of this list.
         """
         if self._cut:
             return False
@@ -398,7 +398,7 @@ class ClusterJobs:
         return ended
 
     def _concerns_all(self, problem: str) -> bool:
-        """Whether the refusal is one of all further jobs: a busy controller, or a limit on jobs (noted)."""
+        """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
         if TOO_MANY.search(problem):
             self._alone = True
             self._room = len({job.id for job in self._jobs.values() if job.id})
@@ -448,7 +448,7 @@ class ClusterJobs:
         return True
 
     def _note(self, jobs: list[ClusterJob], note: str, *, with_id: bool = False) -> None:
-        """Append to the campaign's submissions.txt; what cannot be written is said."""
+        """Append to the campaign's submissions.txt; reports a failure to write."""
         try:
             self._append(jobs, note, with_id=with_id)
         except OSError as error:

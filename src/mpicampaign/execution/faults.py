@@ -75,7 +75,7 @@ class Faults:
             yield f"{_jobs(self.requeued)} requeued by the scheduler"
         if self.lists_cut:
             lists = "list of jobs was" if self.lists_cut == 1 else "lists of jobs were"
-            yield f"{self.lists_cut} {lists} not whole; no job was taken for gone"
+            yield f"{self.lists_cut} {lists} incomplete; no job was considered lost"
 
 
 def _jobs(count: int) -> str:

@@ -257,7 +257,7 @@ def _reference_problems(document: Document) -> Iterator[Problem]:
     for item, name in document.items(("reference",)):
         if name not in reference_names():
             hint = did_you_mean(str(name), reference_names())
-            yield document.problem(item, f"no reference {shown(name)} is shipped", "", hint)
+            yield document.problem(item, f"unknown reference {shown(name)}", "", hint)
 
 
 def _rule_problems(document: Document, rules: Iterable[Rule]) -> Iterator[Problem]:

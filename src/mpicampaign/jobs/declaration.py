@@ -106,6 +106,7 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "provider": provider.kind,
         "provider.location": provider.location,
         "provider.modules": list(provider.modules),
+        "provider.build": provider.build,
         "measurement.suite": _raised(suite.measurement),
         "measurement.kernel": _raised(version),
     }

@@ -138,7 +138,8 @@ class Plan:
 class Machine:
     """What planning needs from the machine that it runs on, and from the results there.
 
-    ``condition_of``: of the result of a repeat. ``begun``:
+    ``condition_of``: of the result of a repeat. ``begun``: whether a repeat has been submitted or started.
+    ``is_known``: whether the repeats so far know their case well enough.
     """
 
     find_program: Callable[[System, Benchmark], Program]

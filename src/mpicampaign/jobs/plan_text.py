@@ -111,5 +111,7 @@ def no_runs_text(plan: Plan, host: str) -> str:
     systems = ", ".join(dict.fromkeys(planned.case.system for planned in plan.cases))
     if not plan.systems:
         return f"this machine ({host}) belongs to no system of the campaign ({systems})"
+    if not any(planned.case.system in plan.systems for planned in plan.cases):
+        return f"no run can be made here: all of them are of {systems}"
     reasons = dict.fromkeys(planned.not_available for planned in plan.cases if planned.not_available)
     return f"no run can be made here: {'; '.join(reasons)}"

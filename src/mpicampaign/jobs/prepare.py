@@ -20,6 +20,7 @@ from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
+from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import build_folder, find_program, libraries
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
@@ -30,7 +31,7 @@ from mpicampaign.yaml_lines import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mpicampaign.campaign.model import Campaign, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, System
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.records import Case
 
@@ -42,7 +43,7 @@ _MANY = 200  # scripts: to write them takes longer than to start a process
 class Script(NamedTuple):
     """The job script of a run, with the folder of its files.
 
-    ``token`` stands for the campaign's folder in the name of the job.
+    ``token`` identifies the campaign's folder in the name of the job.
     """
 
     run: Run
@@ -161,6 +162,12 @@ class Prepared:
         folder = build_folder(self.campaign.systems[system])
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
 
+    def from_source(self, system: str) -> dict[Path, Benchmark]:
+        """The programs that a system's runs need built from source, each with its benchmark."""
+        runs = [run for run in self.plan.runs if run.case.system == system]
+        sources = [run for run in runs if run.benchmark.provider.kind == "source"]
+        return {Path(run.program): run.benchmark for run in sources}
+
     @property
     def plan_file(self) -> PlanFile:
         """The plan as the analysis reads it."""
@@ -230,15 +237,16 @@ def check_caps(campaign: Campaign) -> None:
 
 
 def check_runs(prepared: Prepared) -> None:
-    """Refuse a campaign that this machine cannot run.
+    """Refuse a campaign, or a selection of it, of which this machine can make no run.
 
     Raises
     ------
     UserError
         with the reason.
     """
-    if not prepared.plan.runs:
-        plan, here = prepared.plan, "give --system NAME, or call report for the results of other machines"
+    if not prepared.selected:
+        plan = selected_plan(prepared.plan, prepared.selection)
+        here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
 

@@ -23,6 +23,8 @@ from mpicampaign.jobs.launchers import (
     rank_variables,
     transport_settings,
 )
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
+from mpicampaign.jobs.source_build import source_folder, wrappers
 from mpicampaign.mpis import prefix_variables, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment, Template
 
-    from mpicampaign.campaign.model import System
+    from mpicampaign.campaign.model import Benchmark, System
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.plan import Run
@@ -414,4 +416,29 @@ def build_script_text(
         kernels=str(kernels),
         names=names,
         verbose=verbose,
+    )
+
+
+def source_script_text(system: System, benchmark: Benchmark, folder: Path, *, verbose: bool = False) -> str:
+    """The script that builds a program from source in ``folder``, with the system's MPI library.
+
+    ``verbose``: the output of the build is shown even if all goes well.
+    """
+    provider = benchmark.provider
+    compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
+    return (
+        _environment()
+        .get_template("build_source.sh.j2")
+        .render(
+            system=system.name,
+            source=system.source,
+            modules=[*system.modules, *provider.modules],
+            environment=prefix_environment(system) | system.environment,
+            wrappers=wrappers(compiler),
+            folder=folder,
+            program=benchmark.program,
+            location=source_folder(benchmark),
+            command=provider.build,
+            verbose=verbose,
+        )
     )

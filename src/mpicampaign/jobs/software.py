@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.jobs.elf import build_id
 from mpicampaign.jobs.linked import misfit
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
+from mpicampaign.jobs.source_build import source_folder, source_program
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
@@ -48,6 +49,8 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     if kind == "bundled":
         reason = lacks_compiler(system)
         return Program(str(build_folder(system) / name), not_available=reason)
+    if kind == "source":
+        return _from_source(system, benchmark)
     if kind in ("module", "spack"):
         return Program(name)  # found on the node, after the module is loaded
     sources = SUITES[benchmark.suite].sources
@@ -56,6 +59,19 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
             reason = misfit(system, benchmark, candidate.absolute())
             return Program(str(candidate.absolute()), _sha256(candidate), reason)
     return Program(name, not_available=_absence(kind, location, name, sources))
+
+
+def _from_source(system: System, benchmark: Benchmark) -> Program:
+    """The program as `mpicampaign build` leaves it; before that, only its path is known."""
+    folder = source_folder(benchmark)
+    if not folder.is_dir():
+        return Program(benchmark.program, not_available=f"the source folder {folder} is not on this machine")
+    if reason := lacks_compiler(system):
+        return Program(benchmark.program, not_available=reason)
+    path = source_program(system, benchmark)
+    if not path.is_file():
+        return Program(str(path))
+    return Program(str(path), _sha256(path), misfit(system, benchmark, path))
 
 
 def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The user's crontab: one marked block for each campaign; nobody else's line is touched."""
+"""The user's crontab: one marked block for each campaign; all other lines stay as they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EMPTY = "no crontab for"
 
 
 def block(schedule: Schedule, script: Path) -> str:
-    """The lines of a campaign; its script's path tells it from others."""
+    """The lines of a campaign, marked by the path of its script."""
     begin, end = _marks(script)
     command = shlex.join(["/bin/sh", str(script)]).replace("%", r"\%")  # cron takes % for a line break
     return f"{begin}\n{times_of(schedule).cron} {command}\n{end}\n"

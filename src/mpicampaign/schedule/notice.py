@@ -23,7 +23,7 @@ FOLDER = "history/notices"
 
 
 def notice_text(history: Overview, records: Sequence[Record], lines: Sequence[str]) -> str:
-    """What a tick found, as Markdown; empty where there is nothing to be told.
+    """What a tick found, as Markdown; empty where there is nothing to report.
 
     Parameters
     ----------
@@ -60,5 +60,5 @@ def notify(folder: Path, text: str, command: Sequence[str]) -> list[str]:
     if command:
         name = str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0]
         done = call([name, *command[1:], str(path)])
-        lines += [f"the command to notify failed: {done.failure}"] if done.failure else []
+        lines += [f"the notify command failed: {done.failure}"] if done.failure else []
     return lines

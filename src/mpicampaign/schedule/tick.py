@@ -86,11 +86,11 @@ def tick(prepared: Prepared, work: Work, only_if_due: bool = False) -> int:
         return 0
     (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
     try:
-        with locked(folder / LOCK, Problem("another tick is at work")):
+        with locked(folder / LOCK, Problem("another tick is running")):
             return _Tick(prepared, log, work).make()
     except BusyError as error:
         log.add(BUSY, read_series(folder).name, **_late(schedule, log))
-        work.say(f"{error.problems[0].message}: this tick leaves")
+        work.say(f"{error.problems[0].message}: this tick does nothing")
         return 0
 
 

@@ -37,7 +37,7 @@ WantedBy=timers.target
 
 
 def _quoted(text: str) -> str:
-    """As systemd reads an argument: C escapes in quotes; % and $ stand for themselves when doubled."""
+    """As systemd reads an argument: C escapes in quotes; a doubled % or $ is literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"'
 

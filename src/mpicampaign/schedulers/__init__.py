@@ -25,6 +25,6 @@ def batch_scheduler(name: str) -> BatchScheduler | None:
 
 
 def is_local(name: str) -> bool:
-    """Whether job scripts run where they are started; not so where there is no scheduler of the name."""
+    """Whether job scripts run where they are started; False for an unknown scheduler."""
     found = SCHEDULERS.get(name)
     return found is not None and found.local

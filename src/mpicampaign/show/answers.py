@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from operator import itemgetter
@@ -67,8 +68,7 @@ class Answer:
     """One metric of runs with as many ranks.
 
     ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
-    a line for each placement. ``behind``: each pair, and the runs behind each median. ``candidates``: best
-    first, in ``unit``. ``rankings``: those it is made of.
+    a line for each placement. ``candidates``: best first, in ``unit``. ``rankings``: those it is made of.
     """
 
     table: Table
@@ -76,7 +76,6 @@ class Answer:
     real: str
     said: tuple[str, ...]
     host_groups: tuple[str, ...] = ()
-    behind: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     unit: str = ""
     rankings: tuple[Ranking, ...] = ()
@@ -111,17 +110,14 @@ def _answer(comparison: Comparison, table: Table, rankings: Sequence[Ranking], u
     )
     candidates, unit_name = _candidates(comparison, table, rankings, unit), metric.dimension.unit(unit).name
     if len(candidates) == 1:
-        only = candidates[0]
-        return Answer(
-            table, title, ALONE, (f"Only {only.name} has values: {only.value}.",), (), (), candidates
-        )
+        only = f"Only {candidates[0].name} has values: {candidates[0].value} {unit_name}."
+        return Answer(table, title, ALONE, (only,), (), candidates, unit_name)
     return Answer(
         table,
         title,
         _real(rankings),
         (*_best_placement(placements, unit), *_doubts(candidates, metric)),
         tuple(_best_host_group(ranking, unit) for ranking in host_groups if ranking.pairs),
-        (*_behind(table, metric, placements, unit), *busy_lines(table)),
         candidates,
         unit_name,
         tuple(rankings),
@@ -183,7 +179,8 @@ def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None,
     def worse(value: float) -> float | None:
         if best <= 0 or value <= 0:
             return None
-        return value / best if metric.lower_is_better else best / value
+        ratio = value / best if metric.lower_is_better else best / value
+        return ratio if 0 < ratio < math.inf else None
 
     interval = one.cell.summary.interval if one.cell.summary else None
     if interval is None:
@@ -260,7 +257,7 @@ _SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
 
 
 def fastest(metric: Metric) -> str:
-    """``fastest``; of what is no speed ``lowest`` or ``highest``."""
+    """``fastest``; of other metrics ``lowest`` or ``highest``."""
     return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
 
 
@@ -270,7 +267,7 @@ def _next(ranking: Ranking) -> Pair | None:
 
 
 def _consensus(rankings: Sequence[Ranking]) -> str:
-    """Which placements are best in how many host groups; a tie of all is no answer."""
+    """Which placements are best in how many host groups; a tie of all does not count."""
     decided = [ranking for ranking in rankings if _next(ranking)]
     where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
     if not decided:
@@ -330,17 +327,19 @@ def _best_host_group(ranking: Ranking, unit: str) -> str:
 # What an answer rests on
 
 
-def _behind(table: Table, metric: Metric, rankings: Sequence[Ranking], unit: str) -> Iterable[str]:
+def behind(answer: Answer, unit: str = "MB/s") -> Iterable[str]:
     """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
+    table, rankings = answer.table, [one for one in answer.rankings if one.kind == PLACEMENTS]
     if len(rankings) == 1:
         yield from (pair_sentence(pair, unit) for pair in rankings[0].pairs_of_best)
         yield from baseline_lines(table)
         yield from map(evidence, rankings[0].contestants)
-        return
-    stated = (one for one in table.stated_rankings if one.metric == metric and len(one.scopes) > 1)
-    yield from (line for one in stated if one.tells for line in stated_lines(one))
-    for ranking in rankings:
-        yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
+    elif rankings:
+        stated = (one for one in table.stated_rankings if one.metric == rankings[0].metric)
+        yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
+        for ranking in rankings:
+            yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
+    yield from busy_lines(table) if answer.real != BUSY else ()
 
 
 def baseline_lines(table: Table) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """Tables as data: typed columns for CSV, JSON and Parquet alike, in SI units unless others are asked for.
 
-What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` stands for the unit that the
+What is missing is ``None``, never 0. A column's name holds its unit; ``[unit]`` means the unit that the
 column ``unit`` names, since metrics of several dimensions are in one table.
 """
 

@@ -107,7 +107,7 @@ class Grid:
     """One table: ``names`` columns of names at its left, then numbers; ``footnotes`` by their marks.
 
     ``title``: of one that stands alone; one without a title belongs to the heading or caption above it.
-    ``remarks``: how many columns at the right hold text. The last cell of a short line stands for the rest.
+    ``remarks``: how many columns at the right hold text. The last cell of a short line spans the rest.
 
     For pages: ``role``: by which the look is chosen. ``label``: names the frame in which a wide grid
     scrolls; without a label it has no frame. ``anchor``: of the frame. ``largest_first``: columns that are

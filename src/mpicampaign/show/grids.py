@@ -55,7 +55,7 @@ def _letters(index: int) -> str:
 
 
 def _absent(reasons: Absence, text: str, footnotes: Footnotes) -> Box:
-    """What stands where no value is; ``text``: the reasons as the footnote says them."""
+    """What is shown instead of a value; ``text``: the reasons as the footnote says them."""
     return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (footnotes.mark(text),))
 
 
@@ -83,7 +83,7 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
 
 
 def _shown_rows(found: Matrix) -> list[Row]:
-    """The rows whose values stand in the matrix."""
+    """The rows whose values the matrix shows."""
     entries = (entry for _, _, entry in found.entries)
     return [entry.row for entry in entries if entry.row is not None and entry.cell is not None]
 

@@ -60,7 +60,7 @@ def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:
 def row_texts(said: Iterable[tuple[Case, str]]) -> Mapping[tuple[Case, str], str]:
     """A text for what is said of each case, with all that it says.
 
-    Those that differ only in the names of their own host group and placement, which stand in the row, share
+    Those that differ only in the names of their own host group and placement, which the row shows, share
     one.
     """
     general = {(case, text): _without_names(text, case) for case, text in said}

@@ -26,7 +26,7 @@ def statistic_of(row: PublishedRow) -> str:
 
 
 def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[list[str]]:
-    """Lines for the terminal's table: published values stand in the column of the mean.
+    """Lines for the terminal's table: published values are in the column of the mean.
 
     Many of a metric are one line with their range: the report has each.
     """

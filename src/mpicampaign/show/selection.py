@@ -161,8 +161,9 @@ def _table_names(table: Table) -> tuple[str, ...]:
 
 
 def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
-    """The name alone, and with the system where there are several."""
-    return (visible(row.case.host_group), comparison.place(row))
+    """The name alone, as tables show it, and as SYSTEM/HOST_GROUP."""
+    case = row.case
+    return (visible(case.host_group), comparison.place(row), visible(f"{case.system}/{case.host_group}"))
 
 
 def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:

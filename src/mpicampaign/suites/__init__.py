@@ -44,7 +44,7 @@ __all__ = [
 def parse(suite: str, text: str, expected_max: int | None = None, declared: str = "") -> ParsedOutput:
     """Read the output of one program of a suite.
 
-    ``declared``: what the run declares, as JSON; programs of one's own are read by it.
+    ``declared``: what the run declares, as JSON; users' own programs are read by it.
 
     ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
     line, only this shows a cut between two lines; for others it is one more check.

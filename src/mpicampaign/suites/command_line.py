@@ -69,7 +69,7 @@ def unknown_option(program: str, option: str, known: Collection[str], versions: 
     """A misspelt option is at fault; one that resembles none may be of a later or a changed version."""
     name, space, value = option.partition(" ")
     if space and name in known:
-        message = f"{program} reads this as one argument"
+        message = f"{program} reads this item as one argument"
         return Refusal(message, "", option, f"write two items: {name}, {value.strip()}")
     meant = misspelt(option, known)
     if meant:

@@ -1,4 +1,4 @@
-"""Programs of one's own: the campaign file says how to read their outputs, and what a whole one holds.
+"""Users' own programs: the campaign file says how to read their outputs, and what a complete one contains.
 
 Each metric has a regular expression that is searched in every line; its group ``value``, or its only group,
 is the number. With a group ``size`` the metric is one over message sizes: the first time and the first
@@ -59,7 +59,7 @@ def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
     Raises
     ------
     OutputError
-        when a metric is not there, is there too often, or is no number; with the line.
+        when a metric is missing, appears too often, or is not a number; with the line.
     """
     lines = [(number, line[:LONGEST_LINE]) for number, line in numbered_lines(text)]
     for number, line in lines:
@@ -162,7 +162,7 @@ def _metric(about: Mapping[str, str]) -> OwnMetric:
 
 
 def _undeclared(text: str) -> ParsedOutput:
-    raise OutputError("the output of a program of one's own can be read only as its campaign declares it")
+    raise OutputError("an output of suite own can be read only with the metrics that its campaign declares")
 
 
 SUITE = Suite(

@@ -75,7 +75,7 @@ def parts(text: str) -> list[Part]:
     Raises
     ------
     OutputError
-        when it holds several that cannot be cut apart safely.
+        when it holds several that cannot be separated safely.
     """
     titles = announced(text)
     if len(titles) < 2:
@@ -84,7 +84,7 @@ def parts(text: str) -> list[Part]:
     spans = _spans(text, titles)
     reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
     if reason := _prefixed(text) or next(filter(None, reasons), ""):
-        raise OutputError(f"several outputs that cannot be cut apart: {reason}")
+        raise OutputError(f"several outputs that cannot be separated: {reason}")
     return list(_cut(text, spans))
 
 
@@ -132,7 +132,7 @@ def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _why_not(text: str, before: _Span, after: _Span) -> str:
-    """Why two outputs, one below the other, cannot be cut apart; empty where they can."""
+    """Why two outputs, one below the other, cannot be separated; empty where they can."""
     if before.end == before.found.position:
         begun = f"line {after.line}: {after.found.suite.name} begins"
         return f"{begun} above the closing line of the {before.named}: cut, or printed at the same time"

@@ -128,7 +128,7 @@ class Suite:
     refused : pattern of a line by which it reports, with exit status 0, that it did not run as asked
     closing_line : whether its outputs prove that they are whole
     ends_early : whether an output that ends at a smaller message than others may still hold metrics
-    holds : suites whose banners stand inside its outputs, up to the line ``end``
+    holds : suites whose banners appear inside its outputs, up to the line ``end``
     end : how the line begins that closes an output; without it nothing shows where another one may begin
     sources : how to get its programs
     parameters : what ``parameters`` of a benchmark may hold, by name, with its meaning

@@ -17,7 +17,7 @@ ALL_TREES = "all trees, the same with 2 ranks"
 
 
 def label_of_all(table: Table) -> str:
-    """What the curve is called that stands for all trees of the table's series."""
+    """The name of the curve that represents all trees of the table's series."""
     return f"{table.series} ({ALL_TREES})"
 
 

@@ -1,4 +1,4 @@
-"""The marks of a dot plot, whether its lines lie below or stand beside each other."""
+"""The marks of a dot plot, whether its lines are below or beside each other."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def plain_style() -> Iterator[None]:
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it; the caption has the name
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box replaces it; the caption has the name
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
         yield
@@ -161,7 +161,7 @@ class _Files:
         write_whole(self.folder / MADE, "".join(f"{name}\n" for name in sorted(made)))
 
     def remove_stale(self) -> None:
-        """Remove the files of earlier calls that are no figure of this one."""
+        """Remove the files of earlier calls that are not figures of this one."""
         drawn = {path.name for figure in self.figures for path in figure.files}
         for name in self.made - drawn:
             (self.folder / name).unlink(missing_ok=True)

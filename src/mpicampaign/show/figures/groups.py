@@ -164,7 +164,7 @@ def _draw_names(panel: Panel, members: Sequence[Group], slot: float) -> None:
 
 
 def _key_places(labels: dict[str, Look]) -> Iterator[tuple[float, int, str]]:
-    """Where each placement stands in the key: from the left (inches), in which line, and its name."""
+    """Where each placement is in the key: from the left (inches), in which line, and its name."""
     left, down = _LEFT, 0
     for label in labels:
         width = _MARK + widest([label], _LONGEST_LABEL, 8) + 0.25

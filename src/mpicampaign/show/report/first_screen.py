@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.show.answers import SHOWN
+from mpicampaign.show.answers import SHOWN, behind
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
 from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
@@ -35,25 +35,28 @@ LEGEND = (
 def first_screen(source: Source) -> Part:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     found = summary(source.comparison, source.view.unit)
-    told = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
-    shown = told if len(told) <= _SHOWN + 1 else told[:_SHOWN]
-    folded = [Fold(f"{len(told) - _SHOWN} more metrics", tuple(told[_SHOWN:]))] if told[len(shown) :] else []
+    every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
+    shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
+    folded = (
+        [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
+    )
     nodes: list[PageNode] = [Heading(found.lead), *_list(found.notices, "notices"), *_list(found.paired)]
     nodes += [Paragraph(PAIRED_LEGEND, "legend")] if found.paired else []
     nodes += [*shown, *folded]
-    nodes += _explained(found.answers) if found.answers else []
+    nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
     return Part((*nodes, *_mine(source)), "answers", "", "Answers")
 
 
-def _explained(found: Sequence[Answer]) -> list[PageNode]:
+def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     """What the picture shows, and what the answers rest on."""
-    behind: list[PageNode] = []
+    nodes: list[PageNode] = []
     for answer in found:
-        behind += [Heading(answer.title, 3), *_list(answer.behind)] if answer.behind else []
-    fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(behind))]
-    return [Paragraph(LEGEND, "legend"), *(fold if behind else [])]
+        lines = tuple(behind(answer, source.view.unit))
+        nodes += [Heading(answer.title, 3), Items(lines)] if lines else []
+    fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(nodes))]
+    return [Paragraph(LEGEND, "legend"), *(fold if nodes else [])]
 
 
 def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:

@@ -51,7 +51,7 @@ class Source:
     changes: Changes | None = None
 
     def unit_of(self, metric: Metric) -> Span:
-        """The metric's unit, as it stands in a head."""
+        """The metric's unit, as heads show it."""
         return Span(self.view.unit_of(metric.dimension), "small")
 
     def runs_of(self, row: Row) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.document import Node, PageNode, Text
 
 # Elements by the first token of a role; the role itself is the class of the others.
-_BARE = {"strong": "b", "best": "mark", "heading": "h3", "line": "span", "interval": "span"}
+_BARE = {"strong": "b", "heading": "h3", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
 _PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 # Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.

@@ -66,7 +66,7 @@ class ImbTable:
     fixed_width: bool = False
     rows: list[tuple[int, Sequence[str]]] = field(default_factory=list)
     stopped: dict[int, tuple[list[str], str]] = field(default_factory=dict)
-    foreign: int | None = None  # first line inside that is no row
+    foreign: int | None = None  # first line inside that is not a row
     closed: bool = False
     read: dict[str, list[float]] = field(default_factory=dict)  # columns that were asked for
 

@@ -1,7 +1,7 @@
 """Which OSU program printed an output, by the title above its table.
 
-Titles as in the programs' sources, series 3 to 7. Several programs may stand in one job script, and
-the script may be lost; the title is always there.
+Titles as in the programs' sources, series 3 to 7. A job script may start several programs, or
+may be lost; the title is always there.
 """
 
 from __future__ import annotations

@@ -1,0 +1,53 @@
+"""The lines of a failed run's output that name the cause."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.yaml_lines import printable, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LINES = 3
+LENGTH = 160  # characters of a line
+_LAST = 200_000  # characters that are searched at the end of a file
+# From what explains most to what says least; the first that any line matches decides.
+_CAUSES = (
+    re.compile(
+        r"error while loading shared libraries|as root|cannot open shared object|undefined symbol|"
+        r"symbol lookup error|not enough slots|out of memory|cannot allocate memory|no space left|"
+        r"permission denied|no such file or directory|command not found|executable could not be found|"
+        r"host key verification|could not resolve|requested nodes? .*not available",
+        re.I,
+    ),
+    re.compile(
+        r"fatal error|segmentation fault|floating point exception|illegal instruction|bus error|"
+        r"assertion .*fail|unable to|could not|cannot |failed|invalid|unrecognized|unknown option|refuse",
+        re.I,
+    ),
+    re.compile(r"error|abort|signal|killed", re.I),
+)
+_FRAME = re.compile(r"[-=*_#\s]*")  # launchers draw boxes around their messages
+
+
+def cause_of(*texts: str) -> str:
+    """One to three lines that name why a run failed, printable and cut to length; empty where none is found.
+
+    ``texts``: the ends of standard error and of the output, the more telling first.
+    """
+    lines = [line for text in texts for line in _lines(text[-_LAST:])]
+    for pattern in _CAUSES:
+        if found := [line for line in lines if pattern.search(line)]:
+            return _joined(found)
+    return _joined(lines[-1:])
+
+
+def _lines(text: str) -> list[str]:
+    found = (" ".join(printable(line).split()) for line in re.split(r"[\r\n]+", text))
+    return [line for line in found if not _FRAME.fullmatch(line)]
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return " / ".join(shortened(line, LENGTH) for line in list(dict.fromkeys(lines))[:LINES])

@@ -1,0 +1,139 @@
+"""Programs built from source with each system's MPI library, by the user's own command."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT, ProjectCopy
+from test_local_mpi import Site
+from test_software import OF_MPICH
+
+from mpicampaign.records import OK, VERIFIED, read_records
+
+pytestmark = pytest.mark.slow
+
+CAMPAIGN = """\
+campaign: sources
+repeats: 1
+busy_machine: rank
+time_limit: 1 min
+systems:
+{systems}
+host_groups: {{{groups}}}
+benchmarks:
+  halo:
+    suite: own
+    program: halo
+    provider: {{kind: source, location: {folder}, build: "{build}"}}
+    inputs: halo.in
+    ranks_minimum: 2
+    whole: ["^done$"]
+    metrics: {{steps: {{pattern: '^([0-9.]+) steps per second', unit: steps/s, better: higher}}}}
+matrix: [{{host_groups: [{names}], placements: SHM-1, benchmarks: halo}}]
+"""
+AS_ROOT = "environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}"
+DEBIAN = {"open": f"mpi: openmpi4, {AS_ROOT}", "mpich": "mpi: mpich-ucx"}
+
+
+def write(project: ProjectCopy, systems: dict[str, str], build: str = "make halo") -> Path:
+    """The campaign, with the source in a folder whose name needs quotes."""
+    source = project.folder / "my source"
+    shutil.copytree(PROJECT / "campaigns/own-program", source, dirs_exist_ok=True)
+    shutil.copy(source / "halo.in", project.folder)
+    (source / "Makefile").write_text("halo: halo.c\n\t$(CC) -O2 -o $@ $<\n")
+    text = CAMPAIGN.format(
+        systems="".join(f"  {name}: {{scheduler: none, {keys}}}\n" for name, keys in systems.items()),
+        groups=", ".join(f"{name}: {{system: {name}}}" for name in systems),
+        names=", ".join(systems),
+        folder=source,
+        build=build,
+    )
+    (project.folder / "sources.yaml").write_text(text)
+    return source
+
+
+@pytest.mark.mpi
+def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) -> None:
+    if not shutil.which("mpirun.openmpi") or not shutil.which("mpiexec.mpich"):
+        pytest.skip("Debian's Open MPI and MPICH are not installed")
+    source = write(project, DEBIAN)
+    before = sorted(path.name for path in source.iterdir())
+    done = project.call("run", "--campaign", "sources.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(path.name for path in source.iterdir()) == before, "it is never built in place"
+    _, records = read_records(project.folder / "results/sources/records.jsonl")
+    libraries = {"open": "(Open MPI 4", "mpich": "(MPICH 4"}
+    for record in records:
+        assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record
+        assert record.status != OK or libraries[record.case.system] in " ".join(record.verdict_reasons)
+
+
+# ---- With a stand-in for the compiler wrapper, which copies a script
+
+
+@pytest.fixture
+def one(project: ProjectCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    site = Site(folder, monkeypatch)
+    monkeypatch.undo()  # the PATH of the tests
+    site.program("bin/mpiexec", OF_MPICH)
+    site.program("bin/mpicc", "mpicc")
+    wrapper = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp /bin/true "$2"\n'
+    (site.folder / "bin/mpicc").write_text(wrapper)
+    return {"one": f"mpi: mpich-ofi, prefix: {site.folder}"}
+
+
+def build(project: ProjectCopy) -> tuple[int, str]:
+    done = project.call("build", "--campaign", "sources.yaml")
+    return done.returncode, done.stdout + done.stderr
+
+
+def program(project: ProjectCopy) -> str:
+    script = project.call("render", "--campaign", "sources.yaml").stdout.splitlines()[0]
+    return next(line for line in Path(script).read_text().splitlines() if line.startswith("program="))
+
+
+def test_it_is_built_again_when_its_source_changes_and_only_then(
+    project: ProjectCopy, one: dict[str, str]
+) -> None:
+    source = write(project, one)
+    first = program(project)
+    status, printed = build(project)
+    assert (status, "building halo from" in printed) == (0, True), printed
+    assert Path(first.partition("=")[2]).is_file()
+    assert build(project)[1].count("building halo") == 0
+    (source / "halo.c").write_text("int main(void) { return 0; }\n")
+    assert program(project) != first
+    assert "building halo from" in build(project)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo no rule for halo; exit 3", "failed with exit status 3\nno rule for halo\n"),
+        ("true", "0 programs named halo are in"),
+        ("make halo && mkdir sub && cp halo sub", "2 programs named halo are in"),
+    ],
+)
+def test_a_build_that_leaves_no_program_says_so(
+    project: ProjectCopy, one: dict[str, str], command: str, said: str
+) -> None:
+    write(project, one, command)
+    status, printed = build(project)
+    assert status != 0 and said in printed, printed
+    assert "no rule for halo" in printed or "echo" not in command
+
+
+def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: dict[str, str]) -> None:
+    shutil.rmtree(write(project, one))
+    done = project.call("check", "--campaign", "sources.yaml")
+    assert "my source is not on this machine" in done.stdout, done.stderr
+
+
+def test_a_source_needs_a_command(project: ProjectCopy, one: dict[str, str]) -> None:
+    write(project, one, "")
+    done = project.call("check", "--campaign", "sources.yaml")
+    assert done.returncode == 2 and "provider source needs a build command" in done.stderr
