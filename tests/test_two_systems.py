@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-import yaml
 from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
-
-from mpicampaign.records import OK, VERIFIED, read_records
 
 pytestmark = pytest.mark.slow
 
@@ -40,36 +35,3 @@ def test_a_campaign_of_which_nothing_can_run_never_succeeds(project: ProjectCopy
         assert done.returncode not in (0, 130)
         assert ("belongs to no system" if name == "a" else "is not at /no/such") in done.stderr
         assert "Traceback" not in done.stderr
-
-
-@pytest.mark.mpi
-@pytest.mark.usefixtures("imb")
-@pytest.mark.full
-def test_intel_mpi_beside_mpich(project: ProjectCopy, test_mpi: Callable[[str], str]) -> None:
-    """The kernels are built with each library, and each run is verified to have used its own."""
-    campaign = {
-        "campaign": "both",
-        "repeats": 1,
-        "busy_machine": "rank",
-        "time_limit": "1 min",
-        "systems": {
-            "intel": {"scheduler": "none", "mpi": "wheel"},
-            "mpich": {"scheduler": "none", "mpi": "mpich-ofi", "prefix": test_mpi("mpich")},
-        },
-        "host_groups": {"with-intel": {"system": "intel"}, "with-mpich": {"system": "mpich"}},
-        "placements": {"SHM": {"ranks_per_node": 2}},
-        "benchmarks": {"tree_gather": {"arguments": "--min-size 256KiB --max-size 512KiB --budget 1"}},
-        "matrix": [
-            {
-                "host_groups": ["with-intel", "with-mpich"],
-                "placements": "SHM",
-                "benchmarks": "tree_gather",
-            }
-        ],
-    }
-    (project.folder / "both.yaml").write_text(yaml.safe_dump(campaign))
-    assert succeeded(project.call("run", "--campaign", "both.yaml"))
-    _, records = read_records(project.folder / "results/both/records.jsonl")
-    assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
-    libraries = {record.case.system: record.metadata["MPI library checksum"] for record in records}
-    assert libraries["intel"] != libraries["mpich"]

@@ -23,6 +23,17 @@ def working_folder() -> Path:
     return _CLONE or Path.cwd()
 
 
+def wheel_folder(name: str) -> Path:
+    """The environment with the wheel of an MPI library other than this program's own."""
+    return working_folder() / "build" / "mpi" / name
+
+
+def how_to_get_wheel(name: str) -> str:
+    """The command that makes that environment."""
+    folder = wheel_folder(name)
+    return "make mpis" if _CLONE else f"python3 -m venv {folder} && {folder}/bin/pip install {name}"
+
+
 def results_folder() -> Path:
     """The folder with a folder for each campaign."""
     return working_folder() / "results"

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry, Mpi, System
 from mpicampaign.keys import Values
-from mpicampaign.mpis import wheel_library
+from mpicampaign.mpis import MPIS, wheel_library
+from mpicampaign.places import wheel_folder
 from mpicampaign.schedulers import is_local
 
 if TYPE_CHECKING:
     from mpicampaign.yaml_lines import Key
 
-WHEEL = "wheel"  # as prefix or MPI library: that of the Python environment
+WHEEL = "wheel"  # as MPI library: that of the Python environment; as prefix: the wheel of the MPI library
 
 
 def build_campaign(values: Values, file: str) -> Campaign:
@@ -55,10 +56,18 @@ def _system(values: Values, name: str, mpis: dict[str, Mpi]) -> System:
     return replace(
         made,
         launcher=made.launcher or mpi.launcher,
-        prefix=sys.prefix if prefix_name == WHEEL else prefix_name,
+        prefix=_wheel_prefix(mpi_name) if prefix_name == WHEEL else prefix_name,
         prefix_name=prefix_name,
         hosts_from="list" if default and is_local(made.scheduler) else made.hosts_from,
     )
+
+
+def _wheel_prefix(mpi: str) -> str:
+    """The environment with a library's wheel: this program's own, or one beside it."""
+    library = MPIS.get(mpi)
+    if library is None or not library.wheel or mpi == wheel_library(os.uname().machine):
+        return sys.prefix
+    return str(wheel_folder(library.wheel))
 
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:

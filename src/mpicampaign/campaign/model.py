@@ -207,8 +207,8 @@ class System:
     prefix: str = key(
         PREFIX,
         "Folder of the MPI library",
-        "It holds bin and lib. `wheel`: the Python environment of this program. Default: the library is on "
-        "the PATH, or modules provide it.",
+        "It holds bin and lib. `wheel`: the library's wheel, in the Python environment of this program or in "
+        "one made by `make mpis`. Default: the library is on the PATH, or modules provide it.",
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.commands import call
 from mpicampaign.jobs.mpi_files import is_of, library_in
 from mpicampaign.mpis import MPIS, is_launcher_of, launcher_version, library_of_mpirun
+from mpicampaign.places import how_to_get_wheel, wheel_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -149,6 +150,8 @@ def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
     found = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
     hint = f"install it, or give system {wanted.system} its prefix or modules"
+    if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
+        hint = how_to_get_wheel(library.wheel)
     return f"no launcher of {library.name} is {where}" + (f" ({found})" if found else "") + f": {hint}"
 
 

@@ -64,5 +64,6 @@ MPI = MpiLibrary(
     file_says="Intel(R) MPI Library",
     prefix_variable="I_MPI_ROOT",
     variables=("I_MPI_",),
+    wheel="impi-devel",
     wheel_for=("x86_64",),
 )

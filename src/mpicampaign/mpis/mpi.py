@@ -84,7 +84,8 @@ class MpiLibrary:
     as_root : the variables without which its launcher refuses to run as root.
     prefix_variable : the variable by which it finds itself under a prefix.
     variables : prefixes of the variables that steer it.
-    wheel_for : the machines for which pyproject.toml installs its wheel; ``*`` for all others.
+    wheel : the name of its wheel, which ``prefix: wheel`` stands for.
+    wheel_for : the machines for which pyproject.toml installs that wheel; ``*`` for all others.
     listed_hosts : the number of hosts that it lists in an output.
     """
 
@@ -107,6 +108,7 @@ class MpiLibrary:
     as_root: Mapping[str, str] = field(default_factory=dict)
     prefix_variable: str = ""
     variables: tuple[str, ...] = ()
+    wheel: str = ""
     wheel_for: tuple[str, ...] = ()
     listed_hosts: Callable[[str], int] | None = None
 

@@ -83,6 +83,7 @@ _OFI = MpiLibrary(
     mpirun_says=_says("ofi"),
     variables=_VARIABLES,
     **_FILES,
+    wheel="mpich",
     wheel_for=("*",),
 )
 

