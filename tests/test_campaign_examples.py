@@ -131,8 +131,10 @@ def test_the_calls_of_the_readme_work_as_written(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("at_home")
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_examples_pass_check_plan_and_render(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rendering says why where this machine lacks the programs of all runs."""
     system, *_ = load_campaign(path).systems
     assert main(["check", str(path)]) == 0
-    for command in ("plan", "render"):
-        assert main([command, str(path), "--system", system]) == 0
+    assert main(["plan", str(path), "--system", system]) == 0
     assert "error" not in capsys.readouterr().err
+    rendered = main(["render", str(path), "--system", system])
+    assert rendered == 0 or "no run can be made here: " in capsys.readouterr().err
