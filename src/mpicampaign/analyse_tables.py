@@ -83,7 +83,7 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
     except UserError:
         return
     if kept:
-        message = f"no run of the present campaign has a result: the report of {kept} results is kept"
+        message = f"no run of the current campaign has a result: the report of {kept} results is kept"
         beside = undescribed_lines(plan_of(folder), folder)
         hint = "\n    ".join([*beside, "run the campaign, or undo the change to its file"])
         raise UserError(Problem(message, str(folder / "report.html"), hint=hint))

@@ -268,7 +268,7 @@ def _write(content: bytes, output: Path | None, form: Form) -> None:
     if output is not None:
         write_output(output, content)
     elif form.format == "parquet" and sys.stdout.isatty():
-        raise UserError(Problem("Parquet is binary, not text", hint="give a file: -o tables.parquet"))
+        raise UserError(Problem("cannot write Parquet to a terminal", hint="give a file: -o tables.parquet"))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

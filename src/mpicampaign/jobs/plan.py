@@ -160,7 +160,7 @@ def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str 
     Raises
     ------
     UserError
-        when ``wanted`` is no system of the campaign.
+        when ``wanted`` is not a system of the campaign.
     """
     if wanted:
         if wanted not in campaign.systems:
@@ -373,7 +373,7 @@ def _capped(campaign: Campaign, runs: Sequence[Run], kept: Sequence[Run]) -> int
 
 
 def _hours(seconds: float) -> float:
-    return seconds / 3600  # a cap times 3600 may be less than the seconds that it stands for
+    return seconds / 3600  # a cap times 3600 may be less than the seconds given
 
 
 def check_cap(plan: Plan, campaign: Campaign) -> None:

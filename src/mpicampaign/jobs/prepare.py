@@ -116,7 +116,7 @@ class Prepared:
 
     @cached_property
     def token(self) -> str:
-        """Stands for the campaign's folder, so that clones of one user never take each other's jobs.
+        """Identifies the campaign's folder, so that clones of one user never take each other's jobs.
 
         It changes when the folder is moved, as jobs in the queue write to the old place.
         """

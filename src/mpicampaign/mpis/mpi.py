@@ -75,7 +75,7 @@ class MpiLibrary:
     reports_by_ucx : whether it is UCX that reports, which does not name the MPI library.
     over_ucx, traces : the library's name where it uses UCX, and the texts in an output that show it.
     of_module : the library that a module of this name loads; empty for another version or build, which only a
-        campaign file can describe; None where the module is no MPI library of this kind.
+        campaign file can describe; None where the module is not an MPI library of this kind.
     mpirun_says : matches its ``mpirun --version``, and the first line of that alone.
     distribution : the ending of its commands where a Linux distribution installs several libraries, as in
         ``mpirun.openmpi``.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextWriter:
-    """A format for people; ``write``: makes the text of a document.
+    """A format for readers; ``write``: makes the text of a document.
 
     ``ending``: of file names.
     """
@@ -47,7 +47,7 @@ def writer(name: str) -> Writer:
     """The writer of a format."""
     found = import_module(f"{writers.__name__}.{name}").WRITER
     if not isinstance(found, TextWriter | DataWriter):
-        raise TypeError(f"{name} is no format of tables")
+        raise TypeError(f"{name} is not a table format")
     return found
 
 

@@ -15,7 +15,7 @@ from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 if TYPE_CHECKING:
     from mpicampaign.suites.reading import ParsedOutput
 
-# Keys of the summary that tell what was run; kept in the metadata as they are printed.
+# Keys of the summary that identify the run; kept in the metadata as they are printed.
 PARAMETERS = (
     *("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol", "PTRANS_n", "PTRANS_nb", "MPIRandomAccess_N"),
     *("MPIFFT_N", "DGEMM_N", "STREAM_VectorSize", "STREAM_Threads"),
@@ -33,7 +33,7 @@ def _parse(text: str) -> ParsedOutput:
 
 
 def _names(text: str, program: str) -> tuple[str, str]:
-    """Runs of unlike linear systems are no repeats of one: ``HPCC-N2000-NB80-1x2``."""
+    """Runs of different linear systems are not repeats: ``HPCC-N2000-NB80-1x2``."""
     found = {key: value for key, value in _PROBLEM.findall(text) if len(value) < _LONGEST_NUMBER}
     if set(found) != {"N", "NB", "nprow", "npcol"}:
         return "HPCC", program

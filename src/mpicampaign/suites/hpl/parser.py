@@ -2,7 +2,7 @@
 
 An output is a header, the parameters to run, for each combination of them a table of one row and the check of
 its solution, then a count of the tests and a closing line. What launchers and schedulers print around is
-passed over, and so are the lines of progress in between (``Column=... Gflops=...``): they are no results.
+passed over, and so are the lines of progress in between (``Column=... Gflops=...``): they are not results.
 """
 
 from __future__ import annotations
