@@ -126,6 +126,17 @@ def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
 
 
 @pytest.mark.slow
+def test_status_names_a_placement_that_is_not_available_once(project: ProjectCopy) -> None:
+    wide = {"nodes": 1, "ranks_per_node": 100, "transport": "any"}
+    matrix = [{"host_groups": "local", "placements": "wide", "benchmarks": "trivial"}]
+    file = write_trivial(project, placements={"wide": wide}, matrix=matrix).name
+    assert succeeded(project.call("run", file))
+    counts, line = project.call("status", file).stdout.splitlines()
+    assert counts == "2 not available"
+    assert line.startswith("  local wide: not available, 2 runs: needs 100 cores; ")
+
+
+@pytest.mark.slow
 def test_render_says_why_no_run_can_be_made(project: ProjectCopy) -> None:
     missing = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
     file = write_trivial(project, benchmarks={"trivial": missing})

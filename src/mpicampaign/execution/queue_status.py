@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NOT_SUBMITTED = "not submitted"
 NOT_RUN = "not run"  # where there is no scheduler to submit it to
 FINISHED = "finished"
+NOT_AVAILABLE = "not available"
 
 
 class RunStatus(NamedTuple):
@@ -76,16 +77,18 @@ def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     """A line of counts, one for each run that has not finished, and for each job of a former run.
 
-    Failed runs come first, with their folders. Runs that only wait to be made are a line for each case.
+    Failed runs come first, with their folders. Runs that only wait to be made are a line for each case; those
+    that cannot be made are one for each placement and reason.
     """
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
-    others = [found for found in states if found.state != FINISHED and not found.waits]
+    others = [each for each in states if each.state not in (FINISHED, NOT_AVAILABLE) and not each.waits]
     for found in sorted(others, key=lambda found: not found.has_failed):
         number = f" job {found.job_id}" if found.job_id and not found.script.run.job.system.local else ""
         reason = f": {found.reason}" if found.reason else ""
         lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
         lines += [f"    {found.script.folder}"] if found.has_failed else []
+    lines += _not_available_lines(found for found in states if found.state == NOT_AVAILABLE)
     waiting = (found for found in states if found.waits)
     for of_case in grouped(waiting, lambda found: found.script.run.case).values():
         case, state = of_case[0].script.run.case, of_case[0].state
@@ -95,6 +98,19 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
         lines.append(f"  job {job.id} {job.name}: {job.description}; {former}")
     return "\n".join(lines)
+
+
+def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:
+    """The placements that cannot be had, each with the number of its runs and the reason."""
+
+    def placement(found: RunStatus) -> tuple[str, str, str]:
+        case = found.script.run.case
+        return case.host_group, case.placement, found.reason
+
+    return [
+        f"  {group} {name}: {NOT_AVAILABLE}, {len(runs)} run{'' if len(runs) == 1 else 's'}: {reason}"
+        for (group, name, reason), runs in grouped(states, placement).items()
+    ]
 
 
 def cancel(prepared: Prepared) -> str:
@@ -172,7 +188,7 @@ def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
     if fault := fault_of(script, evidence, before):
         return RunStatus(script, "to be run again", "", fault.reason)
     reason = evidence.job.get("not_available")
-    state = FINISHED if reason is None else "not available"
+    state = FINISHED if reason is None else NOT_AVAILABLE
     return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
 
 
