@@ -64,7 +64,7 @@ def test_run_makes_only_the_selected_runs(project: ProjectCopy) -> None:
     file = write_trivial(project).name
     done = project.call("run", file, "--placement", "one", "--repeat", "2")
     assert succeeded(done)
-    assert "only placement one; repeat 2: 1 of 4 runs" in done.stdout
+    assert "only placement one; repeat 2: 1 of 4 runs" in done.stderr
     [first] = project.results("trivial")
     assert "/one/trivial/r02-" in first.as_posix()
     plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
