@@ -237,8 +237,11 @@ def test_members_that_no_bundle_holds(good: Path, tmp_path: Path, extra: Any, re
         (lambda data: data["members"].append(data["members"][0]), "names a file twice"),
         (lambda data: data["members"][0].update(path="plan.json/x"), "is a file and a folder"),
         (lambda data: data.update(campaign="../c"), "'../c' is not a valid name of a campaign or system"),
-        (lambda data: data["systems"].update({"a/b": data["systems"]["here"]}), "'a/b' is not a name"),
-        (lambda data: data.update(version=2), "not of a bundle of version 1"),
+        (
+            lambda data: data["systems"].update({"a/b": data["systems"]["here"]}),
+            "'a/b' is not a valid name of a campaign or system",
+        ),
+        (lambda data: data.update(version=2), "does not describe a bundle of version 1"),
         (lambda data: data.pop("systems"), "is damaged: KeyError"),
     ],
 )

@@ -11,7 +11,7 @@ from mpicampaign.cli import main
 CAMPAIGN = """\
 campaign: c
 systems:
-  here: {scheduler: none, mpi: intelmpi}
+  here: {scheduler: none, mpi: own}
 host_groups:
   local: {system: here}
 benchmarks:
@@ -28,6 +28,7 @@ matrix:
       - mine
       - osu_bw
       - there
+mpis: {own: {launcher: hydra, command: "true", transports: {shm: {}}}}
 """
 
 
@@ -70,7 +71,7 @@ def test_programs_that_are_not_on_this_machine_are_named_with_their_lines(desk: 
 
 
 def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
-    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: intelmpi", "mpi: platform")
+    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: own", "mpi: platform")
     status, shown = desk.call("check", text)
     assert (status, "n/a" in shown) == (0, False)
 
@@ -89,7 +90,7 @@ def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
 def test_the_cap_is_checked_for_systems_that_this_machine_does_not_belong_to(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 0.5\nsystems:\n")
     text = text.replace(
-        "scheduler: none, mpi: intelmpi", "scheduler: lsf, mpi: platform, login_hosts: no.such.host"
+        "scheduler: none, mpi: own", "scheduler: lsf, mpi: platform, login_hosts: no.such.host"
     )
     status, shown = desk.call("check", text)
     assert (status, "c.yaml:2: node_hours_cap: the plan for here may take" in shown) == (2, True)

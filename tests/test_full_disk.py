@@ -54,7 +54,7 @@ def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) 
     said = {parts[i].split()[3]: parts[i].partition("\n")[2] for i in range(0, len(parts), 2)}
     statuses = [part.split()[0] for part in parts[1::2]]
     results = project.folder / "results"
-    assert said["report"] == f"mpicampaign: {results}/trivial/tables/comparison.txt: {FULL}\n"
+    assert said["report"] == f"mpicampaign: {results}/trivial/tables/summary.txt: {FULL}\n"
     assert said["tables"] == f"mpicampaign: results/tables.csv: {FULL}\n"
     assert said["bundle"].startswith("mpicampaign: results/all.tar.gz: ") and FULL in said["bundle"]
     assert said["doctor"] == f"mpicampaign: results/site.yaml: {FULL}\n"

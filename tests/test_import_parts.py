@@ -212,16 +212,16 @@ def test_an_output_that_was_also_imported_alone_counts_once(tmp_path: Path) -> N
     files = {"all.out": "".join(texts), "copy.out": "".join(texts), "split-2.out": texts[1]}
     account = take(tmp_path, files)
     assert {name: reason.rpartition("/")[2] for name, reason in reasons(account).items()} == {
-        "copy.out:1-26": "all.out:1-26: one run, not two",
-        "copy.out:27-52": "all.out:27-52: one run, not two",
-        "copy.out:53-55": "all.out:53-55: one run, not two",
-        "copy.out:56-58": "all.out:56-58: one run, not two",
-        "copy.out:59-83": "all.out:59-83: one run, not two",
-        "split-2.out": "all.out:27-52: one run, not two",
+        "copy.out:1-26": "all.out:1-26: counted once",
+        "copy.out:27-52": "all.out:27-52: counted once",
+        "copy.out:53-55": "all.out:53-55: counted once",
+        "copy.out:56-58": "all.out:56-58: counted once",
+        "copy.out:59-83": "all.out:59-83: counted once",
+        "split-2.out": "all.out:27-52: counted once",
     }
     assert len(records(tmp_path)) == 5
     other = take(tmp_path, {"other.out": texts[4]}, MAP.replace("foreign", "second"), "elsewhere")
-    assert "all.out:59-83 of import foreign: one run, not two" in reasons(other)["other.out"]
+    assert "all.out:59-83 of import foreign: counted once" in reasons(other)["other.out"]
 
 
 def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) -> None:

@@ -312,7 +312,7 @@ def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Path, "open", full)
     outcome = merged(tmp_path / "here", path)
-    assert "refused: No space left on device" in said(outcome)
+    assert "refused: " in said(outcome) and "/output.txt: No space left on device" in said(outcome)
     assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 

@@ -71,7 +71,7 @@ def offline_works() -> bool:
 
 @pytest.mark.parametrize("name", ["out.html", "out.zip"])
 def test_snakemakes_own_report_holds_ours(finished: ProjectCopy, name: str) -> None:
-    done = snakemake(finished, "--report", name, alone=offline_works())
+    done = snakemake(finished, "--report", name, "--verbose", alone=offline_works())
     assert done.returncode == 0, done.stderr
     for part in ("report.html", "comparison.csv"):
         assert f"{part} (" in done.stderr

@@ -13,6 +13,7 @@ from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import system_error_text
+from mpicampaign.jobs.plan_text import pending_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 from mpicampaign.selection import selection_of
 
@@ -36,6 +37,8 @@ campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes braces in a path for a wildcard"
     raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
+if not prepared.pending:
+    print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 chosen = prepared.one_repeat if config.get("once") else prepared.selected
 scripts = {relpath(script.output): script for script in chosen}
 binaries = {

@@ -13,6 +13,7 @@ False alarms per sweep of 26 sizes and 5 repeats with independent values: 0.1 % 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ FEWEST_WITHOUT_SIZES = 5
 _SCATTERS = 10.0
 _KEEP = 0.7  # above 0.5, since the median is the value of a repeat; below 0.8, since 1 of 5 may be far off
 _FURTHER = math.log(1.2)
+_LARGEST = math.log(sys.float_info.max)
 _NEIGHBOURS = 3  # sizes on each side that count for the scatter
 
 
@@ -119,4 +121,5 @@ def _groups(found: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]
 
 def _outlier(sizes: Sequence[int], position: int, group: Sequence[tuple[int, float]]) -> Outlier:
     furthest = max((distance for _, distance in group), key=abs)
-    return Outlier(position, tuple(sizes[index] for index, _ in group), math.exp(furthest))
+    ratio = math.exp(furthest) if furthest < _LARGEST else math.inf
+    return Outlier(position, tuple(sizes[index] for index, _ in group), ratio)
