@@ -67,7 +67,7 @@ def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
     assert (header.campaign, len(records)) == ("short", 8)
     for record in records:
         if record.case.placement == "SHM-2" and record.status == NOT_AVAILABLE:
-            assert "2 socket(s)" in record.reason
+            assert "on 2 sockets" in record.reason
         elif record.status == OK:
             assert record.verdict == VERIFIED, record.verdict_reasons
             assert record.series[0].columns["size"][-1] == 2**20

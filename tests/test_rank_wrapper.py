@@ -89,8 +89,8 @@ def test_cpus_of_ranks(
 def test_reason_names_what_is_wanted_and_what_is_there(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
     complaint = on_node(sysfs, "0-1", "lacks", sockets=2)
-    assert "needs 2 cores on 2 socket(s)" in complaint
-    assert "offers 1 socket(s) and 2 core(s)" in complaint
+    assert "needs 2 cores on 2 sockets" in complaint
+    assert "offers 1 socket and 2 cores" in complaint
 
 
 def test_unbound_ranks_need_no_cores(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
     assert succeeded(hosts.run())
     [record] = hosts.records()
     assert record.status == NOT_AVAILABLE
-    assert "n2 offers 2 socket(s) and 2 core(s)" in record.reason
+    assert "n2 offers 2 sockets and 2 cores" in record.reason
 
 
 @pytest.mark.full

@@ -289,9 +289,13 @@ def _sockets(evidence: Evidence) -> list[Finding]:
         for host, sockets in used.items():
             if len(sockets) != claimed:
                 names = ", ".join(sorted(sockets))
-                reason = f"ranks of {host} ran on socket(s) {names} at {moment}, claimed: {claimed} socket(s)"
+                reason = f"ranks of {host} ran on sockets {names} at {moment}, claimed: {_in_all(claimed)}"
                 return [Finding("sockets", CONTRADICTS, reason)]
-    return [Finding("sockets", SUPPORTS, f"{claimed} socket(s)")]
+    return [Finding("sockets", SUPPORTS, _in_all(claimed))]
+
+
+def _in_all(count: int) -> str:
+    return "1 socket" if count == 1 else f"{count} sockets"
 
 
 def _memory(evidence: Evidence) -> list[Finding]:

@@ -57,12 +57,13 @@ binding_tool() {
 }
 # Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
 lacks() {
-    local sys=${MPICAMPAIGN_SYSFS:-/sys} offers="${#found[@]} socket(s) and ${#cores[@]} core(s)" port state=
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} one=([1]='') offers port state=
+    offers="${#found[@]} socket${one[${#found[@]}]-s} and ${#cores[@]} core${one[${#cores[@]}]-s}"
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
         if [ "$sockets" -eq 0 ]; then
             echo "cores: needs $ranks_per_node cores; $HOSTNAME offers $offers"
         else
-            echo "cores: needs $ranks_per_node cores on $sockets socket(s); $HOSTNAME offers $offers"
+            echo "cores: needs $ranks_per_node cores on $sockets socket${one[sockets]-s}; $HOSTNAME offers $offers"
         fi
     elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
         echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
