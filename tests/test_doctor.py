@@ -218,18 +218,20 @@ def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
     assert "had not started after 1 s (unknown) and was cancelled" in done.stdout
 
 
-def press_ctrl_c_until_it_ends(process: subprocess.Popen[bytes], pause: float) -> int:
+def interrupt_until_it_ends(process: subprocess.Popen[bytes], number: signal.Signals, pause: float) -> int:
     """The exit status; a stalled machine is not a failure of the program."""
     for _ in range(int(120 / pause)):
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         with suppress(subprocess.TimeoutExpired):
             return process.wait(pause)
     process.send_signal(signal.SIGABRT)  # PYTHONFAULTHANDLER: where it hangs
     return process.wait()
 
 
-@pytest.mark.parametrize("pause", [10, 0.1])
-def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
+@pytest.mark.parametrize(
+    ("number", "pause"), [(signal.SIGINT, 10), (signal.SIGINT, 0.1), (signal.SIGTERM, 10)]
+)
+def test_a_signal_cancels_the_probes(desk: Desk, number: signal.Signals, pause: float) -> None:
     """Each probe once, whether the user waits or keeps pressing Ctrl-C."""
     desk.slurm()
     desk.stand_in("scancel", script="sleep 0.3")
@@ -240,7 +242,7 @@ def test_ctrl_c_cancels_the_probes(desk: Desk, pause: float) -> None:
     deadline = time.monotonic() + 120
     while not any(line.startswith("squeue") for line in desk.calls) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert press_ctrl_c_until_it_ends(process, pause) == 130, desk.calls
+    assert interrupt_until_it_ends(process, number, pause) == 128 + number, desk.calls
     assert [line for line in desk.calls if line.startswith("scancel")] == [
         "scancel 7",
         "scancel 8",

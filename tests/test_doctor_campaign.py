@@ -181,7 +181,10 @@ def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
     campaign = loaded(found, tmp_path)
     system = campaign.systems["cluster"]
     assert (system.mpi.name, system.modules) == ("openmpi5", ("openmpi/5.0",))
-    assert campaign.benchmarks["PingPong"].provider.kind == "module"
+    assert campaign.matrix[0].benchmarks == ("point_to_point", "tree_gather")
+    with_imb = Group("milan", MILAN, replace(PROBE, programs={"IMB-MPI1": "/apps/IMB-MPI1"}))
+    provider = loaded(site(with_imb, libraries=libraries), tmp_path).benchmarks["PingPong"].provider
+    assert (provider.kind, provider.location) == ("path", "/apps/IMB-MPI1")
     text = campaign_text(found)
     assert "    # mpi: intelmpi, modules: impi/1\n" in text
     assert "    # x/1: not one of the built-in libraries" in text

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from conftest import PROJECT, ProjectCopy
 
+from mpicampaign.cli import main
 from mpicampaign.commands import call
 from mpicampaign.mpis import is_launcher_of
 from mpicampaign.records import OK, VERIFIED, read_records
@@ -84,6 +85,28 @@ def test_a_wheel_s_program_is_not_started_with_open_mpi(two: ProjectCopy) -> Non
     said = "IMB-MPI1 is linked to libmpi.so.12 (Intel MPI or MPICH or MVAPICH2); system open uses openmpi4"
     assert done.returncode == 0 and said in done.stdout
     assert "two.yaml:4: matrix[0].benchmarks[0]: " in done.stdout and "PingPong is n/a here" in done.stdout
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+def test_what_the_doctor_proposes_runs(
+    two: ProjectCopy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without the wheel: the library on the PATH, kernels in place of its IMB, and root's variables."""
+    monkeypatch.setattr("mpicampaign.doctor.examine._has_wheel", lambda: False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    site = tmp_path / "site.yaml"
+    assert main(["doctor", "--scheduler", "none", "--output", str(site)]) == 0
+    short = site.read_text().replace("repeats: 6", "repeats: 1") + "busy_machine: rank\n"
+    (two.folder / "site.yaml").write_text(short)
+    for command in ("check", "plan", "run"):
+        done = two.call(command, "site.yaml", variables={"PATH": "/usr/bin:/bin"})
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "n/a" not in done.stdout
+    [records] = (two.folder / "results").glob("*/records.jsonl")
+    found = read_records(records)[1]
+    assert {record.case.benchmark for record in found} == {"point_to_point", "tree_gather"}
+    assert {(record.status, record.verdict) for record in found} == {(OK, VERIFIED)}
 
 
 @pytest.mark.full

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.file import load_campaign
 from mpicampaign.commands import call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.files import naming, write_whole
+from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
@@ -27,6 +27,7 @@ from mpicampaign.site.text import site_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mpicampaign.jobs.plan import Plan
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import Queue
 
@@ -59,7 +60,8 @@ def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> Site:
     for line in site_lines(site):
         say(line)
     _check_output(options)  # probes take minutes: the file may exist by now
-    _write(options.output, campaign_text(site))
+    for line in _write(options.output, site):
+        say(line)
     say(f"campaign file: {options.output}; it has been checked. Next:")
     say(f"    mpicampaign plan {options.output}")
     return site
@@ -75,20 +77,29 @@ def _check_output(options: DoctorOptions) -> None:
         raise UserError(Problem("its folder does not exist or is not writable", str(options.output)))
 
 
-def _write(path: Path, text: str) -> None:
-    """Write the campaign file after a trial of loading and planning it: a faulty one would be our error."""
+def _write(path: Path, site: Site) -> list[str]:
+    """Write the campaign file after a trial of planning it: a faulty one would be our error.
+
+    Where this machine has no IMB of the library, the bundled kernels are proposed. Returns what is still n/a.
+    """
     trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
     try:
-        with naming(path, trial):
-            write_whole(trial, text)
-        load_campaign(trial)
-        prepare(trial)
+        plan = _planned(trial, path, site)
+        if any(each.absent for each in plan.cases):
+            plan = _planned(trial, path, replace(site, imb=False))
         trial.replace(path)
+        return not_available_text(plan)
     except UserError as error:
         message = "the doctor made a campaign file with errors: please report this"
         raise UserError([Problem(message), *error.problems]) from error
     finally:
         trial.unlink(missing_ok=True)
+
+
+def _planned(trial: Path, path: Path, site: Site) -> Plan:
+    with naming(path, trial):
+        write_whole(trial, campaign_text(site))
+    return prepare(trial).plan
 
 
 def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
@@ -97,7 +108,16 @@ def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
     notes = (*found.notes, *_notes(found.scheduler, groups))
-    return Site(found.scheduler, tuple(groups), found.queues, libraries, summary, notes, host_names()[0])
+    return Site(
+        found.scheduler,
+        tuple(groups),
+        found.queues,
+        libraries,
+        summary,
+        notes,
+        host_names()[0],
+        as_root=found.scheduler.local and os.geteuid() == 0,
+    )
 
 
 def _schedulers(wanted: str) -> list[Scheduler]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from mpicampaign.mpis import MPIS
 from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.site.facts import Group, Library, Site
 from mpicampaign.site.names import name_from, usable
@@ -29,6 +30,10 @@ WHEEL = "wheel"
 MAX_HOSTS = 64
 # Every YAML reader takes these for text, except constants such as "no", which the dumper knows.
 _PLAIN = re.compile(r"[A-Za-z/-][A-Za-z0-9 _./:-]*|[0-9.]+ [A-Za-z][A-Za-z/]*")
+_KERNELS = {
+    "point_to_point": {"arguments": "--max-size 1MiB --budget 1"},
+    "tree_gather": {"arguments": "--min-size 1KiB --max-size 1MiB --budget 1"},
+}
 _PING_PONG = "-iter 5000,250 -time 1 -msglog 0:22 PingPong"
 
 
@@ -115,13 +120,16 @@ def _heading(site: Site) -> str:
 def _system(site: Site) -> str:
     chosen = site.libraries[0] if site.libraries else Library(WHEEL)
     name = _system_name(site)
-    entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(chosen)}
+    entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(site, chosen)}
     text = dumped({"systems": {name: entry}})
     others = site.libraries[1:]
     if others:
-        text += comment("Other MPI libraries found here; such a line replaces mpi: above.", 4)
+        text += comment(
+            "Other MPI libraries found here; such a line replaces mpi: above. The bundled kernels", 4
+        )
+        text += comment("run with each of them, IMB with the library that it was built with.", 4)
     for library in others:
-        text += _other_library(library)
+        text += _other_library(site, library)
     for note in site.notes:
         text += comment(note, 4)
     return text
@@ -131,17 +139,24 @@ def _system_name(site: Site) -> str:
     return "this-machine" if site.scheduler.local else "cluster"
 
 
-def _library_keys(library: Library) -> dict[str, Any]:
-    keys = {"mpi": library.mpi, "modules": library.module, "prefix": library.prefix}
+def _library_keys(site: Site, library: Library) -> dict[str, Any]:
+    built_in = MPIS.get(library.mpi)
+    as_root = dict(built_in.as_root) if site.as_root and built_in else {}
+    keys = {
+        "mpi": library.mpi,
+        "modules": library.module,
+        "prefix": library.prefix,
+        "environment": _FlowMapping(as_root) if as_root else None,
+    }
     return {key: value for key, value in keys.items() if value}
 
 
-def _other_library(library: Library) -> str:
+def _other_library(site: Site, library: Library) -> str:
     if not library.mpi:
         name = library.module or library.about
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
     about = f"  ({library.about})" if library.about else ""
-    flow = dumped(_FlowMapping(_library_keys(library))).strip().removeprefix("{").removesuffix("}")
+    flow = dumped(_FlowMapping(_library_keys(site, library))).strip().removeprefix("{").removesuffix("}")
     return comment(f"{flow}{about}", 4)
 
 
@@ -272,19 +287,30 @@ def placements_of(site: Site, group: Group) -> list[str]:
 
 
 def _benchmarks(site: Site) -> str:
+    """IMB's PingPong, or kernels that are built with the library where no IMB of that library was found."""
+    provider = _imb_provider(site)
+    if provider is None:
+        text = "benchmarks:\n" + dumped(_KERNELS, 2)
+        text += comment("No IMB-MPI1 of this MPI library was found. If there is one, add a benchmark:", 2)
+        return text + comment("PingPong: {provider: {kind: path, location: /its/IMB-MPI1}}", 2)
+    entry = {"arguments": _PING_PONG} | ({"provider": provider} if provider else {})
+    return "benchmarks:\n" + dumped({"PingPong": entry}, 2)
+
+
+def _imb_provider(site: Site) -> dict[str, str] | None:
+    """Where IMB comes from; empty for the wheel, None where the library has none here."""
+    if not site.imb:
+        return None
     chosen = site.libraries[0] if site.libraries else Library(WHEEL)
-    entry: dict[str, Any] = {"arguments": _PING_PONG}
-    text = ""
-    if chosen.mpi != WHEEL:
-        paths = {group.probe.programs.get("IMB-MPI1", "") for group in site.groups if group.probe} - {""}
-        entry["provider"] = {"kind": "path", "location": min(paths)} if paths else "module"
-        if not paths:
-            text = comment("No IMB-MPI1 was found: give the module that provides it, or its path.", 2)
-    return "benchmarks:\n" + text + dumped({"PingPong": entry}, 2)
+    if chosen.mpi == WHEEL:
+        return {}
+    paths = {group.probe.programs.get("IMB-MPI1", "") for group in site.groups if group.probe} - {""}
+    return {"kind": "path", "location": min(paths)} if paths else None
 
 
 def _matrix(site: Site) -> str:
     groups = _usable(site)
+    benchmarks = [*_KERNELS] if _imb_provider(site) is None else ["PingPong"]
     text = "".join(
         comment(f"{group.name} is left out: none of its nodes can be used now")
         for group in site.groups
@@ -294,7 +320,7 @@ def _matrix(site: Site) -> str:
     for group in groups:
         blocks.setdefault(tuple(placements_of(site, group)), []).append(group.name)
     entries = [
-        {"host_groups": names, "placements": list(placements), "benchmarks": ["PingPong"]}
+        {"host_groups": names, "placements": list(placements), "benchmarks": benchmarks}
         for placements, names in blocks.items()
     ]
     return text + dumped({"matrix": entries})

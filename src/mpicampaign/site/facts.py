@@ -106,7 +106,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """All that is known of a site. The first library is used in the campaign file."""
+    """All that is known of a site. The first library is used in the campaign file.
+
+    ``imb``: whether that library can run IMB here, as far as known. ``as_root``: the user is root.
+    """
 
     scheduler: Scheduler
     groups: tuple[Group, ...]
@@ -115,3 +118,5 @@ class Site:
     modules: str = ""  # message: how many were found, or why none
     notes: tuple[str, ...] = ()
     host: str = ""
+    imb: bool = True
+    as_root: bool = False
