@@ -68,6 +68,11 @@ def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) ->
     for record in records:
         assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record
         assert record.status != OK or libraries[record.case.system] in " ".join(record.verdict_reasons)
+    assert "to be run again" not in project.call("plan", "sources.yaml").stdout
+    with (source / "halo.c").open("a") as file:
+        file.write("/* changed */\n")
+    again = project.call("plan", "sources.yaml").stdout
+    assert again.count("its source or build command has changed") == sum(r.status == OK for r in records)
 
 
 # ---- With a stand-in for the compiler wrapper, which copies a script
@@ -115,7 +120,7 @@ def test_it_is_built_again_when_its_source_changes_and_only_then(
     [
         ("echo no rule for halo; exit 3", "failed with exit status 3\nno rule for halo\n"),
         ("true", "0 programs named halo are in"),
-        ("make halo && mkdir sub && cp halo sub", "2 programs named halo are in"),
+        ("make halo && mkdir sub && cp halo sub && echo >>sub/halo", "2 programs named halo are in"),
     ],
 )
 def test_a_build_that_leaves_no_program_says_so(
@@ -124,7 +129,24 @@ def test_a_build_that_leaves_no_program_says_so(
     write(project, one, command)
     status, printed = build(project)
     assert status != 0 and said in printed, printed
-    assert "no rule for halo" in printed or "echo" not in command
+    assert "no rule for halo" in printed or "no rule" not in command
+
+
+def test_copies_of_a_program_are_one(project: ProjectCopy, one: dict[str, str]) -> None:
+    write(project, one, "make halo && mkdir sub && cp halo sub")
+    assert build(project)[0] == 0
+
+
+def test_a_program_of_the_system_is_not_built(project: ProjectCopy, one: dict[str, str]) -> None:
+    """Its folder is the user's: nothing is written there."""
+    own = project.folder / "apps/bin/halo"
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    write(project, {name: f"{keys}, programs: {{halo: {own}}}" for name, keys in one.items()})
+    status, printed = build(project)
+    assert (status, "building halo" in printed) == (0, False), printed
+    assert list((project.folder / "apps").rglob("*")) == [own.parent, own]
 
 
 def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: dict[str, str]) -> None:

@@ -27,9 +27,8 @@ def build(prepared: Prepared, *, verbose: bool = False) -> int:
 def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:
     """Build the programs that a system's runs need from source."""
     system = prepared.campaign.systems[name]
-    found = prepared.from_source(name).items()
-    folders = ((benchmark, program.parent.parent) for program, benchmark in found)
-    texts = (source_script_text(system, each, folder, verbose=verbose) for each, folder in folders)
+    found = prepared.from_source(name).values()
+    texts = (source_script_text(system, benchmark, verbose=verbose) for benchmark in found)
     return max(map(run_script, texts), default=0)
 
 

@@ -14,6 +14,7 @@ from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.host_lists import is_member
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.software import present_library
+from mpicampaign.jobs.source_build import source_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,7 @@ def fault_of(
     if reason := unusable(script.run.benchmark.suite, result, evidence, before):
         return Fault(reason)
     reason = _made_elsewhere(script, evidence) or _program_changed(script, evidence)
-    reason = reason or _library_changed(script, evidence)
+    reason = reason or _source_changed(script, evidence) or _library_changed(script, evidence)
     return Fault(reason, earlier=True) if reason else None
 
 
@@ -61,6 +62,12 @@ def _program_changed(script: Script, evidence: Evidence) -> str:
     """Not for bundled kernels, whose version is part of the identity."""
     present = script.run.program_sha256
     return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
+
+
+def _source_changed(script: Script, evidence: Evidence) -> str:
+    """Of a program that is built from source: the present one may not be built yet."""
+    present, recorded = source_key(script.run.program), source_key(evidence.job.get("program", ""))
+    return "its source or build command has changed" if present and recorded not in ("", present) else ""
 
 
 def _library_changed(script: Script, evidence: Evidence) -> str:

@@ -165,7 +165,9 @@ class Prepared:
     def from_source(self, system: str) -> dict[Path, Benchmark]:
         """The programs that a system's runs need built from source, each with its benchmark."""
         runs = [run for run in self.plan.runs if run.case.system == system]
+        own = self.campaign.systems[system].programs  # take precedence over the provider
         sources = [run for run in runs if run.benchmark.provider.kind == "source"]
+        sources = [run for run in sources if run.benchmark.program not in own]
         return {Path(run.program): run.benchmark for run in sources}
 
     @property

@@ -24,7 +24,7 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.source_build import source_folder, wrappers
+from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import prefix_variables, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS
@@ -419,8 +419,8 @@ def build_script_text(
     )
 
 
-def source_script_text(system: System, benchmark: Benchmark, folder: Path, *, verbose: bool = False) -> str:
-    """The script that builds a program from source in ``folder``, with the system's MPI library.
+def source_script_text(system: System, benchmark: Benchmark, *, verbose: bool = False) -> str:
+    """The script that builds a program from source with the system's MPI library.
 
     ``verbose``: the output of the build is shown even if all goes well.
     """
@@ -435,7 +435,7 @@ def source_script_text(system: System, benchmark: Benchmark, folder: Path, *, ve
             modules=[*system.modules, *provider.modules],
             environment=prefix_environment(system) | system.environment,
             wrappers=wrappers(compiler),
-            folder=folder,
+            folder=str(source_build_folder(system, benchmark)),
             program=benchmark.program,
             location=source_folder(benchmark),
             command=provider.build,

@@ -44,6 +44,8 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     kind, name, location = benchmark.provider.kind, benchmark.program, benchmark.provider.location
     if name in system.programs:
         kind, location = "path", system.programs[name]
+    if not is_here(system) and kind == "source":
+        return Program(str(source_program(system, benchmark)))
     if not is_here(system) and kind != "bundled":
         return Program(str(Path(location).expanduser()) if location else name)
     if kind == "bundled":

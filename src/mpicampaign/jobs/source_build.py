@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from mpicampaign.places import working_folder
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
 
+_BUILT = re.compile(r"/source-([0-9a-f]{12})-[0-9a-f]{12}/bin/[^/]+$")
 _OF_OTHER_LANGUAGES = {"mpicxx": ("mpicxx", "mpic++"), "mpifort": ("mpifort", "mpif90")}
 
 
@@ -23,17 +25,26 @@ def source_folder(benchmark: Benchmark) -> Path:
 
 
 def source_build_folder(system: System, benchmark: Benchmark) -> Path:
-    """Where a program is built for a system: named by a key of its source, command and MPI library."""
+    """Where a program is built for a system: named by its source and command, then by the MPI library."""
     provider, compiler = benchmark.provider, find_mpi(system).compiler
     wrapper = Path(compiler).resolve().read_bytes() if compiler else b""
-    inputs = (
-        *(_tree_checksum(source_folder(benchmark)), provider.build, provider.modules),
-        *(system.mpi.name, system.prefix, system.modules, system.source, compiler),
+    source = (_tree_checksum(source_folder(benchmark)), provider.build)
+    others = (
+        *(provider.modules, system.mpi.name, system.prefix, system.modules, system.source, compiler),
         hashlib.sha256(wrapper).hexdigest(),
         sorted(system.environment.items()),
     )
-    key = hashlib.sha256(repr(inputs).encode()).hexdigest()[:12]
-    return working_folder() / "build" / system.name / f"source-{key}"
+    return working_folder() / "build" / system.name / f"source-{_key(source)}-{_key(others)}"
+
+
+def _key(inputs: object) -> str:
+    return hashlib.sha256(repr(inputs).encode()).hexdigest()[:12]
+
+
+def source_key(program: str) -> str:
+    """The key of source and command in the path of a built program; empty in other paths."""
+    found = _BUILT.search(program)
+    return found[1] if found else ""
 
 
 def source_program(system: System, benchmark: Benchmark) -> Path:
@@ -49,7 +60,8 @@ def _tree_checksum(folder: Path) -> str:
         folders[:] = sorted(name for name in folders if name != ".git")
         for name in sorted(files):
             path = Path(root, name)
-            digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
+            executable = os.access(path, os.X_OK)
+            digest.update(os.fsencode(path.relative_to(folder)) + b"\0x" * executable + b"\0")
             content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
             digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()
