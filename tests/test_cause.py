@@ -43,6 +43,14 @@ This typically refers to a problem with your application.
 MPICH_5 = (
     "[proxy:0@vm] HYDU_create_process (launch.c:73): execvp error on file /none (No such file or directory)"
 )
+UCX = "[1795516013.662617] [vm:10857:0]  rdmacm_cm.c:928  UCX  DIAG  rdma_create_event_channel failed\n"
+INTEL = """\
+===================================================================================
+=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
+=   RANK 1 PID 11500 RUNNING AT vm
+=   KILLED BY SIGNAL: 11 (Segmentation fault)
+===================================================================================
+"""
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,8 @@ MPICH_5 = (
         (OPEN_MPI_5, "prterun was unable to launch the specified application as it could not"),
         (MPICH_4, "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Aborted (signal 6)"),
         (MPICH_5, MPICH_5),
+        (f"cannot read 'x.in'\n{UCX}", "cannot read 'x.in'"),
+        (INTEL, "KILLED BY SIGNAL: 11 (Segmentation fault)"),
         ("all went well\nthe last line\n", "the last line"),
         (f"{RULE}\n\n", ""),
         ("", ""),

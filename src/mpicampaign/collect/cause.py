@@ -30,6 +30,9 @@ _CAUSES = (
     re.compile(r"error|abort|signal|killed", re.I),
 )
 _FRAME = re.compile(r"[-=*_#\s]*")  # launchers draw boxes around their messages
+_SIDE = re.compile(r"^[=|*]\s+|\s+[=|*]$")
+# What explains nothing: reports of transports, which UCX is asked for, and advice of Open MPI.
+_NOISE = re.compile(r"UCX\s+(DIAG|INFO|DEBUG)\b|Per user-direction")
 
 
 def cause_of(*texts: str) -> str:
@@ -45,8 +48,8 @@ def cause_of(*texts: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    found = (" ".join(printable(line).split()) for line in re.split(r"[\r\n]+", text))
-    return [line for line in found if not _FRAME.fullmatch(line)]
+    found = (_SIDE.sub("", " ".join(printable(line).split())) for line in re.split(r"[\r\n]+", text))
+    return [line for line in found if not _FRAME.fullmatch(line) and not _NOISE.search(line)]
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -87,7 +87,6 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
         number = f" job {found.job_id}" if found.job_id and not found.script.run.job.system.local else ""
         reason = f": {found.reason}" if found.reason else ""
         lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
-        lines += [f"    {found.script.folder}"] if found.has_failed else []
     lines += _not_available_lines(found for found in states if found.state == NOT_AVAILABLE)
     waiting = (found for found in states if found.waits)
     for of_case in grouped(waiting, lambda found: found.script.run.case).values():
