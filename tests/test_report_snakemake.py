@@ -100,7 +100,7 @@ def test_files_of_others_among_the_figures_survive_a_new_report(finished: Projec
     assert "Afterwards" in (folder / "report.html").read_text()
     assert mine.read_text() == "kept"
     again = snakemake(finished)
-    assert "Nothing to be done" in again.stderr
+    assert "nothing to do, all " in again.stderr
 
 
 @pytest.mark.full
