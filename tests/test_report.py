@@ -263,6 +263,16 @@ def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
     assert re.fullmatch("(A and B|B and A) are the fastest placements on g", lead(compare(runs["A"]), apart))
 
 
+def test_the_lead_names_who_ties_with_the_best_in_part() -> None:
+    runs = [
+        run
+        for name, latency, bandwidth in (("A", 1e-6, 1e9), ("B", 1e-6, 1e8), ("C", 5e-6, 1e7))
+        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, bandwidth)
+    ]
+    found = lead(compare(runs), answers(compare(runs)))
+    assert found == "A is the fastest placement on g; no significant difference from B in 1 of 2 comparisons"
+
+
 def test_too_few_repeats_claim_nothing_and_say_what_to_do() -> None:
     runs = [
         run

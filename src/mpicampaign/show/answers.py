@@ -382,7 +382,12 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
         places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
         what = f"are the {best} {kind}" if len(every) > 1 else f"is the {best} {kind.removesuffix('s')}"
-        return f"{listed(every)} {what}{where}"
+        ties = [
+            f"no significant difference from {name} in {count} of {len(decided)} comparisons"
+            for name, count in counted.most_common()
+            if name not in every
+        ]
+        return "; ".join([f"{listed(every)} {what}{where}", *ties[:1]])
     first, *others = counted.most_common(3)
     parts = [f"{first[0]} leads in {first[1]} of {len(rankings)} comparisons of {kind}"]
     return ", ".join([*parts, *(f"{name} in {count}" for name, count in others)])
