@@ -54,6 +54,7 @@ def write(project: ProjectCopy, systems: dict[str, str], build: str = "make halo
     return source
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) -> None:
     if not shutil.which("mpirun.openmpi") or not shutil.which("mpiexec.mpich"):

@@ -48,9 +48,9 @@ def two(project: ProjectCopy, imb: str, monkeypatch: pytest.MonkeyPatch) -> Proj
     return project
 
 
+@pytest.mark.full
 @pytest.mark.mpi
-@pytest.mark.slow
-@pytest.mark.parametrize("activated", [True, pytest.param(False, marks=pytest.mark.full)])
+@pytest.mark.parametrize("activated", [True, False])
 def test_two_libraries_in_five_lines(two: ProjectCopy, activated: bool) -> None:
     own = f"{Path(sys.executable).parent}:" if activated else ""
     variables = {"PATH": f"{own}/usr/local/bin:/usr/bin:/bin"} | AS_ROOT
