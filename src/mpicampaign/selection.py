@@ -124,7 +124,7 @@ def selection_of(config: Mapping[str, object]) -> Selection:
 
 
 def split_names(text: str) -> list[str]:
-    """``PingPong,Gather`` as names; a name with a comma stands in double quotes."""
+    """``PingPong,Gather`` as names; a name with a comma is in double quotes."""
     if "," not in text:
         return [text]
     from csv import reader

@@ -1,4 +1,4 @@
-"""Snakemake without what it says of itself: ``python -m mpicampaign.execution.quiet_snakemake --profile P``.
+"""Snakemake without its own chatter: ``python -m mpicampaign.execution.quiet_snakemake --profile P``.
 
 Its log file keeps all of it, and ``--verbose`` shows it.
 """

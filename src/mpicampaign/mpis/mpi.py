@@ -84,7 +84,7 @@ class MpiLibrary:
     as_root : the variables without which its launcher refuses to run as root.
     prefix_variable : the variable by which it finds itself under a prefix.
     variables : prefixes of the variables that steer it.
-    wheel : the name of its wheel, which ``prefix: wheel`` stands for.
+    wheel : the name of its wheel, which ``prefix: wheel`` refers to.
     wheel_for : the machines for which pyproject.toml installs that wheel; ``*`` for all others.
     listed_hosts : the number of hosts that it lists in an output.
     """
