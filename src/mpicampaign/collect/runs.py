@@ -259,8 +259,8 @@ def _read_attempt(record: Record, left: _Left, count: int) -> Record:
 
 def _with_cause(reason: str, left: _Left) -> str:
     """The reason with the lines that name its cause, and the folder of the attempt."""
-    told = reason.startswith(_STOPPED)
-    cause = "" if told else cause_of(left.text("stderr"), left.text("output"))
+    explained = reason.startswith(_STOPPED)
+    cause = "" if explained else cause_of(left.text("stderr"), left.text("output"))
     folder = next((str(Path(path).parent) for name, path in left.paths.items() if name in _RAW), "")
     reason = reason.replace("; see stderr.txt", "")
     return (
