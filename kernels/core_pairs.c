@@ -127,14 +127,12 @@ static void print_agreement(const struct findings *findings) {
 }
 
 static void print_what_classes_say(const struct findings *findings) {
-    if (findings->classes.count > 0) {
-        print_classes(&findings->classes);
-        print_agreement(findings);
-    } else if (!findings->tells) {
+    if (!findings->tells) {
         output_header("classes", "n/a: %s", findings->why_not);
-    } else {
-        output_header("classes", "n/a: no pair was measured within the budget");
+        return;
     }
+    print_classes(&findings->classes);
+    print_agreement(findings);
 }
 
 /* The number, or "-" if it was not measured. */
@@ -197,7 +195,7 @@ static void print_contentions(const struct findings *findings) {
         output_row("contention %d %d %d %d %.3e %.3e", sample->from, sample->to, sample->other_from,
                    sample->other_to, sample->alone, sample->together);
     }
-    if (contentions->count > 0)
+    if (measured > 0)
         output_header("contention_shared", "%d/%d", shared, measured);
     else
         output_header("contention_shared", "n/a: %s",

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.campaign.time_limits import limits_text
 from mpicampaign.cli import main
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.plan import make_plan
@@ -33,6 +34,8 @@ EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").g
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_examples_have_no_errors_and_render(path: Path) -> None:
     campaign = load_campaign(path)
+    assert not campaign.warnings
+    assert " = " not in limits_text(campaign)  # with a unit, which all read alike
     for system in campaign.systems:
         plan = make_plan(campaign, [system], MACHINE)
         assert plan.runs

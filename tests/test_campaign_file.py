@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from mpicampaign.campaign.checks import _FOR_ALL
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, Fabric, MatrixEntry, Provider, campaign_schema
+from mpicampaign.campaign.time_limits import limits_text
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.schedulers import SCHEDULERS
 
@@ -80,7 +82,7 @@ def test_a_campaign_is_complete(tmp_path: Path) -> None:
     assert campaign.title == "c"
     assert (campaign.seed, campaign.node_hours_cap) == (1, None)
     assert campaign.table_sizes == (1024, 8192, 32768)
-    assert campaign.matrix == (MatrixEntry(("blue",), ("SHM-1", "TCP", "IBV"), ("PingPong",), 5, 600),)
+    assert campaign.matrix == (MatrixEntry(("blue",), ("SHM-1", "TCP", "IBV"), ("PingPong",), 6, 600),)
     assert campaign.systems["slurm"].launcher == "openmpi"
     assert campaign.systems["slurm"].hosts_from == "scheduler"
     assert campaign.systems["here"].hosts_from == "list"
@@ -126,10 +128,53 @@ def test_environment_values_are_texts_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("0:45", 2700), ("90", 90), ("1.5 min", 90), ("10 min", 600), ("1.2", 2), ("1:30:00", 5400)],
+    [("0:45", 2700), ("90 s", 90), ("1.5 min", 90), ("10 min", 600), ("1.2 s", 2), ("1:30:00", 5400)],
 )
 def test_time_limits(tmp_path: Path, text: str, seconds: int) -> None:
     assert load(tmp_path, time_limit=f"time_limit: {text}").matrix[0].time_limit == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "both", "read"),
+    [
+        ("10:00", "10:00 is 10 h here (H:MM), and 10 min to users of Slurm (M:SS)", "10:00 = 10 h"),
+        ("0:40", "0:40 is 40 min here (H:MM), and 40 s to users of Slurm (M:SS)", "0:40 = 40 min"),
+        ("1:30", "1:30 is 90 min here (H:MM), and 90 s to users of Slurm (M:SS)", "1:30 = 90 min"),
+        ("1:00:00", "", "1:00:00 = 60 min"),  # H:MM:SS to all
+        ("40 min", "", "40 min"),
+    ],
+)
+def test_a_time_limit_that_slurm_reads_otherwise_is_warned_of(
+    tmp_path: Path, text: str, both: str, read: str
+) -> None:
+    block = f"{{host_groups: GROUP, placements: SHM, benchmarks: PingPong, time_limit: {text}}}"
+    matrix, given = f"matrix:\n  - {block}", f"time_limit: {text}"
+    made = load(tmp_path, time_limit=given, matrix=matrix.replace("GROUP", "blue"))
+    found = [(each.key, each.message) for each in made.warnings]
+    assert found == ([("time_limit", both), ("matrix[0].time_limit", both)] if both else [])
+    assert limits_text(made) == f"time_limit {read}"
+    sections = {
+        "systems": "systems: {lsf: {scheduler: lsf, mpi: platform}}",
+        "host_groups": "host_groups: {old: {system: lsf}}",
+        "matrix": matrix.replace("GROUP", "old"),
+    }
+    assert not load(tmp_path, time_limit=given, **sections).warnings  # LSF reads it as this program does
+
+
+@pytest.mark.parametrize("text", ["30", "1.5", "030"])
+def test_a_time_limit_without_a_unit_is_refused_and_only_warned_of_where_cron_calls(
+    tmp_path: Path, text: str
+) -> None:
+    (problem,) = problems(write(tmp_path, campaign_text(time_limit=f"time_limit: {text}")))
+    assert (problem.key, problem.value, problem.hint) == ("time_limit", text, f"write {text} s or {text} min")
+    assert f"{text} s as read so far, {text} min to Slurm and LSF" in problem.message
+    made = load(tmp_path, time_limit=f"time_limit: {text}\nschedule: {{every: 1 day, series: new}}")
+    assert [each.message for each in made.warnings] == [problem.message]
+    assert made.time_limit == math.ceil(float(text))
+
+
+def test_the_default_time_limit_is_said_too(tmp_path: Path) -> None:
+    assert limits_text(load(tmp_path)) == "time_limit 10 min, the default"
 
 
 def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:

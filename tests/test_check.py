@@ -65,9 +65,11 @@ def test_programs_that_are_not_on_this_machine_are_named_with_their_lines(desk: 
         "to get OSU: Spack package osu-micro-benchmarks, module OSU-Micro-Benchmarks, source at "
         "https://mvapich.cse.ohio-state.edu/benchmarks/",
     ]
+    assert text.endswith("\n  time_limit 10 min, the default\n")
     plan = desk.call("plan", CAMPAIGN)[1]
+    assert plan.endswith("\ntime_limit 10 min, the default\n")
     assert "n/a: osu_bw is not on this machine's PATH" in plan
-    assert "there  SHM  SHM-1\nlocal  ×5   ×5\n" in plan
+    assert "there  SHM  SHM-1\nlocal  ×6   ×6\n" in plan
 
 
 def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
@@ -80,7 +82,7 @@ def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
     refused = (
         2,
-        "mpicampaign: c.yaml:2: node_hours_cap: the plan for here may take 1.67 node-hours, the campaign "
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan for here may take 2.00 node-hours, the campaign "
         "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
     )
     assert desk.call("check", text) == refused

@@ -274,14 +274,16 @@ def test_ranks_that_share_a_processor_have_no_classes(build: Build) -> None:
     assert "--tree tuned needs a processor for each rank" in launch.errors
 
 
-def test_a_short_budget_measures_a_subset_and_says_so(build: Build) -> None:
+def test_a_budget_spent_before_the_first_pair_still_measures_that_and_says_so(build: Build) -> None:
+    """As on a machine that is so busy that the warm-up takes longer."""
     launch = build.launch(4, "core_pairs", "--budget", "0.000001", **ENOUGH_PROCESSORS)
-    assert launch.statuses == [1] * 4  # without rows it fails
-    assert launch.header("latency_pairs") == "0/12"
-    assert launch.header("shortened") == "0 and 0 of 12 pairs for latency and bandwidth"
-    assert launch.header("classes") == "n/a: no pair was measured within the budget"
-    with pytest.raises(OutputError, match="the kernel reports status 'failed'"):
-        parse("kernel", launch.output)
+    assert launch.statuses == [0] * 4, launch.errors
+    (row,) = launch.rows("core_pairs")
+    assert float(row["latency_seconds"]) > 0 and float(row["bandwidth_seconds"]) > 0
+    assert launch.header("shortened") == "1 and 1 of 12 pairs for latency and bandwidth"
+    assert launch.header("classes") == "1"
+    assert launch.header("contention_shared") == "n/a: none was measured within the budget"
+    assert parse("kernel", launch.output).series[0].columns["pair_classes"] == [1]
 
 
 def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path) -> None:

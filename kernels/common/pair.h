@@ -134,8 +134,8 @@ struct pair_matrix {
 };
 
 /* Measures the pairs in the order of a prime stride, so that the pairs measured within the budget
- * (seconds) are spread over all ranks. All other ranks are blocked in a receive. both_ways: ordered
- * pairs, otherwise from < to. Collective. */
+ * (seconds) are spread over all ranks; the first pair is measured whatever the budget. All other
+ * ranks are blocked in a receive. both_ways: ordered pairs, otherwise from < to. Collective. */
 void pair_matrix_measure(struct pair_matrix *matrix, const struct pair_timing *how, bool both_ways,
                          double budget, uint64_t seed);
 

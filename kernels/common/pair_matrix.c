@@ -127,13 +127,13 @@ struct tour {
     struct ping_buffers buffers;
     int rank, ranks;
     bool both_ways;
-    int64_t end;     /* this rank's clock: no pair begins later */
+    int64_t end;     /* this rank's clock: no pair but the first begins later */
     double *seconds; /* [ranks]: one way, from this rank to each */
 };
 
-/* The sender's side of one pair; when time is up the pair stays as it is. */
-static void measure_pair(struct tour *tour, int peer) {
-    if (clock_now() < tour->end) {
+/* The sender's side of one pair; when time is up, all but the first stay as they are. */
+static void measure_pair(struct tour *tour, int peer, bool is_first) {
+    if (is_first || clock_now() < tour->end) {
         bool first = isnan(tour->seconds[peer]);
         double least = ping_least(&tour->buffers, tour->how, peer, tour->end);
         tour->seconds[peer] = fmin(tour->seconds[peer], least); /* ignores NAN */
@@ -146,7 +146,7 @@ static void measure_pair(struct tour *tour, int peer) {
 static void take_turn(struct tour *tour, int before, int from, int to) {
     pass_turn(tour->rank, before, from);
     if (tour->rank == from)
-        measure_pair(tour, to);
+        measure_pair(tour, to, before < 0);
     else if (tour->rank == to)
         pong(&tour->buffers, from);
 }

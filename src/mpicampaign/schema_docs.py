@@ -55,7 +55,7 @@ How a file is read:
 - Shared keys are written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
 - With `include:` the file extends other campaign files, and every file extends the built-in definitions:
   mappings are merged key by key, lists and single values are replaced.
-- Durations: `90 s`, `10 min`, `2 h`, `0:45` (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
+- Durations: `90 s`, `10 min`, `2 h`; `0:45` is 45 min (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
 """
 

@@ -83,7 +83,7 @@ def parse_duration(text: str) -> float:
     clock = _CLOCK.fullmatch(text)
     if clock:
         return _clock_seconds(text, *(int(part or 0) for part in clock.groups()))
-    number, unit = _quantity(text, "duration", "90 s, 1 min or 0:45 (H:MM)")
+    number, unit = _quantity(text, "duration", "90 s, 40 min or 2 h")
     if unit not in TIME_UNITS:
         raise _unknown_unit(text, "duration", unit, TIME_UNITS, "known: s, min, h, d, ms, us")
     return float(number) * TIME_UNITS[unit]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
+from mpicampaign.campaign.time_limits import check_time_limits
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.keys import rule
 from mpicampaign.mpis import launcher_names, library_launcher
@@ -63,6 +64,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     _check_schedule(campaign, notes)
     _check_expect(campaign, notes)
     _check_until_known(campaign, notes)
+    check_time_limits(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
         _check_command_line(benchmark, notes)

@@ -610,7 +610,7 @@ class MatrixEntry:
     placements: tuple[str, ...] = key(NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
     benchmarks: tuple[str, ...] = key(NAMES, "Benchmarks", "", "PingPong", required=True)
     repeats: int = key(RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
-    time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "0:45")
+    time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "45 min")
 
 
 MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
@@ -688,9 +688,9 @@ class Campaign:
         "Repeats of each case",
         "A repeat is one independent execution: one job. until known: 6 to 20, until the interval of each "
         "ranked metric reaches 5 % to either side of its median, or node_hours_cap is used up.",
-        6,
+        10,
         "until known",
-        default=5,
+        default=6,
     )
     further_repeats: int | None = key(
         count(0, 10000),
@@ -711,8 +711,8 @@ class Campaign:
     time_limit: int = key(
         DURATION,
         "Time limit of one run",
-        "With a unit (s, min, h), or H:MM; a number alone is in seconds.",
-        "0:45",
+        "With a unit: s, min or h. 0:45 and 0:45:00 are 45 min (H:MM, H:MM:SS).",
+        "45 min",
         "90 s",
         default="10 min",
     )

@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.campaign.time_limits import limits_text
     from mpicampaign.jobs.plan_text import sources_text
 
     prepared = _checked(options)
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
     here = ", ".join(prepared.plan.systems) or "none of them"
     print_lines(*(f"warning: {each}" for each in _warnings(prepared)), *sources_text(prepared.plan))
     print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
+    print(f"  {limits_text(campaign)}")
     return DONE
 
 

@@ -130,6 +130,11 @@ def discard_output() -> None:
     os.close(nowhere)
 
 
+def doubts(prepared: Prepared) -> list[str]:
+    """Lines about what is doubtful in the campaign file."""
+    return [f"warning: {each}" for each in prepared.campaign.warnings]
+
+
 def beside(prepared: Prepared) -> list[str]:
     """Lines about results that the campaign does not describe."""
     from mpicampaign.collect.undescribed import undescribed_lines

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import add_json, add_selection, beside, prepared_of, print_lines, selection_lines
+from mpicampaign.cli.common import (
+    add_json,
+    add_selection,
+    beside,
+    doubts,
+    prepared_of,
+    print_lines,
+    selection_lines,
+)
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
@@ -30,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.campaign.time_limits import limits_text
     from mpicampaign.jobs.plan_text import plan_text
     from mpicampaign.jobs.selected import selected_plan
 
@@ -40,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
     print(plan_text(plan, pending, prepared.campaign.node_hours_cap))
-    doubts = [f"warning: {each}" for each in prepared.campaign.warnings]
-    print_lines(*doubts, *again, *beside(prepared))
+    print_lines(limits_text(prepared.campaign), *doubts(prepared), *again, *beside(prepared))
     return DONE
 
 

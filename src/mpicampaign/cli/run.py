@@ -9,6 +9,7 @@ from mpicampaign.cli.common import (
     add_selection,
     add_verbose,
     beside,
+    doubts,
     make_runs,
     prepared_of,
     print_lines,
@@ -59,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
     _check_profile(options.profile)
     prepared = prepared_of(options)
     check_runs(prepared)
-    say(*warnings_text(prepared.plan), *set_aside_faulty(prepared.selected), *beside(prepared))
+    say(*doubts(prepared), *warnings_text(prepared.plan))
+    say(*set_aside_faulty(prepared.selected), *beside(prepared))
     pending, further_options = prepared.pending, options.passed_on
     if pending and prepared.runs_here and "-n" not in further_options:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.

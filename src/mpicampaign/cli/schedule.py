@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import prepared_of
+from mpicampaign.cli.common import doubts, prepared_of, say
 
 if TYPE_CHECKING:
     import argparse
@@ -37,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.schedule.tick import schedule_of
 
     prepared = prepared_of(options)
+    say(*doubts(prepared))
     script = script_path(prepared.folder, options.system)
     if options.remove:
         print(f"{'removed from' if crontab.remove(script) else 'nothing to remove in'} your crontab")

@@ -188,7 +188,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     cases: list[PlannedCase] = []
     runs: list[Run] = []
     for entry in campaign.matrix:
-        for case in _cases(campaign, entry):
+        for case in cases_of(campaign, entry):
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
@@ -209,7 +209,8 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     )
 
 
-def _cases(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
+def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
+    """The cases of a block of the matrix."""
     return [
         Case(campaign.host_groups[group].system, group, placement, benchmark)
         for group in entry.host_groups

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.inputs import keep
+from mpicampaign.jobs.kept_repeats import with_kept_repeats
 from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
@@ -23,7 +25,7 @@ from mpicampaign.jobs.render import claim_text, library_name, library_text, meas
 from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import build_folder, find_program, libraries
 from mpicampaign.places import results_folder
-from mpicampaign.plan_file import FILE, campaign_file_in, plan_json
+from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.selection import ALL_RUNS, Selection
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import printable
@@ -201,9 +203,10 @@ def prepare(
         belong to another campaign file.
     """
     campaign = load_campaign(campaign_file)
+    folder = (results or results_folder()) / campaign.name
+    campaign = with_kept_repeats(campaign, _planned_before(folder))
     named = any(each.login_hosts for each in campaign.systems.values())
     chosen = choose_systems(campaign, host_names() if named else (), system)
-    folder = (results or results_folder()) / campaign.name
 
     def of_repeat(case: Case, repeat: int, identity: str) -> str:
         return condition_of(folder / run_path(case, repeat, identity))
@@ -223,6 +226,20 @@ def prepare(
     prepared = Prepared(campaign, plan, folder.parent)
     _check_campaign_file(prepared)
     return prepared
+
+
+def _planned_before(folder: Path) -> Callable[[Case], int]:
+    """How many repeats of a case were planned when the campaign's folder was last written."""
+    if plan := planned_repeats(folder / FILE):
+        return lambda case: plan.get(case, 0)
+
+    def made(case: Case) -> int:
+        """The largest number among the folders of its runs."""
+        above = (folder / run_path(case, 0, "")).parent
+        numbers = (re.match("r([0-9]+)-", path.name) for path in above.glob("r*-*"))
+        return max((int(found[1]) for found in numbers if found), default=0)
+
+    return made
 
 
 def check_caps(campaign: Campaign) -> None:

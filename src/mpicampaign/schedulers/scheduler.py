@@ -128,6 +128,7 @@ class Scheduler(ABC):
     job_id = "$$"
     task = ""  # empty: it has no job arrays
     script = "$0"
+    minutes_first = False  # whether 10:00 is 10 minutes to it, and not 10 hours
     how_to_run = "Run with: bash job.sh"
     environment: ClassVar[Mapping[str, str]] = {}  # what each job script exports
 

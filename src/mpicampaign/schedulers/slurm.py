@@ -95,6 +95,7 @@ class Slurm(BatchScheduler):
     header = Path(__file__).with_name("slurm.sh.j2")
     job_id = "${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
     task = "${SLURM_ARRAY_TASK_ID:-1}"
+    minutes_first = True
     how_to_run = "Submit with: sbatch job.sh"
     # srun inherits sbatch's --export, and so does an mpirun that uses srun
     environment: ClassVar[Mapping[str, str]] = {"SLURM_EXPORT_ENV": "ALL"}
