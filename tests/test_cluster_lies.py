@@ -25,7 +25,7 @@ from mpicampaign.records import CONTRADICTED, DECLARED, FAILED, NOT_AVAILABLE, R
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
-REPORT, SOCKETS = "MPI library's report", "ranks' sockets"
+REPORT, SOCKETS, VARIABLES = "MPI library's report", "ranks' sockets", "variables"
 SMALL = {
     "suite": "imb",
     "program": "IMB-MPI1",
@@ -74,12 +74,12 @@ LIES = [
         {SOCKETS}, "moved 0 B over TCP", "tree_gather"),
     Lie("a setting overridden behind the script's back", "blue", "TCP-loopback",
         [('    exec "${bind[@]}" "$@"\n', '    exec env I_MPI_FABRICS=shm "${bind[@]}" "$@"\n')],
-        {REPORT, SOCKETS}, "it used shm, claimed: tcp"),
-    Lie("shared memory that was tcp", "red", "SHM", LOOPBACK, {REPORT, SOCKETS},
+        {REPORT, SOCKETS, VARIABLES}, "it used shm, claimed: tcp"),
+    Lie("shared memory that was tcp", "red", "SHM", LOOPBACK, {REPORT, SOCKETS, VARIABLES},
         "it used tcp, claimed: shm"),
-    Lie("the same, and the library says nothing", "red", "SHM", LOOPBACK + SILENT, {SOCKETS},
+    Lie("the same, and the library says nothing", "red", "SHM", LOOPBACK + SILENT, {SOCKETS, VARIABLES},
         "over interface lo, claimed: shm"),
-    Lie("a kernel in shared memory that was tcp", "red", "SHM", LOOPBACK + SILENT, {SOCKETS},
+    Lie("a kernel in shared memory that was tcp", "red", "SHM", LOOPBACK + SILENT, {SOCKETS, VARIABLES},
         "over interface lo, claimed: shm", "tree_gather"),
     Lie("InfiniBand that was tcp", "blue", "TCP-first",
         [("claim transport=tcp\n", "claim transport=ibv\n"), ("claim device=\n", "claim device=mlx5_0\n"),
@@ -99,7 +99,7 @@ LIES = [
     Lie("the wrong network with messages up to 1 KiB", "blue", "TCP-first", SECOND_NETWORK, {SOCKETS},
         "over eth1, claimed: eth0", "Small"),
     Lie("messages up to 1 KiB in shared memory that was tcp, and the library says nothing", "red", "SHM",
-        LOOPBACK + SILENT, {SOCKETS}, "over interface lo, claimed: shm", "Small"),
+        LOOPBACK + SILENT, {SOCKETS, VARIABLES}, "over interface lo, claimed: shm", "Small"),
     Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
         {"host group"}, "not in host group red (n3 n4): n1, n2"),
     Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",

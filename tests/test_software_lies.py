@@ -49,6 +49,7 @@ class Lie(NamedTuple):
     system: Mapping[str, object]
     kind: str = ""
     names: tuple[str, ...] = ()
+    placement: str = "SHM-1"
 
 
 def make(path: Path, text: str) -> Path:
@@ -80,7 +81,10 @@ def run(
         "systems": {name: {"scheduler": "none", **each.system} for name, each in runs.items()},
         "host_groups": {f"of-{name}": {"system": name} for name in runs},
         "benchmarks": {name: dict(each.benchmark) for name, each in runs.items()},
-        "matrix": [{"host_groups": f"of-{name}", "placements": "SHM-1", "benchmarks": name} for name in runs],
+        "matrix": [
+            {"host_groups": f"of-{name}", "placements": each.placement, "benchmarks": name}
+            for name, each in runs.items()
+        ],
     }
     (project.folder / "lies.yaml").write_text(yaml.safe_dump(campaign))
     done = project.call("run", "--campaign", "lies.yaml", timeout=900 + 60 * repeats)

@@ -7,6 +7,7 @@
  *   MPICAMPAIGN_EVIDENCE_FILE  where lines are appended: "rank R start.KEY=VALUE", then
  *                              "rank R end.KEY=VALUE"
  *   MPICAMPAIGN_LOCAL_RANK     the rank on its node; number 0 computes checksums
+ *   MPICAMPAIGN_ENVIRONMENT    the file with the variables of the job script
  *   MPICAMPAIGN_CHECKSUMS      a folder that keeps checksums for the next run
  *   MPICAMPAIGN_SYSFS          replaces /sys, for tests
  *
@@ -28,14 +29,17 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The offset is that of the program's own local time. */
 static void add_time(struct lines *lines) {
     struct timespec now;
-    struct tm utc;
+    struct tm utc, local;
     char text[32];
     if (clock_gettime(CLOCK_REALTIME, &now) != 0 || gmtime_r(&now.tv_sec, &utc) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc) == 0)
         return;
     add(lines, "time", "%s.%03ldZ", text, now.tv_nsec / 1000000);
+    if (localtime_r(&now.tv_sec, &local) != NULL)
+        add(lines, "utc_offset", "%ld", local.tm_gmtoff);
 }
 
 static void add_host(struct lines *lines) {
@@ -70,6 +74,15 @@ static void *next(const char *name) {
     void *search[2] = {(void *)(size_t)name, NULL};
     dl_iterate_phdr(search_object, search);
     return search[1];
+}
+
+/* MPI_Wtime as the program finds it. */
+static double (*wtime(void))(void) {
+    double (*function)(void);
+    *(void **)&function = dlsym(RTLD_DEFAULT, "MPI_Wtime");
+    if (function == NULL)
+        *(void **)&function = next("MPI_Wtime");
+    return function;
 }
 
 /* PMPI functions are interposed by nobody: they are in the MPI library itself. */
@@ -109,13 +122,28 @@ static void add_moment(const struct mpi *mpi) {
     add_program(&lines, mpi);
 }
 
+/* Before MPI_Init, in which a library may set variables of its own. */
+static void record_launch(void) {
+    int saved = errno;
+    if (begin("start"))
+        add_launch(&lines);
+    errno = saved;
+}
+
+/* Whether the start is to be recorded, and was not. */
+static bool has_started(void) {
+    return recording == 0 && lines.moment != NULL && strcmp(lines.moment, "start") == 0;
+}
+
 /* The use of CPU time is read last at the start and first at the end: what is read beside it is no
  * part of the run. */
 static void record_start(const void *init) {
     int saved = errno;
-    if (begin("start")) {
+    if (has_started()) {
         struct mpi mpi = library(init);
         add_moment(&mpi);
+        watch_stops();
+        add_clocks(&lines, wtime());
         add_usage(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
         recording = getpid();
@@ -128,6 +156,8 @@ static void record_end(const void *init) {
     if (is_recording() && begin("end")) {
         struct mpi mpi = library(init);
         add_usage(&lines);
+        add_clocks(&lines, wtime());
+        add_stops(&lines);
         recording = 0;
         add_sockets(&lines);
         add_moment(&mpi);
@@ -145,6 +175,7 @@ enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS
 EXPORT int MPI_Init(int *argc, char ***argv) {
     int (*function)(int *, char ***);
     *(void **)&function = next("MPI_Init");
+    record_launch();
     int status = function != NULL ? function(argc, argv) : FAILED;
     if (status == 0)
         record_start(*(void **)&function);
@@ -154,6 +185,7 @@ EXPORT int MPI_Init(int *argc, char ***argv) {
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*function)(int *, char ***, int, int *);
     *(void **)&function = next("MPI_Init_thread");
+    record_launch();
     int status = function != NULL ? function(argc, argv, required, provided) : FAILED;
     if (status == 0)
         record_start(*(void **)&function);
@@ -181,6 +213,7 @@ static void fortran_init(const char *name, int *status) {
     void (*function)(int *);
     int found = FAILED;
     *(void **)&function = next(name);
+    record_launch();
     if (function != NULL)
         function(&found);
     leave(status, found);
@@ -192,6 +225,7 @@ static void fortran_init_thread(const char *name, int *required, int *provided, 
     void (*function)(int *, int *, int *);
     int found = FAILED;
     *(void **)&function = next(name);
+    record_launch();
     if (function != NULL)
         function(required, provided, &found);
     leave(status, found);

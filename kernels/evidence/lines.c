@@ -13,7 +13,7 @@ void add(struct lines *lines, const char *key, const char *format, ...) {
     va_start(arguments, format);
     int length = vsnprintf(value, sizeof value, format, arguments);
     va_end(arguments);
-    if (length <= 0 || length >= (int)sizeof value)
+    if (length < 0 || length >= (int)sizeof value)
         return;
     for (char *c = value; *c; c++)
         if (iscntrl((unsigned char)*c))

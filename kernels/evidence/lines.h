@@ -25,6 +25,9 @@ struct mpi {
 };
 
 /* What each file of this folder adds. */
+void add_launch(struct lines *lines); /* arguments, nice value, variables, preloaded libraries */
+void add_preloads(struct lines *lines);
+void add_clocks(struct lines *lines, double (*wtime)(void)); /* `wtime`: MPI_Wtime, or NULL */
 void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed CPUs, memory */
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
 void add_sockets(struct lines *lines); /* bytes over each TCP connection */
@@ -34,6 +37,10 @@ void add_checksums(struct lines *lines, const struct mpi *mpi);
 
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);
+
+/* From the first call on, counts how often the process was continued after a stop. */
+void watch_stops(void);
+void add_stops(struct lines *lines);
 
 /* Keeps the account of a TCP connection that is about to be closed. */
 void before_close(int descriptor);

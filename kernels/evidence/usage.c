@@ -3,6 +3,9 @@
 #include "lines.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -90,4 +93,31 @@ void add_usage(struct lines *lines) {
     /* CLOCK_PROCESS_CPUTIME_ID includes the threads that have ended. */
     add_clock(lines, "cpu_ns", CLOCK_PROCESS_CPUTIME_ID);
     add_clock(lines, "clock_ns", CLOCK_MONOTONIC);
+}
+
+static atomic_int continued;
+static bool watching;
+
+static void count_stop(int signal) {
+    (void)signal;
+    continued++;
+}
+
+/* The kernel tells nobody that a process was stopped, but it sends SIGCONT to end that. A program
+ * with a handler of its own keeps it. Calls that the handler interrupts would start again without
+ * it; those that SA_RESTART does not cover, such as nanosleep, end early in a run that was stopped
+ * in any case. */
+void watch_stops(void) {
+    struct sigaction found, own = {.sa_handler = count_stop, .sa_flags = SA_RESTART};
+    watching = sigaction(SIGCONT, NULL, &found) == 0 && (found.sa_flags & SA_SIGINFO) == 0 &&
+               found.sa_handler == SIG_DFL && sigaction(SIGCONT, &own, NULL) == 0;
+}
+
+/* Nothing where the program has taken the signal over. */
+void add_stops(struct lines *lines) {
+    struct sigaction found, usual = {.sa_handler = SIG_DFL};
+    if (!watching || sigaction(SIGCONT, NULL, &found) != 0 || found.sa_handler != count_stop)
+        return;
+    add(lines, "continued", "%d", continued);
+    sigaction(SIGCONT, &usual, NULL);
 }

@@ -20,6 +20,9 @@ _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
 _ENVIRONMENT = "environment."
 _NONE = "none"
+PROCESS = "process"  # of runs whose ranks recorded how they were started
+# Of the linker and the C library, but what launchers and this program extend.
+_RUNTIME = re.compile(r"GLIBC|MALLOC_|KMP_|LD_(?!LIBRARY_PATH|PRELOAD)")
 # Names of hosts and files differ from job to job; secrets stay private.
 _OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
 
@@ -41,9 +44,25 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": _binding(evidence),
         "settings": _settings(settings),
+        PROCESS: _process(evidence),
         "arguments": claim.get("arguments", ""),
     }
     return {key: value for key, value in found.items() if value}
+
+
+def _process(evidence: Evidence) -> str:
+    """Nice values, preloaded libraries and variables of the C library, as one token each."""
+    tokens: dict[str, None] = {}
+    script = {key.removeprefix("env."): evidence.job[key] for key in evidence.job if key.startswith("env.")}
+    for seen in evidence.ranks.values():
+        if "start.nice" not in seen:
+            return ""
+        own = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
+        variables = {name: value for name, value in (script | own).items() if _RUNTIME.match(name)}
+        preloads = [seen[key].rpartition("/")[2] for key in seen if key.startswith("start.preload.")]
+        tokens |= dict.fromkeys([f"nice={seen['start.nice']}", *(f"preload={name}" for name in preloads)])
+        tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in sorted(variables))
+    return " ".join(tokens)
 
 
 def _binding(evidence: Evidence) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.copies import mark_copies
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
@@ -20,7 +21,7 @@ def collect_all(campaign_folder: Path) -> list[Record]:
     """The records of everything in a campaign's folder, merged bundles included."""
     plan = plan_of(campaign_folder)
     merged = {folder: collect_own(plan_of(folder), folder) for folder in merged_folders(campaign_folder)}
-    return mark_earlier(with_merged(collect_own(plan, campaign_folder), plan, merged))
+    return mark_earlier(mark_copies(with_merged(collect_own(plan, campaign_folder), plan, merged)))
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:

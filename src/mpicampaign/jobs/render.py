@@ -47,7 +47,10 @@ LINE_LENGTH = 110  # of the script's lines of exports
 SECONDS_OF_SETUP = 300
 
 # Variables that the library always records (templates/job/library/node.sh).
-_RECORDED = re.compile(r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UCX_|MPIR|MPIC|MV2_|PSM|OMP_).*|PATH|LD_LIBRARY_PATH")
+_RECORDED = re.compile(
+    r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UC[CX]_|HCOLL_|HYDRA_|MPIEXEC_|MPIR|MPIC|MV2_|PSM|OMP_|KMP_|LD_|GLIBC|MALLOC_).*"
+    r"|PATH"
+)
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CRED|AUTH|COOKIE")
 
 

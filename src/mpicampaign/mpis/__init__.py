@@ -5,13 +5,13 @@ Another package brings a library by an entry point of the group ``mpicampaign.mp
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterable
 
     from mpicampaign.mpis.mpi import Launcher
@@ -20,7 +20,11 @@ MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
 
 _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read in job scripts, never written
 # Layers below several libraries (libfabric, UCX, PSM), and the threads beside them.
-_OF_ALL = ("FI_", "UCX_", "PSM", "OMP_")
+_OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "OMP_", "KMP_")
+# Variables that change no message: of this program, compiler wrappers, places, and what starts ranks.
+_NOT_AT_RUN = re.compile(
+    r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*_(PATH|ROOT|DIR|HOME)|PMIX_.*|PRTE_.*|OMPI_(?!MCA_).*"
+)
 
 
 def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
@@ -72,6 +76,18 @@ def steers(variable: str) -> bool:
     """Whether an environment variable may change what an MPI library does."""
     own = (prefix for library in MPIS.values() for prefix in library.variables)
     return variable.startswith((*own, *_OF_ALL))
+
+
+def sets_unasked(name: str, variable: str) -> bool | None:
+    """Whether a variable that neither script nor launcher sets changes what a library does.
+
+    None where nothing is known of the library's launcher.
+    """
+    library = MPIS.get(name)
+    if library is None or library.launcher_sets is None:
+        return None
+    known = library.launcher_sets.fullmatch(variable) or _NOT_AT_RUN.fullmatch(variable)
+    return steers(variable) and not known
 
 
 def library_of_module(module: str) -> str | None:

@@ -8,6 +8,11 @@ from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.mpis.mpich import HYDRA
 
 _IBV_PROVIDERS = ("verbs", "mlx", "psm", "opx", "efa")
+# Where the ranks are, how Hydra starts them, and memory policies that it derives from the binding.
+_LAUNCHER_SETS = re.compile(
+    r"HYDRA_.*|MPIEXEC_.*|I_MPI_(HYDRA_.*|INFO_.*|JOB_.*|INTERNAL_.*|PIN_INFO|PIN_MAPPING|MPIRUN|"
+    r"BIND_WIN_ALLOCATE|RETURN_WIN_MEM_NUMA|PROCESS_MANAGER)"
+)
 _MODULE = re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", re.IGNORECASE)
 
 
@@ -64,6 +69,7 @@ MPI = MpiLibrary(
     file_says="Intel(R) MPI Library",
     prefix_variable="I_MPI_ROOT",
     variables=("I_MPI_",),
+    launcher_sets=_LAUNCHER_SETS,
     wheel="impi-devel",
     wheel_for=("x86_64",),
 )

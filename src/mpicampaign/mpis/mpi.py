@@ -84,6 +84,8 @@ class MpiLibrary:
     as_root : the variables without which its launcher refuses to run as root.
     prefix_variable : the variable by which it finds itself under a prefix.
     variables : prefixes of the variables that steer it.
+    launcher_sets : the variables of these prefixes that its launcher sets for the ranks, by its documentation
+        and by honest runs; None where this is not known.
     wheel : the name of its wheel, which ``prefix: wheel`` refers to.
     wheel_for : the machines for which pyproject.toml installs that wheel; ``*`` for all others.
     listed_hosts : the number of hosts that it lists in an output.
@@ -108,6 +110,7 @@ class MpiLibrary:
     as_root: Mapping[str, str] = field(default_factory=dict)
     prefix_variable: str = ""
     variables: tuple[str, ...] = ()
+    launcher_sets: re.Pattern[str] | None = None
     wheel: str = ""
     wheel_for: tuple[str, ...] = ()
     listed_hosts: Callable[[str], int] | None = None

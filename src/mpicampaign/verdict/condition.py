@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
+from mpicampaign.verdict.findings import number
 from mpicampaign.verdict.sharing import may_share, shared_cpus
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ LEAST_WAIT = 0.004  # s; about one time slice of the kernel
 MOMENTS = ("before", "after")  # of a job's ranks
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
+_STOPS = re.compile(r" end\.continued=0*[1-9]")
 _WAITS = re.compile(r" end\.wait_ns=([0-9]{1,18})$", re.MULTILINE)
 TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
 TICK_ERROR = 0.03  # s; of a host's CPU time over a window, by its ticks
@@ -52,6 +54,8 @@ class Usage(NamedTuple):
 
 def condition(evidence: Evidence) -> tuple[str, str]:
     """The condition of a run and the reason for it; of a quiet run the largest share of waiting."""
+    if stopped := _stopped(evidence):
+        return DISTURBED, stopped
     usages = {rank: usage(seen) for rank, seen in sorted(evidence.ranks.items())}
     known = {rank: found for rank, found in usages.items() if found is not None}
     if not known or len(known) < len(usages):
@@ -76,14 +80,25 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     return QUIET, f"{waited}, in which other ranks used it" if found.waiting > WAITING else waited
 
 
+def _stopped(evidence: Evidence) -> str:
+    """Which rank was stopped and continued, and for how long: the time in which it neither ran nor waited."""
+    for rank, seen in sorted(evidence.ranks.items()):
+        if number(seen.get("end.continued", "")):
+            used = usage(seen)
+            lost = used.wall - used.cpu - used.wait if used else 0.0
+            return f"rank {rank} was stopped{f' for {lost:.1f} s' if lost > 0 else ''}"
+    return ""
+
+
 def _limited(found: Usage, others: float | None) -> Usage:
     """Ranks may also wait for each other; others caused no more than the CPU time that they used."""
     return found if others is None else found._replace(by_others=min(found.wait, max(others - TICK_ERROR, 0)))
 
 
 def may_be_disturbed(evidence: str) -> bool:
-    """Whether a full reading of the evidence is worth its time: some rank waited long enough."""
-    return any(int(wait) > LEAST_WAIT * 1e9 for wait in _WAITS.findall(evidence))
+    """Whether a full reading of the evidence is worth its time: some rank waited long, or was stopped."""
+    waits = _WAITS.findall(evidence)
+    return any(int(wait) > LEAST_WAIT * 1e9 for wait in waits) or bool(_STOPS.search(evidence))
 
 
 def usage(seen: Mapping[str, str]) -> Usage | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 HEADER = "#mpicampaign-evidence 2"
 CLAIM_HEADER = "#mpicampaign-claim 1"
 END = "end of evidence"
+Rank = dict[str, str]  # what a rank recorded, by key
 MOST_CPUS = 1 << 20  # of a host; a damaged list must not fill the memory
 
 
@@ -20,7 +21,7 @@ class Evidence:
     claim: dict[str, str] = field(default_factory=dict)
     job: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)
-    ranks: dict[int, dict[str, str]] = field(default_factory=dict)
+    ranks: dict[int, Rank] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
     complete: bool = False
 

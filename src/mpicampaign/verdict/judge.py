@@ -17,6 +17,8 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.verdict.launched import launch_findings
+from mpicampaign.verdict.output_time import output_findings
 from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings
 
@@ -58,7 +60,8 @@ def judge(
     findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
     if not findings:
         findings = [found for check in CHECKS for found in check(evidence)]
-        findings += transport_findings(evidence, output, series)
+        tables = tuple(series)
+        findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
     verdict, reasons = conclude(findings)
     declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
     if declared and verdict == VERIFIED:
@@ -333,6 +336,7 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _program,
     software_findings,
     _settings,
+    launch_findings,
     _ranks,
     _hosts,
     _binding,

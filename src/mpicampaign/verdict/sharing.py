@@ -10,9 +10,7 @@ from mpicampaign.verdict.evidence import cpu_list
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.verdict.evidence import Evidence
-
-Rank = dict[str, str]
+    from mpicampaign.verdict.evidence import Evidence, Rank
 
 
 def ranks_by_host(evidence: Evidence) -> Mapping[str, Sequence[Rank]]:

@@ -41,7 +41,7 @@ def software_findings(evidence: Evidence) -> list[Finding]:
 def _programs(evidence: Evidence) -> Finding:
     """The finding of all ranks: the first contradiction, else the first rank without proof."""
     resolved = evidence.job.get("program_sha256", "")
-    checksums = _checksums(evidence, "program")
+    checksums = checksums_of(evidence, "program")
     found = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]
     for outcome in (CONTRADICTS, LACKS):
         for each in found:
@@ -97,7 +97,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _checksums(evidence: Evidence, what: str) -> dict[int, str]:
+def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
     """The SHA-256 of each rank's file; empty where unknown. One rank of a host computes it for all."""
     files = {
         rank: (evidence.host_of(rank), seen.get(f"end.{what}_file", ""))
@@ -112,7 +112,7 @@ def _checksums(evidence: Evidence, what: str) -> dict[int, str]:
 
 def _libraries(evidence: Evidence) -> list[Finding]:
     """One library for all ranks, that of the claim, of the launcher's version."""
-    checksums = _checksums(evidence, "library")
+    checksums = checksums_of(evidence, "library")
     found = {rank: _library(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
     for rank, each in found.items():
         if not each.path or not each.content:

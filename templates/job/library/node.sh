@@ -49,12 +49,17 @@ record_system() {
     record "node $HOSTNAME cpus=${cpus[*]}"
 }
 # The variables of MPI and of the job, except names that hint at a secret; then further settings that the label
-# claims.
+# claims. Each rank records what differs from this file.
 record_environment() {
+    list_environment 3>"$attempt/environment"
+    cat "$attempt/environment" >&3
+}
+list_environment() {
     local name
-    for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!MPIR@}" "${!MPIC@}" \
-        "${!MV2_@}" "${!PSM@}" "${!OMP_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" "${!LSB_M@}" \
-        PATH LD_LIBRARY_PATH; do
+    for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!UCC_@}" "${!HCOLL_@}" \
+        "${!HYDRA_@}" "${!MPIEXEC_@}" "${!MPIR@}" "${!MPIC@}" "${!MV2_@}" "${!PSM@}" "${!OMP_@}" "${!KMP_@}" \
+        "${!LD_@}" "${!GLIBC@}" "${!MALLOC_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" \
+        "${!LSB_M@}" PATH; do
         case ${name^^} in *TOKEN* | *SECRET* | *PASS* | *PWD* | *KEY* | *CRED* | *AUTH* | *COOKIE*) continue ;; esac
         record_variable "$name"
     done

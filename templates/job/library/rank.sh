@@ -119,7 +119,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
     fi
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_EVIDENCE_FILE=$mine
-    export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums
+    export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
     library=$evidence_library
     # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor.
     case $library in

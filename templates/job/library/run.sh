@@ -90,7 +90,7 @@ finish() { # STATUS
     [ "$status" -ne 0 ] || wait_until_writable "$attempt"
     rm -f "$attempt/reserve"
     cat "$attempt"/ranks/* >&3 2>/dev/null
-    rm -rf "$attempt/ranks" "$attempt/work" "$rank"
+    rm -rf "$attempt/ranks" "$attempt/work" "$attempt/environment" "$rank"
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
     done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)

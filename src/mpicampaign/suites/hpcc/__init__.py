@@ -13,6 +13,9 @@ from mpicampaign.suites.star_stream import STREAM
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
 
 # Keys of the summary that identify the run; kept in the metadata as they are printed.
@@ -23,6 +26,7 @@ PARAMETERS = (
 
 
 _PROBLEM = re.compile(r"^HPL_(N|NB|nprow|npcol)=([0-9]{1,20})\s*$", re.MULTILINE)
+_CURRENT_TIME = re.compile(r"^Current time \(([0-9]{1,12})\) is ", re.ASCII | re.MULTILINE)
 _LONGEST_NUMBER = 10
 
 
@@ -74,6 +78,17 @@ _METRICS = {
     "stream_triad_single": ColumnMetric("STREAM triad of one process", BANDWIDTH),
 }
 
+
+def _least_time(tables: Iterable[Series]) -> float:
+    """Its parts run one after another; some print their time."""
+    timed = ("hpl_time", "ptrans_time", "random_access_time")
+    return sum(table.columns[name][0] or 0.0 for table in tables for name in timed if name in table.columns)
+
+
+def _printed_times(output: str, offset: int) -> Iterator[float]:
+    return (float(found) for found in _CURRENT_TIME.findall(output))
+
+
 SUITE = Suite(
     name="hpcc",
     title="HPCC",
@@ -95,6 +110,8 @@ SUITE = Suite(
     peak=("hpl_flops_per_process", "hpl_peak"),
     published_plain=("HPCC", "balance"),
     options=tuple(key.lower() for key in PARAMETERS),
+    least_time=_least_time,
+    printed_times=_printed_times,
     names=_names,
     no_output=_no_output,
 )

@@ -10,6 +10,9 @@ from mpicampaign.suites.hpl import problem
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
 
 _INPUT = problem.InputFile("HPL.dat", problem.input_file)
@@ -33,6 +36,12 @@ def _no_output(text: str) -> str:
     error = _ERROR.search(text)
     remedy = "correct HPL.dat or the number of ranks and run it again"
     return f"HPL did not start: it reports {error[1]!r}; {remedy}" if error else ""
+
+
+def _least_time(tables: Iterable[Series]) -> float:
+    from mpicampaign.suites.reading import measured_time
+
+    return measured_time(tables)
 
 
 SUITE = Suite(
@@ -64,6 +73,7 @@ SUITE = Suite(
     published={"HPL": "HPL"},
     peak=("hpl_flops_per_process", "hpl_peak"),
     options=OPTIONS,
+    least_time=_least_time,
     names=_names,
     no_output=_no_output,
 )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from calendar import timegm
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites.imb.arguments import faults
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
 
 # Looked for first: a search for this text is many times as fast as one for the begin of a line.
@@ -16,6 +20,10 @@ _TABLE = "# Benchmarking "
 _BENCHMARK = re.compile(rf"^{_TABLE}(\S+)", re.MULTILINE)
 _CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
 GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # printed instead of values
+_DATE = re.compile(
+    r"^# Date +: \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$", re.ASCII | re.MULTILINE
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LONGEST_NAME = 64  # characters that a label may have
 
 _BUILT_IN = (
@@ -43,6 +51,21 @@ def _names(text: str, program: str) -> tuple[str, str]:
     program = called[1] if called else program
     names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
     return names if len(names) <= _LONGEST_NAME else program or names, program
+
+
+def _least_time(tables: Iterable[Series]) -> float:
+    """A PingPong takes twice the time that is printed, and warm-ups are not counted."""
+    from mpicampaign.suites.reading import measured_time
+
+    return measured_time(tables, "repetitions")
+
+
+def _printed_times(output: str, offset: int) -> Iterator[float]:
+    """The date of the header, in the local time of rank 0."""
+    found = _DATE.search(output)
+    if found and found[1] in _MONTHS:
+        month, day, hour, minute, second, year = _MONTHS.index(found[1]) + 1, *map(int, found.groups()[1:])
+        yield timegm((year, month, day, hour, minute, second)) - offset
 
 
 SUITE = Suite(
@@ -81,4 +104,6 @@ SUITE = Suite(
     options=("mpi_datatype", "mpi_datatype_for_reductions"),
     given_up=GIVEN_UP,
     names=_names,
+    least_time=_least_time,
+    printed_times=_printed_times,
 )

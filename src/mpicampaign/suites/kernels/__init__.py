@@ -12,8 +12,9 @@ from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from mpicampaign.records import Series
     from mpicampaign.suites.request import Refusal
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
@@ -28,6 +29,13 @@ def _parse(text: str) -> ParsedOutput:
 
 def _faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
     return faults(KERNELS, program, arguments)
+
+
+def _least_time(tables: Iterable[Series]) -> float:
+    """At least half of the samples took no less than the median, which is the time of a table."""
+    from mpicampaign.suites.reading import measured_time
+
+    return measured_time(tables, "samples") / 2
 
 
 SUITE = Suite(
@@ -46,5 +54,6 @@ SUITE = Suite(
     metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
     published={kernel.name: kernel.published for kernel in KERNELS.values() if kernel.published},
     gathers={"tree_gather": "tree_gather"},
+    least_time=_least_time,
     versions={kernel.name: kernel.version for kernel in KERNELS.values()},
 )

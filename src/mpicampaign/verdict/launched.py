@@ -1,0 +1,192 @@
+"""What happened between the launcher and the ranks: arguments, variables, preloaded libraries, clocks.
+
+Evidence of releases that did not record this has no finding here, and is judged as before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.mpis import sets_unasked
+from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
+from mpicampaign.verdict.software import checksums_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.verdict.evidence import Evidence, Rank
+
+# A clock that runs at another speed is off by more than both; honest ones were off by 0.04 ms at most.
+CLOCK_SHARE, CLOCK_SECONDS = 0.01, 0.005
+LONGEST_VALUE = 4000  # characters; a rank leaves out longer ones
+_CLOCKS = {"libc_ns": "clock_gettime()", "wtime_ns": "MPI_Wtime()"}
+_OPTIONS = ("launcher_options", "placement.launcher_options", "mpi.options")
+_SETS_UP = ("modules", "source", "provider.modules")
+_EXTENDED = re.compile(r"(PATH|LD_LIBRARY_PATH|LD_PRELOAD)$")  # launchers and this program add to them
+
+
+def launch_findings(evidence: Evidence) -> list[Finding]:
+    """Whether the ranks started as the job script started them, and whether their clocks tell the time."""
+    if not any("start.nice" in seen for seen in evidence.ranks.values()):
+        return []
+    declared = _declared(evidence)
+    return [
+        *_arguments(evidence),
+        *_variables_of_script(evidence, declared),
+        *_variables_of_ranks(evidence, declared),
+        *_preloads(evidence, declared),
+        *_clocks(evidence),
+    ]
+
+
+def seconds_between(seen: Rank, clock: str) -> float | None:
+    """The time (s) from start to end by one of a rank's clocks; None where it was not recorded."""
+    start, end = (number(seen.get(f"{moment}.{clock}", "")) for moment in ("start", "end"))
+    return None if start is None or end is None else (end - start) / 1e9
+
+
+def _declared(evidence: Evidence) -> dict[str, Any]:
+    try:
+        found = json.loads(evidence.claim.get("declared", ""))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _arguments(evidence: Evidence) -> Iterator[Finding]:
+    """Those of the script, where the rank is its program; one that a script starts may have others."""
+    wanted, resolved = evidence.job.get("arguments", ""), evidence.job.get("program_sha256", "")
+    checksums = checksums_of(evidence, "program")
+    for rank, seen in sorted(evidence.ranks.items()):
+        found = seen.get("start.arguments")
+        if found is None:
+            if len(wanted) < LONGEST_VALUE:
+                yield Finding("arguments", LACKS, f"rank {rank} recorded none")
+                return
+        elif found != wanted:
+            bad = f"rank {rank} had {found!r}, not {wanted!r}"
+            if checksums[rank] == resolved:
+                yield Finding("arguments", CONTRADICTS, f"{bad}, as the job script started it")
+                return
+            if not (found.endswith(f" {wanted}") or wanted.endswith(f" {found}")):
+                yield Finding("arguments", LACKS, f"{bad}; another program started it")
+                return
+    yield Finding("arguments", SUPPORTS, "as in the job script")
+
+
+def _claimed(evidence: Evidence, declared: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of the claim: those of the MPI library, and the system's own."""
+    own = {
+        key.removeprefix("environment."): str(declared[key])
+        for key in declared
+        if key.startswith("environment.")
+    }
+    settings = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
+    return own | settings
+
+
+def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """None that steers the MPI library but those of the claim; what sets up the software may set any."""
+    if any(declared.get(key) for key in _SETS_UP) or declared.get("provider") == "spack":
+        return
+    mpi, claimed = evidence.claim.get("mpi", ""), _claimed(evidence, declared)
+    for key, value in evidence.job.items():
+        name = key.removeprefix("env.")
+        if key.startswith("env.") and name not in claimed and sets_unasked(mpi, name):
+            yield Finding(
+                "variables", CONTRADICTS, f"the job had {name}={value}, which the claim does not set"
+            )
+            return
+
+
+def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """Those of the script, and what the launcher is known to add."""
+    claimed = _claimed(evidence, declared)
+    for rank, seen in sorted(evidence.ranks.items()):
+        changed = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
+        if number(seen.get("start.variables", "")) != len(changed):
+            yield Finding("variables", LACKS, f"rank {rank} did not record all that differ from the script's")
+            return
+        for name in [key.removeprefix("start.unset.") for key in seen if key.startswith("start.unset.")]:
+            if name in claimed:
+                yield Finding(
+                    "variables", CONTRADICTS, f"rank {rank} had no {name}, claimed: {claimed[name]}"
+                )
+                return
+        for name, value in changed.items():
+            if wrong := _wrong_variable(evidence, declared, claimed, name):
+                outcome, why = wrong
+                yield Finding("variables", outcome, f"rank {rank} had {name}={value}, {why}")
+                return
+    yield Finding("variables", SUPPORTS, "as in the job script")
+
+
+def _wrong_variable(
+    evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str
+) -> tuple[str, str] | None:
+    """Outcome and reason of a variable in which a rank differs from the script; None where that may be."""
+    unasked = sets_unasked(evidence.claim.get("mpi", ""), name)
+    if _EXTENDED.fullmatch(name) or (unasked is False and name not in claimed) or _is_option(evidence, name):
+        return None
+    if name in claimed:
+        return (CONTRADICTS, f"claimed: {claimed[name]}") if unasked is not False else None
+    if unasked is None:
+        return None
+    if any(declared.get(key) for key in _OPTIONS):
+        return LACKS, "which the job script did not set; an option of the launcher may have"
+    script = evidence.job.get(f"env.{name}")
+    return (
+        CONTRADICTS,
+        "which the job script did not set" if script is None else f"in the job script {script}",
+    )
+
+
+def _is_option(evidence: Evidence, name: str) -> bool:
+    """Whether an option of the launcher names the variable, or the parameter that it stands for."""
+    tokens = re.split(r"[\s=]+", evidence.claim.get("launch", ""))
+    return name in tokens or ("_MCA_" in name and name.partition("_MCA_")[2] in tokens)
+
+
+def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """Libraries before the program's own. One that the campaign declares is named, and no more."""
+    set_up = any(declared.get(key) for key in _SETS_UP)
+    asked = evidence.job.get("env.LD_PRELOAD", "") if set_up or "environment.LD_PRELOAD" in declared else ""
+    names = {_name(path) for path in re.split(r"[\s:]+", asked)}
+    notes = []
+    for rank, seen in sorted(evidence.ranks.items()):
+        if "start.preloads" not in seen:
+            yield Finding("preloaded libraries", LACKS, f"rank {rank} did not record them")
+            return
+        for key in (key for key in seen if key.startswith("start.preload.")):
+            path, defines = seen[key], seen.get(key.replace("preload.", "preload_defines."), "")
+            if _name(path) in names:
+                notes.append(f"{path}, as declared")
+                continue
+            what = f", which defines {defines.split()[0]}()" if defines else ""
+            why = f"rank {rank} had {path}{what}; neither the program nor the campaign asks for it"
+            yield Finding("preloaded libraries", CONTRADICTS if defines else LACKS, why)
+            return
+    yield Finding("preloaded libraries", SUPPORTS, ", ".join(dict.fromkeys(notes)) or "none")
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _clocks(evidence: Evidence) -> Iterator[Finding]:
+    """The program's clocks must take as long as the kernel's."""
+    for rank, seen in sorted(evidence.ranks.items()):
+        passed = seconds_between(seen, "raw_ns")
+        if passed is None:
+            yield Finding("clocks", LACKS, f"rank {rank} recorded no time of the kernel's clock")
+            return
+        for key, name in _CLOCKS.items():
+            took = seconds_between(seen, key)
+            if took is not None and abs(took - passed) > max(CLOCK_SHARE * passed, CLOCK_SECONDS):
+                bad = f"rank {rank} took {passed:.3f} s by the kernel's clock, but {took:.3f} s by {name}"
+                yield Finding("clocks", CONTRADICTS, bad)
+                return
+    yield Finding("clocks", SUPPORTS, "as the kernel's")

@@ -1,0 +1,270 @@
+"""What happened behind the launcher, by recorded evidence: arguments, variables, preloads, clocks, output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import synthetic
+from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
+
+from mpicampaign.collect.alike import of_own_run
+from mpicampaign.collect.copies import mark_copies
+from mpicampaign.mpis import MPIS, sets_unasked, steers
+from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
+from mpicampaign.suites import SUITES
+from mpicampaign.verdict.condition import condition, may_be_disturbed
+from mpicampaign.verdict.judge import judge
+
+SECOND = 1_000_000_000
+PRELOADED = "rank 1 start.preload.0=/usr/lib/libtool.so\nrank 1 start.preloads=1\n"
+DEFINES = "rank 1 start.preload_defines.0=MPI_Wtime\n"
+LD_PRELOAD = "job env.LD_PRELOAD=/opt/libtool.so\n"
+NO_PRELOADS = "rank 1 start.preloads=0\n"
+
+
+def launch_lines(rank: int) -> str:
+    """What a rank recorded that started as its script says, 2 s before its end."""
+    lines = ["start.arguments=--budget 3", "start.nice=0", "start.variables=0", "start.preloads=0"]
+    lines += [
+        "start.time=2026-11-25T04:00:00.250Z",
+        "end.time=2026-11-25T04:00:02.250Z",
+        "start.utc_offset=3600",
+    ]
+    for key in ("raw_ns", "libc_ns", "wtime_ns", "clock_ns"):
+        lines += [f"start.{key}={SECOND}", f"end.{key}={3 * SECOND}"]
+    lines += ["end.program_sha256=5555", f"end.program_file={rank}"]
+    return "".join(f"rank {rank} {line}\n" for line in lines)
+
+
+RANKS = "".join(rank_lines(rank, "blue1", rank) + launch_lines(rank) for rank in (0, 1))
+HONEST = evidence_text(CLAIM.replace("claim mpi=", "claim suite=imb\nclaim mpi="), RUN, RANKS)
+
+
+def table(time: float, repetitions: float = 1000.0) -> Series:
+    return Series("PingPong", 2, {"size": [1048576.0], "repetitions": [repetitions], "time": [time]})
+
+
+def verdict_of(text: str, output: str = "", *series: Series) -> tuple[str, tuple[str, ...]]:
+    return judge(read(text), INTEL_SHM + output, series or (table(1e-4),))
+
+
+def declared(text: str, **keys: object) -> str:
+    """The evidence of a run whose campaign declares more."""
+    new = {**DECLARED, **{key.replace("__", "."): value for key, value in keys.items()}}
+    for old, made in ((claim_of(DECLARED), claim_of(new)), (run_of(DECLARED), run_of(new))):
+        for one, other in zip(old.splitlines(), made.splitlines(), strict=True):
+            text = text.replace(one, other)
+    return text
+
+
+def changed(old: str, new: str, text: str = HONEST) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def variable(line: str, count: int = 1, text: str = HONEST) -> str:
+    return changed(
+        "rank 1 start.variables=0\n", f"rank 1 start.variables={count}\nrank 1 start.{line}\n", text
+    )
+
+
+def test_an_honest_run() -> None:
+    verdict, reasons = verdict_of(HONEST)
+    assert verdict == VERIFIED, reasons
+    for kind in ("arguments", "variables", "preloaded libraries", "clocks", "output"):
+        assert any(reason.startswith(f"{kind}: ") for reason in reasons)
+
+
+def test_evidence_of_an_earlier_release_is_judged_as_before() -> None:
+    new = ("arguments", "nice", "variables", "preloads", "raw_ns", "libc_ns", "wtime_ns")
+    text = "".join(
+        f"{line}\n" for line in HONEST.splitlines() if not any(f".{key}=" in line for key in new)
+    ).replace("job env.", "job env.UCX_TLS=tcp\njob env.")
+    verdict, reasons = verdict_of(text)
+    assert verdict == VERIFIED, reasons
+    assert not any(reason.startswith(("arguments", "variables", "clocks", "output")) for reason in reasons)
+
+
+LIES = [
+    ("arguments", changed("rank 1 start.arguments=--budget 3", "rank 1 start.arguments=--budget 1")),
+    ("variables", variable("env.I_MPI_FABRICS=ofi")),
+    ("variables", variable("env.I_MPI_SHM_CELL_FWD_SIZE=256")),
+    ("variables", variable("env.UCX_TLS=tcp")),
+    ("variables", variable("env.OMP_NUM_THREADS=1")),
+    ("variables", variable("unset.I_MPI_FABRICS=", 0)),
+    ("variables", changed("job env.", "job env.UCX_TLS=tcp\njob env.")),
+    ("preloaded libraries", changed(NO_PRELOADS, DEFINES + PRELOADED)),
+    ("clocks", changed(f"rank 1 end.wtime_ns={3 * SECOND}", f"rank 1 end.wtime_ns={2 * SECOND}")),
+    ("clocks", changed(f"rank 0 end.libc_ns={3 * SECOND}", f"rank 0 end.libc_ns={2 * SECOND}")),
+    ("clocks", changed(f"rank 0 end.wtime_ns={3 * SECOND}", f"rank 0 end.wtime_ns={int(3.03 * SECOND)}")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "text"), LIES)
+def test_one_altered_value_contradicts(kind: str, text: str) -> None:
+    verdict, reasons = verdict_of(text)
+    assert verdict == CONTRADICTED, reasons
+    assert {reason.partition(": ")[0] for reason in reasons} == {kind}
+
+
+UNPROVED = [
+    ("arguments", changed("rank 1 start.arguments=--budget 3\n", "")),
+    ("variables", changed("rank 1 start.variables=0\n", "")),
+    ("variables", changed("rank 1 start.variables=0\n", "rank 1 start.variables=2\n")),
+    ("preloaded libraries", changed(NO_PRELOADS, PRELOADED)),
+    ("clocks", changed(f"rank 1 end.raw_ns={3 * SECOND}\n", "")),
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), UNPROVED)
+def test_one_missing_value_leaves_it_unverified(kind: str, text: str) -> None:
+    verdict, reasons = verdict_of(text)
+    assert verdict == UNVERIFIED, reasons
+    assert {reason.partition(": ")[0] for reason in reasons} == {kind}
+
+
+HONEST_VARIETY = [
+    variable("env.HYDRA_LAUNCH_TYPE=2"),
+    variable("env.I_MPI_PIN_INFO=0,1"),
+    variable("env.LD_LIBRARY_PATH=/opt/mpi/lib"),
+    variable("env.GLIBC_TUNABLES=x"),  # noted where repeats differ
+    variable("unset.I_MPI_ROOT=", 0),
+    variable("env.I_MPI_OFFLOAD=1", text=HONEST.replace("=mpirun -n 2", "=mpirun -genv I_MPI_OFFLOAD=1")),
+    changed("job env.", "job env.I_MPI_ROOT=/opt/mpi\njob env.MPICC=cc\njob env."),
+    declared(changed("job env.", "job env.UCX_TLS=tcp\njob env."), modules=["impi"]),
+    declared(changed("job env.", "job env.UCX_TLS=tcp\njob env."), environment__UCX_TLS="tcp"),
+    changed(f"rank 0 end.wtime_ns={3 * SECOND}", f"rank 0 end.wtime_ns={int(3.01 * SECOND)}"),
+    variable("env.UCX_X=1", text=HONEST.replace("claim mpi=intelmpi", "claim mpi=own")),
+    declared(
+        changed(NO_PRELOADS, DEFINES + PRELOADED).replace("job env.", f"{LD_PRELOAD}job env.", 1),
+        modules=["darshan"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HONEST_VARIETY)
+def test_what_launchers_and_the_campaign_set_is_no_lie(text: str) -> None:
+    verdict, reasons = verdict_of(text)
+    assert verdict == VERIFIED or {r.partition(": ")[0] for r in reasons} == {"MPI library's report"}, reasons
+
+
+def test_an_option_of_the_launcher_may_set_variables() -> None:
+    text = declared(variable("env.UCX_TLS=tcp"), launcher_options=["-x"])
+    assert verdict_of(text)[0] == UNVERIFIED
+
+
+def test_a_program_behind_a_script_may_have_other_arguments() -> None:
+    started = "rank 1 end.program_sha256=5555"
+    other = changed(started, "rank 1 end.program_sha256=77")
+    assert (
+        verdict_of(changed("rank 1 start.arguments=", "rank 1 start.arguments=IMB.py ", other))[0] == VERIFIED
+    )
+    lost = changed("rank 1 start.arguments=--budget 3", "rank 1 start.arguments=--budget 1", other)
+    assert verdict_of(lost)[0] == UNVERIFIED
+
+
+def test_libraries_of_known_launchers_are_judged() -> None:
+    known = {library.name for library in MPIS.built_in() if library.launcher_sets}
+    assert known == {"intelmpi", "openmpi4", "openmpi5", "mpich-ofi", "mpich-ucx"}
+    for name in known:
+        assert sets_unasked(name, "UCX_TLS")
+        assert not sets_unasked(name, "PMIX_RANK")
+    assert sets_unasked("openmpi5", "OMPI_MCA_btl")
+    assert not sets_unasked("openmpi5", "OMPI_MCA_ess_base_vpid")
+    assert steers("UCC_TLS")
+
+
+DATE = "# Date                  : Wed Nov 25 {} 2026\n"
+
+
+@pytest.mark.parametrize(
+    ("time", "verdict"),
+    [("05:00:00", VERIFIED), ("05:00:02", VERIFIED), ("05:00:30", CONTRADICTED), ("04:00:01", CONTRADICTED)],
+)
+def test_the_date_of_imb_lies_within_the_run(time: str, verdict: str) -> None:
+    """In the rank's own local time, one hour ahead of UTC."""
+    assert verdict_of(HONEST, DATE.format(time))[0] == verdict
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(1790000000, CONTRADICTED), (1795579201, VERIFIED)])
+def test_the_date_of_hpcc_lies_within_the_run(seconds: int, verdict: str) -> None:
+    text = HONEST.replace("suite=imb", "suite=hpcc")
+    assert verdict_of(text, f"Current time ({seconds}) is Wed Nov 25 04:00:01 2026\n")[0] == verdict
+
+
+@pytest.mark.parametrize(("repetitions", "verdict"), [(19_900, VERIFIED), (21_000, CONTRADICTED)])
+def test_an_output_accounts_for_no_more_time_than_passed(repetitions: int, verdict: str) -> None:
+    found, reasons = verdict_of(HONEST, "", table(1e-4, repetitions))
+    assert found == verdict, reasons
+
+
+def test_each_suite_accounts_for_its_time() -> None:
+    def least(suite: str, *tables: Series) -> float:
+        return SUITES[suite].least_time(tables)
+
+    groups = [replace(table(1e-3), qualifiers={"group": str(group)}) for group in range(8)]
+    assert least("imb", *groups) == pytest.approx(1)
+    sampled = Series("tree_gather", 2, {"size": [8.0], "samples": [100.0], "time": [0.01]})
+    assert least("kernel", sampled) == pytest.approx(0.5)
+    assert least("hpl", Series("HPL", 2, {"time": [3.0]})) == 3
+    hpcc = Series("HPCC", 2, {"hpl_time": [3.0], "ptrans_time": [None], "random_access_time": [1.5]})
+    assert least("hpcc", hpcc) == 4.5
+    assert least("osu", table(1.0)) == 0
+
+
+CASE = Case("here", "blue", "SHM-1", "PingPong")
+
+
+def repeat(number: int, times: list[float], process: str = "nice=0") -> Record:
+    columns: dict[str, list[float | None]] = {"size": [2.0**i for i in range(len(times))], "time": [*times]}
+    run = synthetic.run(CASE, number, Series("PingPong", 2, columns))
+    metadata = {"process": process} if process else {}
+    return replace(
+        run, status=OK, verdict=VERIFIED, started=f"2026-11-25T04:0{number}:00Z", metadata=metadata
+    )
+
+
+MANY = [1.23456e-6 * (1 + i / 7) for i in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "process", "verdict"),
+    [
+        (MANY, MANY, "nice=0", CONTRADICTED),
+        (MANY, [*MANY[:-1], 3.11111e-6], "nice=0", VERIFIED),
+        ([2.41e-6] * 3, [2.41e-6] * 3, "nice=0", VERIFIED),  # barriers
+        (MANY, MANY, "", VERIFIED),  # of an earlier release
+    ],
+)
+def test_two_runs_with_the_same_numbers_are_no_two_runs(
+    first: list[float], second: list[float], process: str, verdict: str
+) -> None:
+    later, earlier = mark_copies([repeat(2, second, process), repeat(1, first, process)])
+    assert earlier.verdict == VERIFIED
+    assert later.verdict == verdict
+    assert verdict == VERIFIED or "repeat 1" in later.verdict_reasons[-1]
+
+
+def stopped(continued: int, cpu: float) -> str:
+    used = "".join(f"rank 0 {key}=0\n" for key in ("start.cpu_ns", "start.wait_ns", "end.wait_ns"))
+    used += f"rank 0 end.cpu_ns={int(cpu * SECOND)}\nrank 0 end.continued={continued}\n"
+    return changed("rank 0 start.nice", f"{used}rank 0 start.nice")
+
+
+def test_a_stopped_rank_is_disturbed_and_named() -> None:
+    assert condition(read(stopped(1, cpu=0.5))) == (DISTURBED, "rank 0 was stopped for 1.5 s")
+    assert condition(read(stopped(0, cpu=0.5)))[0] != DISTURBED
+    assert condition(read(stopped(1, cpu=2.5))) == (DISTURBED, "rank 0 was stopped")
+    assert may_be_disturbed(stopped(1, cpu=0.5))
+    assert not may_be_disturbed(stopped(0, cpu=0.5))
+
+
+def test_repeats_show_how_their_ranks_were_started() -> None:
+    assert of_own_run(read(HONEST), "")["process"] == "nice=0"
+    text = variable(
+        "env.GLIBC_TUNABLES=glibc.malloc.mmap_max=0",
+        text=changed("rank 1 start.nice=0", "rank 1 start.nice=19"),
+    )
+    tokens = of_own_run(read(text), "")["process"].split()
+    assert tokens == ["nice=0", "nice=19", "GLIBC_TUNABLES=glibc.malloc.mmap_max=0"]
