@@ -116,6 +116,16 @@ class TimeLeft:
         if (script := self._due.pop(label, None)) is not None:
             self._durations.add(script)
 
+    def left_out(self, scripts: Iterable[Script]) -> None:
+        """Remove runs that are not made now."""
+        for script in scripts:
+            self._due.pop(script.label, None)
+
+    def expected(self, script: Script) -> float:
+        """How long a run takes (s): its time limit where nothing is known of it."""
+        found = self._durations.expected(script)
+        return script.run.time_limit if found is None else found
+
     def text(self) -> str:
         """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet."""
         return f"{format_roughly(seconds)} left" if (seconds := self._seconds) else ""

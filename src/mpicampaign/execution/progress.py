@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.execution.durations import TimeLeft
-from mpicampaign.records import FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
+from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._left = TimeLeft()
+        self.left = TimeLeft()
         self._host_groups: set[str] = set()
         self._expected = 0
         self._done = 0
@@ -38,13 +38,18 @@ class Progress:
 
     def expect(self, scripts: Sequence[Script]) -> None:
         """Add runs to those that are expected."""
-        self._left.expect(scripts)
+        self.left.expect(scripts)
         self._host_groups |= {script.run.case.host_group for script in scripts}
         self._expected += len(scripts)
 
+    def left_out(self, scripts: Sequence[Script]) -> None:
+        """Remove runs that are not made now."""
+        self.left.left_out(scripts)
+        self._expected -= len(scripts)
+
     def started(self, label: str) -> None:
         if self._terminal:
-            left = f" ({text})" if (text := self._left.text()) else ""
+            left = f" ({text})" if (text := self.left.text()) else ""
             self._print(
                 self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{left}"), end=""
             )
@@ -56,7 +61,7 @@ class Progress:
     def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
         """Print the run's verdict and headline metrics from its files, or the ``problem``."""
         self._done += 1
-        self._left.ended(label)
+        self.left.ended(label)
         name = self._short(label)
         if record.status == NOT_AVAILABLE:
             name = self._short(f"{record.case.host_group} {record.case.placement}")
@@ -69,7 +74,7 @@ class Progress:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         line = f"[{self._done}/{self._expected}] {name}: {text}"
         line = self._cut(line) if record.status == OK else line
-        if not self._terminal and (left := self._left.text()) != self._said_left:
+        if not self._terminal and (left := self.left.text()) != self._said_left:
             self._said_left = left
             line = f"{line} ({left})" if left else line
         self._print(line, end="\n")
@@ -115,5 +120,7 @@ def describe(record: Record, status: int | None) -> str:
         reasons += [] if record.condition == QUIET else [record.condition_reason]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         return f"{record.verdict}, {record.condition}: {headline(record)}{why}"
+    if record.condition == DISTURBED:  # stopped at its time limit
+        return f"not done: {record.reason}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"
