@@ -14,7 +14,7 @@ from conftest import ProjectCopy
 from evidence_texts import read
 from trivial_campaign import write_trivial
 
-from mpicampaign.execution.busy import Call, left_out_text, to_leave_out
+from mpicampaign.execution.busy import Call, fitting, left_out_text
 from mpicampaign.jobs.prepare import Script
 from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, read_records
 from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
@@ -138,27 +138,30 @@ def scripts(repeats: int = 5) -> list[Script]:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "left"),
+    ("seconds", "makes"),
     [
-        (float("inf"), {"SHM": [4, 5], "SHM-1": [4, 5]}),
-        (33, {"SHM": [4, 5], "SHM-1": [4, 5]}),
-        (32, {"SHM": [1, 2, 3, 4, 5], "SHM-1": [4, 5]}),
-        (2, {"SHM": [1, 2, 3, 4, 5], "SHM-1": [1, 2, 3, 4, 5]}),
+        (float("inf"), {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (33, {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (32, {"SHM": [1, 2], "SHM-1": [1, 2, 3]}),
+        (21, {"SHM": [1], "SHM-1": [1, 2, 3]}),
+        (9, {"SHM": [], "SHM-1": [1, 2, 3]}),
+        (0, {"SHM": [], "SHM-1": []}),
     ],
 )
-def test_the_longest_cases_are_left_out_until_the_others_fit(
-    seconds: float, left: Mapping[str, list[int]]
+def test_first_repeats_and_short_runs_come_first_into_the_time_left(
+    seconds: float, makes: Mapping[str, list[int]]
 ) -> None:
     expected = {"SHM": 10.0, "SHM-1": 1.0}
-    found = to_leave_out(scripts(), lambda script: expected[script.run.case.placement], seconds)
-    repeats = {name: sorted(s.run.repeat for s in found if s.run.case.placement == name) for name in left}
-    assert repeats == left
+    due = scripts(repeats=3)
+    jobs = fitting(due, lambda script: expected[script.run.case.placement], seconds)
+    found = [script.run for script in due if script.job_name in jobs]
+    assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
 
 
 def test_what_is_left_out_is_one_line() -> None:
-    found = to_leave_out(scripts(), lambda script: 1.0 if script.run.case.placement == "SHM" else 10.0, 32)
-    assert left_out_text(found) == (
-        "not run since this machine is busy: repeats 4 to 5 of 1 case; PingPong (SHM-1); "
+    left = [s for s in scripts() if s.run.repeat > 3 or s.run.case.placement == "SHM"]
+    assert left_out_text(left) == (
+        "not run since this machine is busy: repeats 4 to 5 of 1 case; PingPong (SHM); "
         "the same command makes them when it is quieter"
     )
 

@@ -21,7 +21,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
-from mpicampaign.execution.busy import THIS_CALL, left_out_text, to_leave_out
+from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, left_out_text
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
@@ -69,6 +69,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
+        self._postponed: list[Script] = []  # runs that do not fit into the time that a busy machine has left
         self._left: dict[str, Script] = {}  # runs that have no result now, and need none, by their job
 
     async def _check_output(self, job: Job, **options: Any) -> None:
@@ -201,21 +202,33 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.say(THIS_CALL.text(process))
 
     def _leave_out(self) -> None:
-        """On a busy machine: leave out what it does not make now, of the runs that have not begun."""
-        if self._busy is None:
+        """On a busy machine: leave out what it does not make now, of the runs that have not begun.
+
+        What does not fit into the time is postponed, as others may end early, and left out behind them.
+        """
+        local = [runs for runs in self._runs.values() if isinstance(runs, LocalRuns)]
+        if self._busy is None or not local:
             return
+        [runs] = local
         limit = self._busy.campaign.time_when_busy
         seconds = self._began + limit - time.monotonic() if limit else math.inf
-        for runs in self._runs.values():
-            if isinstance(runs, LocalRuns):
-                due = to_leave_out(runs.due, self._progress.left.expected, seconds)
-                runs.drop(due)
-                self._progress.left_out(due)
-                for script in due:
-                    self._leave(script)
-                    self._in_flight.discard(script.job_name)
-                    if (info := self._infos.pop(script.job_name, None)) is not None:
-                        self.report_job_success(info)
+        due = [*runs.due, *self._postponed]
+        now = fitting([each for each in due if not is_left_out(each)], self._progress.left.expected, seconds)
+        again = [each for each in self._postponed if each.job_name in now]
+        self._progress.expect(again)
+        runs.take(again)
+        later = [each for each in runs.due if each.job_name not in now]
+        self._progress.left_out(later)
+        runs.drop(later)
+        self._postponed = []
+        for script in (each for each in due if each.job_name not in now):
+            if now and not is_left_out(script):
+                self._postponed.append(script)
+                continue
+            self._leave(script)
+            self._in_flight.discard(script.job_name)
+            if (info := self._infos.pop(script.job_name, None)) is not None:
+                self.report_job_success(info)
 
     def _leave(self, script: Script) -> None:
         """A later call makes the run; for Snakemake it is done."""

@@ -712,7 +712,7 @@ class Campaign:
         DURATION,
         "Time that a call takes on a busy machine",
         "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
-        "repeats beyond the third, and leaves out the longest cases until the others fit into this time; "
+        "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
         "another call makes them when the machine is quieter. Default: no limit.",
         "5 min",
     )

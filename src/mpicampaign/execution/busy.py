@@ -5,15 +5,15 @@ This is a property of the call, not of the results: the next call makes on a qui
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED
+from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Iterable
 
     from mpicampaign.jobs.prepare import Script
-    from mpicampaign.records import Case
 
 FIRST, PLAIN = 10, 8  # of the first ten runs that were judged, eight disturbed ones
 REPEATS = 3  # of a case, that a busy machine makes
@@ -57,10 +57,13 @@ class Call:
 THIS_CALL = Call()  # the process with Snakemake makes one call
 
 
-def to_leave_out(due: Iterable[Script], expected: Callable[[Script], float], seconds: float) -> list[Script]:
-    """The runs that a busy machine does not make now.
+def is_left_out(script: Script) -> bool:
+    """Whether a busy machine does not make a run, however short it is."""
+    return script.run.further or script.run.repeat > REPEATS
 
-    Further repeats and those beyond `REPEATS`; then the longest cases, until the others fit into the time.
+
+def fitting(due: Iterable[Script], expected: Callable[[Script], float], seconds: float) -> set[str]:
+    """The jobs of the runs that fit into the time left: first repeats first, then short ones.
 
     Parameters
     ----------
@@ -68,34 +71,32 @@ def to_leave_out(due: Iterable[Script], expected: Callable[[Script], float], sec
     expected : how long a run takes (s)
     seconds : the time left
     """
-    kept: dict[Case, list[Script]] = {}
-    left = []
-    for script in due:
-        if script.run.further or script.run.repeat > REPEATS:
-            left.append(script)
-        else:
-            kept.setdefault(script.run.case, []).append(script)
-    times = {case: sum(map(expected, scripts)) for case, scripts in kept.items()}
-    for case in sorted(times, key=times.__getitem__):
-        seconds -= times[case]
-        left += kept[case] if seconds < 0 else []
-    return left
+    found = set()
+    for _, time, job in sorted((each.run.repeat, expected(each), each.job_name) for each in due):
+        if time <= seconds:
+            seconds -= time
+            found.add(job)
+    return found
 
 
-def left_out_text(left: Collection[Script]) -> str:
+def left_out_text(left: Iterable[Script]) -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
-    skipped = dict.fromkeys(s.run.case for s in left if not s.run.further and s.run.repeat <= REPEATS)
-    repeats = [s for s in left if not s.run.further and s.run.case not in skipped]
-    parts = []
-    if repeats:
-        numbers = sorted({s.run.repeat for s in repeats})
-        named = f"s {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f" {numbers[0]}"
-        parts.append(f"repeat{named} of {_count(len({s.run.case for s in repeats}), 'case')}")
-    parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(skipped)]
-    further = sum(s.run.further for s in left)
+    further, planned = 0, dict[Case, list[int]]()
+    for script in left:
+        further += script.run.further
+        if not script.run.further:
+            planned.setdefault(script.run.case, []).append(script.run.repeat)
+    repeats = Counter((min(found), max(found)) for found in planned.values() if min(found) > 1)
+    parts = [f"{_repeats(*span)} of {_count(cases, 'case')}" for span, cases in sorted(repeats.items())]
+    wholly = [case for case, found in planned.items() if min(found) == 1]
+    parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
     parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
     return f"not run since this machine is busy: {'; '.join(parts)}; {later}"
+
+
+def _repeats(first: int, last: int) -> str:
+    return f"repeat {first}" if first == last else f"repeats {first} to {last}"
 
 
 def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:
