@@ -166,6 +166,11 @@ def test_what_is_left_out_is_one_line() -> None:
     )
 
 
+def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
+    left = [s for s in scripts() if s.run.repeat > (3 if s.run.case.placement == "SHM" else 1)]
+    assert "busy: some of repeats 2 to 5 of 2 cases; the same" in left_out_text(left)
+
+
 STOPPED = "claim ranks_per_node=2\njob exit_status={status}\njob others_used_cpus={others}\n"
 
 

@@ -61,6 +61,7 @@ def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -
     write_result(two[1], 3000)
     left.ended(two[1].label)
     assert left.text() == "about 2 min left"
+    assert left.text(repeats_more=True) == "about 2 min left, about 3 min if all are disturbed"
     left.ended(one[1].label)
     assert left.text() == ""
 

@@ -197,6 +197,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             return
         if now.campaign.busy_machine != RANKED:
             self._busy = now
+            self._progress.repeats_more = False
             result = script.output.parent
             process = busy_process(evidence_in(result)) if result.exists() else ""
             self._progress.say(THIS_CALL.text(process))
@@ -254,6 +255,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             THIS_CALL.failed = True
             return
         self._progress.expect(new)
+        self._progress.repeats_more |= bool(new)
         names = {each.job_name for each in new}
         self._taken |= names
         self._further |= names

@@ -82,18 +82,12 @@ def make_runs(
     from mpicampaign.execution.busy import LEFT_OUT
 
     status = _call_snakemake(prepared, options, more, once)
-    while status == 0 and not once and "-n" not in more and _asks_for_more(prepared):
+    while status == 0 and not once and "-n" not in more and prepared.plan.until_known:
         known, prepared = len(prepared.selected), prepared_of(options)
         if len(prepared.selected) == known or not prepared.pending:
             break
         status = _call_snakemake(prepared, options, more, once)
     return DONE if status == LEFT_OUT else status
-
-
-def _asks_for_more(prepared: Prepared) -> bool:
-    from mpicampaign.expectation import UNTIL_KNOWN
-
-    return any(entry.repeats == UNTIL_KNOWN for entry in prepared.campaign.matrix)
 
 
 def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Sequence[str], once: bool) -> int:

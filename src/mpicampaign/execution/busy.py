@@ -5,13 +5,12 @@ This is a property of the call, not of the results: the next call makes on a qui
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED, Case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.jobs.prepare import Script
 
@@ -86,8 +85,8 @@ def left_out_text(left: Iterable[Script]) -> str:
         further += script.run.further
         if not script.run.further:
             planned.setdefault(script.run.case, []).append(script.run.repeat)
-    repeats = Counter((min(found), max(found)) for found in planned.values() if min(found) > 1)
-    parts = [f"{_repeats(*span)} of {_count(cases, 'case')}" for span, cases in sorted(repeats.items())]
+    partly = [sorted(found) for found in planned.values() if min(found) > 1]
+    parts = [f"{_repeats(partly)} of {_count(len(partly), 'case')}"] if partly else []
     wholly = [case for case, found in planned.items() if min(found) == 1]
     parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
     parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
@@ -95,8 +94,11 @@ def left_out_text(left: Iterable[Script]) -> str:
     return f"not run since this machine is busy: {'; '.join(parts)}; {later}"
 
 
-def _repeats(first: int, last: int) -> str:
-    return f"repeat {first}" if first == last else f"repeats {first} to {last}"
+def _repeats(of_cases: Sequence[Sequence[int]]) -> str:
+    """``repeats 4 to 6``, or ``some of repeats 2 to 6`` where the cases differ."""
+    first, last = min(found[0] for found in of_cases), max(found[-1] for found in of_cases)
+    some = "" if all(found == of_cases[0] for found in of_cases) else "some of "
+    return f"{some}repeat {first}" if first == last else f"{some}repeats {first} to {last}"
 
 
 def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:

@@ -30,6 +30,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self.left = TimeLeft()
+        self.repeats_more = False  # whether runs of this call were disturbed, and are repeated
         self._host_groups: set[str] = set()
         self._expected = 0
         self._done = 0
@@ -49,7 +50,7 @@ class Progress:
 
     def started(self, label: str) -> None:
         if self._terminal:
-            left = f" ({text})" if (text := self.left.text()) else ""
+            left = f" ({text})" if (text := self.left.text(self.repeats_more)) else ""
             self._print(
                 self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{left}"), end=""
             )
@@ -74,7 +75,7 @@ class Progress:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         line = f"[{self._done}/{self._expected}] {name}: {text}"
         line = self._cut(line) if record.status == OK else line
-        if not self._terminal and (left := self.left.text()) != self._said_left:
+        if not self._terminal and (left := self.left.text(self.repeats_more)) != self._said_left:
             self._said_left = left
             line = f"{line} ({left})" if left else line
         self._print(line, end="\n")
