@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
-from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
 from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +112,8 @@ def headline(record: Record) -> str:
         found = read(metric, table, record.series) if metric.headline else None
         if found:
             values.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
+    if (size := stopped_at(table)) is not None:
+        values.append(f"sizes above {format_size(size)} were given up")
     return ", ".join(values) or table.label
 
 
