@@ -69,6 +69,7 @@ def identities(campaign_: Campaign) -> list[str]:
 
 SAME: dict[str, Change] = {
     "time limit": of_entry(time_limit=3600),
+    "time when busy": lambda c: replace(c, time_when_busy=60),
     "account": of_group(account="project"),
     "quality of service": of_group(qos="long"),
     "reservation": of_group(reservation="acceptance"),

@@ -15,7 +15,8 @@ from foreign_outputs import directives, imb, lsf
 from mpicampaign.collect import imports as collecting
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import UNLIKE
+from mpicampaign.compare.findings import GIVEN_UP, UNLIKE
+from mpicampaign.compare.matrix import absence_of
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text
@@ -499,13 +500,17 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     assert said in [said_of(note) for note in row.notes]
 
 
-def test_where_imb_gave_up_in_all_repeats_the_maximum_stays_and_the_size_is_reported(tmp_path: Path) -> None:
+def test_where_imb_gave_up_in_all_repeats_there_is_no_maximum_and_a_note(
+    tmp_path: Path,
+) -> None:
     files = {f"n{number}__out": imb_to_512_kib(second=number) for number in (1, 2)}
     take(tmp_path, write(tmp_path, **files))
-    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
+    comparison = compare(collect_imports(tmp_path / "results"))
+    (row,) = comparison.tables[0].rows
     maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
-    assert maximum.repeats == (1, 2)
-    said = "not printed: sizes above 512 KiB: not measured (out-of-mem) (repeats 1-2)"
+    assert not maximum.values
+    assert [note.kind for note in absence_of(row, maximum.metric)] == [GIVEN_UP]
+    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), so it gives no maximum (repeats 1-2)"
     assert said in [said_of(note) for note in row.notes]
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan
 
 from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
+from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, pending_text, plan_text
+from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import Program, find_program
 from mpicampaign.plan_file import plan_json
+from mpicampaign.records import DISTURBED, RANKED
+from mpicampaign.selection import Selection
 
 
 def names(runs: object) -> list[tuple[str, int]]:
@@ -139,8 +144,40 @@ def test_plan_text_shows_the_matrix() -> None:
     rows = [line.split() for line in text.splitlines()]
     assert ["PingPong", "SHM-1", "SHM"] in rows
     assert ["blue", "×3", "×3"] in rows
-    assert "0.10 node-hours" in text
+    assert "at most 0.10, then 0.20 node-hours" in text
     assert "10 allowed" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "scheduler", "most", "hours"),
+    [
+        ({}, "none", "; at most 12 if this machine is busy", "0.10, then 0.20 node-hours"),
+        ({}, "slurm", "; at most 12 if the nodes are busy", "0.10, then 0.20 node-hours"),
+        ({"further_repeats": 1}, "none", "; at most 8 if this machine is busy", "0.10, then 0.13 node-hours"),
+        ({"node_hours_cap": 9 / 60}, "none", "; at most 9 if this machine is busy", "0.10, then 0.15 node-"),
+        ({"node_hours_cap": 6 / 60}, "none", "", "0.10 node-hours"),
+        ({"further_repeats": 0}, "none", "", "0.10 node-hours"),
+        ({"busy_machine": RANKED}, "none", "", "0.10 node-hours"),
+    ],
+)
+def test_plan_text_counts_the_further_repeats_that_there_may_be(
+    changes: dict[str, Any], scheduler: str, most: str, hours: str
+) -> None:
+    made = replace(campaign(scheduler=scheduler), **changes)
+    *_, runs, node_hours = plan_text(plan(made), 6, made.node_hours_cap).splitlines()
+    assert runs == f"6 runs here, 6 still to be done{most}"
+    assert node_hours.startswith(f"at most {hours}")
+
+
+def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
+    disturbed = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 6 else "")
+    made = plan(campaign(), disturbed)
+    assert (len(made.runs), made.most(None)[0]) == (12, 12)
+    known = plan(campaign(repeats=UNTIL_KNOWN))
+    assert "12 runs here, 12 still to be done; at most 80 until all cases are known" in plan_text(
+        known, 12, None
+    )
+    assert selected_plan(known, Selection(repeats=((1, 8),))).most(None)[0] == 16
 
 
 def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:

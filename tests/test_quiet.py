@@ -7,13 +7,14 @@ import re
 from dataclasses import replace
 
 import pytest
+import synthetic
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
 from mpicampaign.execution.durations import TimeLeft, estimate
-from mpicampaign.execution.progress import Progress
+from mpicampaign.execution.progress import Progress, headline
 from mpicampaign.jobs.prepare import Prepared, Script, prepare
-from mpicampaign.records import NOT_AVAILABLE, Record
+from mpicampaign.records import NOT_AVAILABLE, Case, Record
 
 CHATTER = re.compile(
     "profile|DAG|shell|Select|Execute|stats|Complete log|rule|jobid|Exception|mpicc -|remote nodes", re.I
@@ -61,6 +62,7 @@ def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -
     write_result(two[1], 3000)
     left.ended(two[1].label)
     assert left.text() == "about 2 min left"
+    assert left.text(repeats_more=True) == "about 2 min left, about 3 min if all are disturbed"
     left.ended(one[1].label)
     assert left.text() == ""
 
@@ -80,6 +82,17 @@ def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign:
         "one: n/a: needs 2 sockets",
         "two: n/a: needs 2 sockets",
     ]
+
+
+def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_that_gave_up() -> None:
+    case = Case("s", "g", "TCP", "PingPong")
+    run = synthetic.run(case, 1, synthetic.pingpong(2.5e-3, 400.0))
+    whole = run.series[0]
+    assert "maximum bandwidth 0.0004 MB/s" in headline(run)
+    ends = {name: [*values[:2], None] for name, values in whole.columns.items()}
+    stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
+    line = headline(replace(run, series=(stopped,)))
+    assert "maximum" not in line and "sizes above " in line and "were given up" in line
 
 
 @pytest.mark.slow

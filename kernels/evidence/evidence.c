@@ -163,6 +163,7 @@ static void record_end(const void *init) {
         add_moment(&mpi);
         add_blas(&lines);
         add_checksums(&lines, &mpi);
+        add_neighbours(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
     }
     errno = saved;

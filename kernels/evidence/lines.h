@@ -35,6 +35,9 @@ void add_blas(struct lines *lines); /* the library that computes, in programs wi
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
 
+/* The process that takes the most CPU time beside the ranks, where the rank waited for a CPU. */
+void add_neighbours(struct lines *lines);
+
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);
 

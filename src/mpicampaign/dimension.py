@@ -65,10 +65,13 @@ class Dimension:
     def number(self, value: float, unit: str = "", decimals: int | None = None) -> str:
         """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s.
 
-        ``decimals``: ``None`` for the digits of this dimension.
+        ``decimals``: ``None`` for the digits of this dimension, and more where they would show nothing.
         """
         scaled = self.unit(unit).of(value)
-        return self.digits(scaled) if decimals is None else rounded(scaled, decimals)
+        if decimals is not None:
+            return rounded(scaled, decimals)
+        text = self.digits(scaled)
+        return f"{scaled:.3g}" if scaled and not float(text) else text
 
 
 def _printed(digits: int) -> Callable[[float], str]:

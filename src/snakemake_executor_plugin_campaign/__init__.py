@@ -7,8 +7,10 @@ time, in the plan's order.
 
 from __future__ import annotations
 
+import math
 import threading
-from functools import partial
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +19,17 @@ from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.executors.real import RealExecutor
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMode
 
-from mpicampaign.collect.runs import RunFolder, read_run
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
+from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, left_out_text
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.jobs.prepare import write_plan, write_script
-from mpicampaign.records import DISTURBED, FAILED, MISSING
+from mpicampaign.records import DISTURBED, FAILED, MISSING, RANKED
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.selection import selection_of
+from mpicampaign.verdict.condition import busy_process
 from snakemake_executor_plugin_campaign.cluster import ClusterRuns
 from snakemake_executor_plugin_campaign.local import LocalRuns
 
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     from snakemake.jobs import Job
     from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.prepare import Prepared, Script
 
 common_settings = CommonSettings(
     non_local_exec=True,
@@ -48,18 +52,12 @@ common_settings = CommonSettings(
 )
 
 
-async def _check_output(check: Callable[..., Awaitable[None]], job: Job, **options: Any) -> None:
-    """`DAG.check_and_touch_output`, for results without their times."""
-    if job.rule.name == "run":
-        options |= {"no_touch": True, "check_output_mtime": False}
-    await check(job, **options)
-
-
 class Executor(RealExecutor):  # type: ignore[misc]
     """Runs jobs of the rule ``run``: ``params.script`` is a `prepare.Script`."""
 
     def __post_init__(self) -> None:
-        self._leave_results_as_they_are()
+        self._check: Callable[..., Awaitable[None]] = self.dag.check_and_touch_output
+        self.dag.check_and_touch_output = self._check_output
         self._infos: dict[str, SubmittedJobInfo] = {}
         self._progress = Progress()
         self._runs: dict[str, LocalRuns | ClusterRuns] = {}  # by scheduler
@@ -69,14 +67,24 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._further: set[str] = set()  # names of further repeats that Snakemake did not ask for
         self._in_flight: set[str] = set()  # those of them that have not ended
         self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
+        self._began = time.monotonic()
+        self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
+        self._postponed: list[Script] = []  # runs that do not fit into the time that a busy machine has left
+        self._left: dict[str, Script] = {}  # runs that have no result now, and need none, by their job
 
-    def _leave_results_as_they_are(self) -> None:
-        """Keep Snakemake from setting the times of results.
+    async def _check_output(self, job: Job, **options: Any) -> None:
+        """`DAG.check_and_touch_output`, for results without their times, and for runs without a result.
 
-        They are written once, and a folder that is read-only at that moment would end Snakemake. Nor are
+        Results are written once, and a folder that is read-only at that moment would end Snakemake. Nor are
         their times compared with those of the binaries: the clock of a node may differ.
         """
-        self.dag.check_and_touch_output = partial(_check_output, self.dag.check_and_touch_output)
+        if job.rule.name != "run":
+            await self._check(job, **options)
+        elif job.params.script.job_name not in self._left:
+            await self._check(job, **options | {"no_touch": True, "check_output_mtime": False})
+        else:
+            for other in self.dag.depending[job]:  # such as the report, which would wait for the file
+                other.input.remove(job.output[0])
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
@@ -95,6 +103,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
             else:
                 new.append(script)
         self._take(new)
+        with self._ending:
+            self._leave_out()
 
     def run_job(self, job: JobExecutorInterface) -> None:
         self.run_jobs([job])
@@ -103,7 +113,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """A further repeat that was taken before Snakemake came to it, as with ``--jobs 1``."""
         ended = script.job_name not in self._in_flight
         if ended and (info := self._infos.pop(script.job_name, None)) is not None:
-            self._report(info, script.output.exists())
+            self._report(info, script.output.exists() or script.job_name in self._left)
 
     def _take(self, scripts: list[Script]) -> None:
         by_scheduler: dict[str, list[Script]] = {}
@@ -140,9 +150,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.finished(script.label, record, status, problem)
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
             disturbed = ended_well and record.condition == DISTURBED
-            if disturbed and not self.workflow.config.get("once"):
-                self._disturbed.add(case_of(script))
-                self._repeat_disturbed(script.label)
+            if record.status == FAILED and record.condition == DISTURBED:
+                self._leave(script)  # stopped at its time limit
+            if not self.workflow.config.get("once"):
+                self._look_for_others(script, record.condition)
+                if disturbed:
+                    self._repeat_disturbed(script)
         except Exception as error:
             # Whatever went wrong here, Snakemake needs a report, or it would wait for ever. But it removes
             # the output of a failed job, and this one is good as far as is known.
@@ -153,7 +166,10 @@ class Executor(RealExecutor):  # type: ignore[misc]
         if info is not None and disturbed:
             self._held.append(info)
         elif info is not None:
-            self._report(info, ended_well)
+            self._report(info, ended_well or script.job_name in self._left)
+        elif not ended_well and script.job_name not in self._left:
+            THIS_CALL.failed = True
+        self._leave_out()
         while self._held and not self._in_flight:
             self._report(self._held.pop(), ended_well=True)
 
@@ -163,15 +179,71 @@ class Executor(RealExecutor):  # type: ignore[misc]
         else:
             self.report_job_error(info)
 
-    def _repeat_disturbed(self, label: str) -> None:
-        """Take the further repeats of disturbed runs that are due now, their scripts written to disk."""
+    def _prepared(self) -> Prepared:
+        """The campaign as it is now."""
         config = self.workflow.config
+        file = Path(config.get("campaign", "campaign.yaml"))
+        return prepare_with_results(file, config.get("system", ""), selection=selection_of(config))
+
+    def _look_for_others(self, script: Script, condition: str) -> None:
+        """Find out, once, whether the machine is plainly not quiet."""
+        known = THIS_CALL.is_busy
+        THIS_CALL.add(condition)
+        if known or not THIS_CALL.is_busy:
+            return
         try:
-            now = prepare_with_results(
-                Path(config.get("campaign", "campaign.yaml")),
-                config.get("system", ""),
-                selection=selection_of(config),
-            )
+            now = self._prepared()
+        except (UserError, OSError):  # such as a campaign file that is being edited
+            return
+        if now.campaign.busy_machine != RANKED:
+            self._busy = now
+            self._progress.repeats_more = False
+            result = script.output.parent
+            process = busy_process(evidence_in(result)) if result.exists() else ""
+            self._progress.say(THIS_CALL.text(process))
+
+    def _leave_out(self) -> None:
+        """On a busy machine: leave out what it does not make now, of the runs that have not begun.
+
+        What does not fit into the time is postponed, as others may end early, and left out behind them.
+        """
+        local = [runs for runs in self._runs.values() if isinstance(runs, LocalRuns)]
+        if self._busy is None or not local:
+            return
+        [runs] = local
+        limit = self._busy.campaign.time_when_busy
+        seconds = self._began + limit - time.monotonic() if limit else math.inf
+        due = [*runs.due, *self._postponed]
+        now = fitting([each for each in due if not is_left_out(each)], self._progress.left.expected, seconds)
+        again = [each for each in self._postponed if each.job_name in now]
+        self._progress.expect(again)
+        runs.take(again)
+        later = [each for each in runs.due if each.job_name not in now]
+        self._progress.left_out(later)
+        runs.drop(later)
+        self._postponed = []
+        for script in (each for each in due if each.job_name not in now):
+            if now and not is_left_out(script):
+                self._postponed.append(script)
+                continue
+            self._leave(script)
+            self._in_flight.discard(script.job_name)
+            if (info := self._infos.pop(script.job_name, None)) is not None:
+                self.report_job_success(info)
+
+    def _leave(self, script: Script) -> None:
+        """A later call makes the run; for Snakemake it is done."""
+        self._left[script.job_name] = script
+        THIS_CALL.left_out = True
+
+    def _repeat_disturbed(self, script: Script) -> None:
+        """Take the further repeats of disturbed runs that are due now, their scripts written to disk."""
+        if self._busy is not None:
+            THIS_CALL.left_out = True
+            return
+        self._disturbed.add(case_of(script))
+        try:
+            now = self._prepared()
             due = further_of(self._disturbed, now.pending)
             new = [each for each in due if each.job_name not in self._taken]
             for each in new:
@@ -179,9 +251,11 @@ class Executor(RealExecutor):  # type: ignore[misc]
             if new:
                 write_plan(now)
         except (UserError, OSError) as error:  # such as a campaign file that is being edited
-            self._progress.say(f"{label}: disturbed, but it can't be repeated now: {error}")
+            self._progress.say(f"{script.label}: disturbed, but it can't be repeated now: {error}")
+            THIS_CALL.failed = True
             return
         self._progress.expect(new)
+        self._progress.repeats_more |= bool(new)
         names = {each.job_name for each in new}
         self._taken |= names
         self._further |= names
@@ -206,6 +280,15 @@ class Executor(RealExecutor):  # type: ignore[misc]
         for runs in self._runs.values():
             runs.stop()
         self._progress.close()
+        if self._busy is not None:
+            self._say_what_is_left()
+
+    def _say_what_is_left(self) -> None:
+        left = [script for script in self._left.values() if not script.run.further]
+        with suppress(UserError, OSError):
+            left += [script for script in self._prepared().pending if script.run.further]
+        if left:
+            self._progress.say(left_out_text(left))
 
     @property
     def cores(self) -> int:

@@ -22,6 +22,7 @@ class LocalRuns:
     def __init__(self, progress: Progress, ended: Callable[[Script, int | None, str], None]) -> None:
         self._progress, self._ended = progress, ended
         self._waiting: queue.PriorityQueue[tuple[int, str, Script | None]] = queue.PriorityQueue()
+        self._due: dict[str, Script] = {}  # those that wait and are to be made, by their job
         self._stopping = threading.Event()
         self._current: LocalJob | None = None
         self._worker = threading.Thread(target=self._work, daemon=True)
@@ -30,7 +31,18 @@ class LocalRuns:
     def take(self, scripts: list[Script]) -> None:
         """Add runs."""
         for script in scripts:
+            self._due[script.job_name] = script
             self._waiting.put((script.run.order, script.job_name, script))
+
+    @property
+    def due(self) -> list[Script]:
+        """The runs that have not begun."""
+        return list(self._due.values())
+
+    def drop(self, scripts: list[Script]) -> None:
+        """Do not make these runs."""
+        for script in scripts:
+            self._due.pop(script.job_name, None)
 
     def stop(self) -> None:
         """Stop the present run and drop the waiting ones; all of them stay due."""
@@ -46,6 +58,8 @@ class LocalRuns:
             script = self._waiting.get()[2]
             if script is None or self._stopping.is_set():
                 return
+            if self._due.pop(script.job_name, None) is None:
+                continue  # dropped
             problem, status = "", None
             try:
                 status = self._execute(script)

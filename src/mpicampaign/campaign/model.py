@@ -708,6 +708,14 @@ class Campaign:
         RANKED,
         default=UNRANKED,
     )
+    time_when_busy: int = key(
+        DURATION,
+        "Time that a call takes on a busy machine",
+        "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
+        "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
+        "another call makes them when the machine is quieter. Default: no limit.",
+        "5 min",
+    )
     time_limit: int = key(
         DURATION,
         "Time limit of one run",

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.exit_status import DONE
 from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
 
 if TYPE_CHECKING:
@@ -75,21 +76,18 @@ def make_runs(
 ) -> int:
     """Make the runs that are due, and the report; the exit status. ``once``: one repeat of each case.
 
-    Where cases are repeated until they are known, results may ask for more: these runs are made, too.
+    Where cases are repeated until they are known, results may ask for more: these runs are made, too, unless
+    the call left out runs since the machine is busy.
     """
+    from mpicampaign.execution.busy import LEFT_OUT
+
     status = _call_snakemake(prepared, options, more, once)
-    while status == 0 and not once and "-n" not in more and _asks_for_more(prepared):
+    while status == 0 and not once and "-n" not in more and prepared.plan.until_known:
         known, prepared = len(prepared.selected), prepared_of(options)
         if len(prepared.selected) == known or not prepared.pending:
             break
         status = _call_snakemake(prepared, options, more, once)
-    return status
-
-
-def _asks_for_more(prepared: Prepared) -> bool:
-    from mpicampaign.expectation import UNTIL_KNOWN
-
-    return any(entry.repeats == UNTIL_KNOWN for entry in prepared.campaign.matrix)
+    return DONE if status == LEFT_OUT else status
 
 
 def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Sequence[str], once: bool) -> int:

@@ -74,6 +74,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     prepared = prepared_of(options)
     again = [{**run_data(script), "reason": fault.reason} for script, fault in _faults(prepared)]
     plan = selected_plan(prepared.plan, prepared.selection)
+    most, seconds = plan.most(prepared.campaign.node_hours_cap)
     return DONE, {
         **campaign_data(prepared),
         "cases": [_case_data(planned) for planned in plan.cases],
@@ -89,6 +90,8 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         ],
         "to_be_run_again": again,
         "node_hours": plan.node_seconds / 3600,
+        "runs_with_further_repeats": most,
+        "node_hours_with_further_repeats": seconds / 3600,
         "node_hours_cap": prepared.campaign.node_hours_cap,
         "warnings": [*map(str, prepared.campaign.warnings), *(plain(line) for line in warnings_text(plan))],
     }

@@ -81,8 +81,7 @@ def run(options: argparse.Namespace) -> int:
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
-    failed = any(script.run.further for script in now.pending) and "-n" not in further_options
-    return status or int(failed)  # Snakemake does not know all further repeats
+    return status
 
 
 def closing_screen(folder: Path) -> list[str]:

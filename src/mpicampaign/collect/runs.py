@@ -19,6 +19,7 @@ from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submi
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
+    DISTURBED,
     FAILED,
     MISSING,
     NOT_AVAILABLE,
@@ -253,6 +254,11 @@ def _read_attempt(record: Record, left: _Left, count: int) -> Record:
     if record.exit_status == 0:
         parsed = _parsed(record.suite, evidence, left.text("output"))
         reason = parsed if isinstance(parsed, str) else _NOT_MOVED
+    from mpicampaign.verdict.condition import stopped_by_others
+
+    if others := stopped_by_others(evidence):
+        reason = f"{reason} while {others}"
+        record = replace(record, condition=DISTURBED, condition_reason=others)
     reason += f" ({count} attempts)" if count > 1 else ""
     return replace(record, status=FAILED, reason=_with_cause(reason, left))
 

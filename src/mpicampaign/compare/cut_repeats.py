@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import Shorter
+from mpicampaign.compare.metrics import end_of, stopped_at
 from mpicampaign.grouping import grouped
 from mpicampaign.suites import SUITES
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     """The repeats that end before the longest one, each with its last size (B)."""
-    ends = {run.repeat: _end(series) for run, series in curves if _ends_early(run)}
+    ends = {run.repeat: end_of(series) for run, series in curves if _ends_early(run)}
     last = max(ends.values(), default=0)
     return {repeat: end for repeat, end in ends.items() if end < last}
 
@@ -32,32 +33,20 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
     known = [(run, series) for run, series in curves if _ends_early(run)]
     cut = cut_repeats(known)
     found = {
-        run.repeat: _shorter(run, _end(series), run.repeat in cut)
+        run.repeat: _shorter(run, end_of(series))
         for run, series in known
-        if run.repeat in cut or _end(series) < max(_sizes(series), default=0)
+        if run.repeat in cut or stopped_at(series) is not None
     }
     alike = grouped(found, found.__getitem__)
     return [replace(shorter, repeats=tuple(repeats)) for shorter, repeats in alike.items()]
 
 
-def _shorter(run: Record, end: int, is_cut: bool) -> Shorter:
+def _shorter(run: Record, end: int) -> Shorter:
     suite, printed = SUITES[run.suite], run.metadata.get("not_measured", "")
     given_up = tuple(reason for reason in suite.given_up if reason in printed)
-    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line, no_maximum=is_cut)
+    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line)
 
 
 def _ends_early(run: Record) -> bool:
     suite = SUITES.get(run.suite)
     return suite is not None and suite.ends_early
-
-
-def _end(series: Series) -> int:
-    """The largest size with a value."""
-    columns = [values for name, values in series.columns.items() if name != "size"]
-    rows = zip(_sizes(series), zip(*columns, strict=False), strict=False)
-    return max((size for size, row in rows if any(value is not None for value in row)), default=0)
-
-
-def _sizes(series: Series) -> list[int]:
-    """All printed sizes, also those without values."""
-    return [int(size or 0) for size in series.columns.get("size", ())]

@@ -110,17 +110,16 @@ class Tail(Note):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shorter(Note):
-    """The values end at a smaller message than those of other repeats, or than the sizes.
+    """The values end at a smaller message than those of other repeats, or than the sizes: no maximum.
 
     ``end``: the last size (B) with a value. ``given_up``: what the program printed instead of values.
-    ``may_be_cut``: nothing shows whether the output is whole. ``no_maximum``: others reach further.
+    ``may_be_cut``: nothing shows whether the output is whole.
     """
 
     kind: str = NOT_PRINTED
     end: int
     given_up: tuple[str, ...]
     may_be_cut: bool
-    no_maximum: bool
 
 
 @dataclass(frozen=True, slots=True)

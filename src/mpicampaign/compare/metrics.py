@@ -259,7 +259,7 @@ def link_bound(run: Record, table: Series) -> float | None:
 
 def read_fraction(run: Record, table: Series) -> Reading | None:
     """The fraction of the link's bound that was reached, and the message size (B) at which."""
-    bound = link_bound(run, table)
+    bound = None if stopped_at(table) is not None else link_bound(run, table)
     points = {size: value for size, value in curve(table, "bandwidth").items() if size >= BOUND_SIZE}
     if not bound or not points:
         return None
@@ -301,7 +301,26 @@ def curve(table: Series, column: str) -> dict[int, float]:
     return {int(size): value for size, value in pairs if size is not None and _usable(value)}
 
 
+def end_of(table: Series) -> int:
+    """The largest size (B) with a value in any column."""
+    sizes = table.columns.get("size", [])
+    columns = [
+        values for name, values in table.columns.items() if name != "size" and len(values) == len(sizes)
+    ]
+    rows = zip(sizes, zip(*columns, strict=True), strict=False)
+    return max((int(size or 0) for size, row in rows if any(value is not None for value in row)), default=0)
+
+
+def stopped_at(table: Series) -> int | None:
+    """The last size (B) with a value, where the program went on to larger ones, but gave up."""
+    end = end_of(table)
+    return end if end < max((size or 0 for size in table.columns.get("size", ())), default=0) else None
+
+
 def _maximum(table: Series, column: str) -> Reading | None:
+    """None where larger sizes were given up: the maximum may be among them."""
+    if stopped_at(table) is not None:
+        return None
     points = curve(table, column)
     if any(points.values()):
         size = max(points, key=points.__getitem__)

@@ -116,13 +116,31 @@ class TimeLeft:
         if (script := self._due.pop(label, None)) is not None:
             self._durations.add(script)
 
-    def text(self) -> str:
-        """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet."""
-        return f"{format_roughly(seconds)} left" if (seconds := self._seconds) else ""
+    def left_out(self, scripts: Iterable[Script]) -> None:
+        """Remove runs that are not made now."""
+        for script in scripts:
+            self._due.pop(script.label, None)
 
-    @property
-    def _seconds(self) -> float | None:
-        expected = [self._durations.expected(script) for script in self._due.values()]
+    def expected(self, script: Script) -> float:
+        """How long a run takes (s): its time limit where nothing is known of it."""
+        found = self._durations.expected(script)
+        return script.run.time_limit if found is None else found
+
+    def text(self, repeats_more: bool = False) -> str:
+        """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet.
+
+        ``repeats_more``: name also the time if all runs that are planned are disturbed, and repeated.
+        """
+        seconds = self._seconds(self._due.values())
+        if not seconds:
+            return ""
+        planned = [script for script in self._due.values() if not script.run.further]
+        repeats = (self._seconds(planned) or 0) if repeats_more else 0
+        more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
+        return f"{format_roughly(seconds)} left{more}"
+
+    def _seconds(self, scripts: Iterable[Script]) -> float | None:
+        expected = [self._durations.expected(script) for script in scripts]
         known = [seconds for seconds in expected if seconds is not None]
         return sum(known) if len(known) == len(expected) else None
 

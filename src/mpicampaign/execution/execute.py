@@ -96,16 +96,15 @@ def run_script(text: str) -> int:
 
 
 def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) -> int:
-    """Run Snakemake of this environment in the working folder; returns its exit status.
+    """Run Snakemake of this environment in the working folder; returns its exit status (or `busy.LEFT_OUT`).
 
     A signal to this process is passed on, and Snakemake is waited for: the next call must not meet one that
     is still ending. Ctrl-C reaches Snakemake twice; only the first counts.
     """
-    module = "snakemake" if verbose else "mpicampaign.execution.quiet_snakemake"
     ours = ["--profile", _profile(profile), "--snakefile", str(shipped("Snakefile"))]
     ours += ["--verbose"] * verbose + ["--nocolor"] * bool(os.environ.get("NO_COLOR"))
     # -P: the user's files do not hide Python modules
-    command = [sys.executable, "-P", "-m", module, *ours, *arguments]
+    command = [sys.executable, "-P", "-m", "mpicampaign.execution.quiet_snakemake", *ours, *arguments]
     process = subprocess.Popen(command, cwd=working_folder())
 
     def pass_on(number: int, _: object) -> None:

@@ -8,10 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
-from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
-from mpicampaign.records import FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
+from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,8 @@ class Progress:
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
-        self._left = TimeLeft()
+        self.left = TimeLeft()
+        self.repeats_more = False  # whether runs of this call were disturbed, and are repeated
         self._host_groups: set[str] = set()
         self._expected = 0
         self._done = 0
@@ -38,13 +40,18 @@ class Progress:
 
     def expect(self, scripts: Sequence[Script]) -> None:
         """Add runs to those that are expected."""
-        self._left.expect(scripts)
+        self.left.expect(scripts)
         self._host_groups |= {script.run.case.host_group for script in scripts}
         self._expected += len(scripts)
 
+    def left_out(self, scripts: Sequence[Script]) -> None:
+        """Remove runs that are not made now."""
+        self.left.left_out(scripts)
+        self._expected -= len(scripts)
+
     def started(self, label: str) -> None:
         if self._terminal:
-            left = f" ({text})" if (text := self._left.text()) else ""
+            left = f" ({text})" if (text := self.left.text(self.repeats_more)) else ""
             self._print(
                 self._cut(f"[{self._done + 1}/{self._expected}] running {self._short(label)}{left}"), end=""
             )
@@ -56,7 +63,7 @@ class Progress:
     def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
         """Print the run's verdict and headline metrics from its files, or the ``problem``."""
         self._done += 1
-        self._left.ended(label)
+        self.left.ended(label)
         name = self._short(label)
         if record.status == NOT_AVAILABLE:
             name = self._short(f"{record.case.host_group} {record.case.placement}")
@@ -69,7 +76,7 @@ class Progress:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
         line = f"[{self._done}/{self._expected}] {name}: {text}"
         line = self._cut(line) if record.status == OK else line
-        if not self._terminal and (left := self._left.text()) != self._said_left:
+        if not self._terminal and (left := self.left.text(self.repeats_more)) != self._said_left:
             self._said_left = left
             line = f"{line} ({left})" if left else line
         self._print(line, end="\n")
@@ -105,6 +112,8 @@ def headline(record: Record) -> str:
         found = read(metric, table, record.series) if metric.headline else None
         if found:
             values.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
+    if (size := stopped_at(table)) is not None:
+        values.append(f"sizes above {format_size(size)} were given up")
     return ", ".join(values) or table.label
 
 
@@ -115,5 +124,7 @@ def describe(record: Record, status: int | None) -> str:
         reasons += [] if record.condition == QUIET else [record.condition_reason]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         return f"{record.verdict}, {record.condition}: {headline(record)}{why}"
+    if record.condition == DISTURBED:  # stopped at its time limit
+        return f"not done: {record.reason}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"

@@ -10,6 +10,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from mpicampaign.execution.busy import LEFT_OUT, THIS_CALL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,14 +38,19 @@ def _is_problem(record: logging.LogRecord) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """As Snakemake's own main function, which prints the profile's name before it reads its options."""
+    """As Snakemake's own main function, which prints the profile's name before it reads its options.
+
+    `LEFT_OUT` where nothing failed, but runs were left to a later call.
+    """
     from snakemake.cli import args_to_api, get_argument_parser
     from snakemake.exceptions import print_exception
 
     _, profile, *others = arguments
     try:
         parser = get_argument_parser(profiles=[profile])
-        return 0 if args_to_api(parser.parse_args(others), parser) else 1
+        if not args_to_api(parser.parse_args(others), parser) or THIS_CALL.failed:
+            return 1
+        return LEFT_OUT if THIS_CALL.left_out else 0
     except Exception as error:  # as Snakemake does
         print_exception(error)
         return 1

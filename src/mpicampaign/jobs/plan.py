@@ -75,8 +75,9 @@ class PlannedCase:
 
     ``absent``: why its program is not on this machine; one of those reasons.
     ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on; the last ``further``
-    of them stand in for ``disturbed`` runs. ``line_rate``: of the link between the nodes (B/s in one
-    direction). ``warnings``: what the runs may suffer from.
+    of them stand in for ``disturbed`` runs. ``addable``: how many more there may be, by the campaign.
+    ``line_rate``: of the link between the nodes (B/s in one direction). ``warnings``: what the runs may
+    suffer from.
     """
 
     case: Case
@@ -88,6 +89,7 @@ class PlannedCase:
     line_rate: float | None = None
     core_peak: float | None = None
     further: int = 0
+    addable: int = 0
     disturbed: int = 0
     oversubscribed: str = ""
     warnings: tuple[str, ...] = ()
@@ -103,6 +105,7 @@ class Plan:
     """The runs of this machine's systems in their order of execution, and the cases of all systems.
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
+    ``until_known``: whether any case is repeated until it is known.
     """
 
     campaign: str
@@ -112,6 +115,7 @@ class Plan:
     cases: tuple[PlannedCase, ...]
     busy_machine: str = UNRANKED
     capped: int = 0
+    until_known: bool = False
 
     @property
     def node_seconds(self) -> float:
@@ -122,6 +126,20 @@ class Plan:
     def planned_node_seconds(self) -> float:
         """The same without further repeats."""
         return sum(run.node_seconds for run in self.runs if not run.further)
+
+    def most(self, cap: float | None) -> tuple[int, float]:
+        """How many runs there may be with all further repeats, and their node-seconds.
+
+        ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
+        """
+        each = {run.case: run.node_seconds for run in self.runs}
+        added = (each[planned.case] for planned in self.cases for _ in range(planned.addable))
+        number, seconds = len(self.runs), self.node_seconds
+        for more in sorted(added):
+            if cap is not None and _hours(seconds + more) > cap:
+                break
+            number, seconds = number + 1, seconds + more
+        return number, seconds
 
     @property
     def further(self) -> tuple[Run, ...]:
@@ -197,6 +215,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     kept = Counter(run.case for run in ordered if run.further)
     here = {run.case for run in runs}
+    until_known = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
     cases = [_with_further(each, kept[each.case]) if each.case in here else each for each in cases]
     return Plan(
         campaign.name,
@@ -205,7 +224,8 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         ordered,
         tuple(cases),
         campaign.busy_machine,
-        _capped(campaign, runs, ordered),
+        len(runs) - len(ordered) if until_known else 0,
+        until_known,
     )
 
 
@@ -261,7 +281,9 @@ def _plan_case(
         Run(campaign.name, case, number, 0, *details, identities.declared(number), inputs, identities[number])
         for number in numbers
     ]
-    return planned, [replace(run, further=run.repeat > first) for run in runs]
+    most = LOOKS[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
+    addable = 0 if made_only else max(most + limit_of(campaign, most) - count.all, 0)
+    return replace(planned, addable=addable), [replace(run, further=run.repeat > first) for run in runs]
 
 
 def _with_command(job: Job, command: str) -> Job:
@@ -366,11 +388,6 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
             seconds += run.node_seconds
             kept.add(run.identity)
     return tuple(run for run in runs if not run.further or run.identity in kept)
-
-
-def _capped(campaign: Campaign, runs: Sequence[Run], kept: Sequence[Run]) -> int:
-    until = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
-    return len(runs) - len(kept) if until else 0
 
 
 def _hours(seconds: float) -> float:

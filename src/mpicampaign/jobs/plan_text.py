@@ -27,11 +27,22 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *offers]
     lines += [further_text(plan)] if plan.disturbed else []
     lines += warnings_text(plan)
-    hours = plan.node_seconds / 3600
+    runs, seconds = plan.most(cap)
+    more = runs > len(plan.runs)
+    most = f"; at most {runs} {_when_more(plan)}" if more else ""
+    then = f", then {seconds / 3600:.2f}" if more else ""
     limit = f", {cap:g} allowed" if cap is not None else ""
-    lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done"]
-    lines += [f"at most {hours:.2f} node-hours if every run takes its whole time limit{limit}"]
+    lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done{most}"]
+    hours = f"at most {plan.node_seconds / 3600:.2f}{then} node-hours"
+    lines += [f"{hours} if every run takes its whole time limit{limit}"]
     return "\n".join(lines)
+
+
+def _when_more(plan: Plan) -> str:
+    if plan.until_known:
+        return "until all cases are known"
+    machine = "this machine is" if all(run.job.system.local for run in plan.runs) else "the nodes are"
+    return f"if {machine} busy"
 
 
 def warnings_text(plan: Plan) -> list[str]:

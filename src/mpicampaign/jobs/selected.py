@@ -25,8 +25,10 @@ def selected_plan(plan: Plan, selection: Selection) -> Plan:
 def _selected(planned: PlannedCase, selection: Selection) -> PlannedCase:
     numbers = range(1, len(planned.identities) + 1)
     taken = [number for number in numbers if selection.takes(planned.case, number)]
+    more = range(len(numbers) + 1, len(numbers) + planned.addable + 1)
     return replace(
         planned,
         identities=tuple(planned.identities[number - 1] for number in taken),
         further=sum(number > planned.repeats for number in taken),
+        addable=sum(selection.takes(planned.case, number) for number in more),
     )

@@ -154,9 +154,7 @@ def _of_values(found: Note, view: View) -> str:
 def _shorter(found: Shorter) -> str:
     why = "not measured" + (f" ({', '.join(found.given_up)})" if found.given_up else "")
     why = "it may be cut" if found.may_be_cut else why
-    return f"sizes above {format_size(found.end)}: {why}" + (
-        ", so it gives no maximum" if found.no_maximum else ""
-    )
+    return f"sizes above {format_size(found.end)}: {why}, so it gives no maximum"
 
 
 def _side(side: Side) -> str:

@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 SHORTEST = 0.1  # s; in less time a share means nothing
 WAITING = 0.10  # of the time that a rank ran or waited
 LEAST_WAIT = 0.004  # s; about one time slice of the kernel
+LEAST_OF_OTHERS = 0.3  # CPUs; the operating system's own processes use less
 MOMENTS = ("before", "after")  # of a job's ranks
 # A progress thread waits, too, but its process keeps this share of a CPU.
 FULLY_RUNNING = 0.95
 _STOPS = re.compile(r" end\.continued=0*[1-9]")
 _WAITS = re.compile(r" end\.wait_ns=([0-9]{1,18})$", re.MULTILINE)
+# By the rank with local number 0; anybody may choose the name of a process.
+_BUSY_PROCESS = re.compile(r"([ -~]{1,15} \(pid [0-9]{1,9}, uid [0-9]{1,10}\)) ([0-9]{1,4}\.[0-9])")
+_OTHERS_AT_THE_END = re.compile(r"([0-9]{1,6}\.[0-9]) of ([0-9]{1,6})")
+_TIME_LIMIT_MET = "124"  # exit status
 TICKS = 100  # per second, in /proc/stat of every Linux on processors in use
 TICK_ERROR = 0.03  # s; of a host's CPU time over a window, by its ticks
 
@@ -73,7 +78,9 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     found = known[worst]
     waited = f"rank {worst} waited {found.waiting:.0%} of its time for a CPU"
     if found.disturbed:
-        return DISTURBED, f"{waited}{_others_text(evidence, evidence.host_of(worst))}"
+        others_text = _others_text(evidence, evidence.host_of(worst))
+        process = f"; {named}" if (named := busy_process(evidence)) else ""
+        return DISTURBED, f"{waited}{others_text}{process}"
     claimed = evidence.claim.get("ranks", "")
     if claimed.isdecimal() and len(known) < int(claimed):
         return NOT_JUDGED, f"{len(known)} of {claimed} ranks recorded their time of waiting for a CPU"
@@ -88,6 +95,29 @@ def _stopped(evidence: Evidence) -> str:
             lost = used.wall - used.cpu - used.wait if used else 0.0
             return f"rank {rank} was stopped{f' for {lost:.1f} s' if lost > 0 else ''}"
     return ""
+
+
+def busy_process(evidence: Evidence) -> str:
+    """``python3 (pid 123, uid 0) used 1.0 CPUs``: what took the most CPU time beside the ranks; or empty."""
+    named = (_BUSY_PROCESS.fullmatch(seen.get("end.busy_process", "")) for seen in evidence.ranks.values())
+    found = [match for match in named if match]
+    worst = max(found, key=lambda match: float(match[2]), default=None)
+    return f"{worst[1]} used {worst[2]} CPUs" if worst else ""
+
+
+def stopped_by_others(evidence: Evidence) -> str:
+    """What others used when a run was stopped at its time limit, where that left too little for its ranks.
+
+    Empty for any other run. Others have the rest of the CPUs to themselves: more is taken from the ranks.
+    """
+    found = _OTHERS_AT_THE_END.fullmatch(evidence.job.get("others_used_cpus", ""))
+    ranks = evidence.claim.get("ranks_per_node", "")
+    if evidence.job.get("exit_status") != _TIME_LIMIT_MET or not found or not ranks.isdecimal():
+        return ""
+    others, cpus = float(found[1]), int(found[2])
+    if others <= max(cpus - int(ranks), 0) + LEAST_OF_OTHERS:
+        return ""
+    return f"other processes used {found[0]} CPUs"
 
 
 def _limited(found: Usage, others: float | None) -> Usage:

@@ -3,13 +3,11 @@
 # ---- Evidence of a node and of the settings
 
 record_node() { # before|after
-    local counter value name load user nice system idle wait irq softirq steal
+    local counter value name load ticks
     read -r load </proc/loadavg
     record "node $HOSTNAME $1.load=${load% * *}"
-    # Clock ticks of all CPUs: used by any process, taken by the hypervisor, and in all.
-    read -r _ user nice system idle wait irq softirq steal _ </proc/stat
-    value=$((user + nice + system + irq + softirq))
-    record "node $HOSTNAME $1.ticks=$value $steal $((value + steal + idle + wait))"
+    read_ticks
+    record "node $HOSTNAME $1.ticks=${ticks[*]}"
     for counter in /sys/class/net/*/statistics/[rt]x_bytes; do
         name=${counter#/sys/class/net/}
         read -r value <"$counter" && record "node $HOSTNAME $1.net.${name%%/*}.${name##*/}=$value"
@@ -18,6 +16,25 @@ record_node() { # before|after
         name=${counter#/sys/class/infiniband/}
         read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
     done 2>/dev/null
+}
+# ticks=(...): clock ticks of all CPUs: used by any process, taken by the hypervisor, and in all.
+read_ticks() {
+    local user nice system idle wait irq softirq steal used
+    read -r _ user nice system idle wait irq softirq steal _ </proc/stat
+    used=$((user + nice + system + irq + softirq))
+    ticks=("$used" "$steal" "$((used + steal + idle + wait))")
+}
+# How many CPUs others use once the ranks of a run that met its time limit have ended: the limit may be theirs.
+record_others() {
+    local ticks before cpus used
+    read_ticks
+    before=("${ticks[@]}")
+    sleep 1
+    read_ticks
+    cpus=$(grep -c '^cpu[0-9]' /proc/stat)
+    ((ticks[2] > before[2])) || return 0
+    used=$((10 * cpus * (ticks[0] - before[0]) / (ticks[2] - before[2])))
+    record "job others_used_cpus=$((used / 10)).$((used % 10)) of $cpus"
 }
 record_system() {
     local key value

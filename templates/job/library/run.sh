@@ -201,6 +201,7 @@ measure() {
 
     # Success is an exit status of 0 and a complete output. A launcher that timeout had to kill leaves 137.
     [ "$status" -ne 137 ] || [ "$((SECONDS - began))" -lt "$time_limit" ] || status=124
+    [ "$status" -ne 124 ] || record_others
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
     for pattern in "${whole[@]}"; do

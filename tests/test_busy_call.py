@@ -1,0 +1,282 @@
+"""A call that finds its machine busy: it says so, repeats nothing for it, and leaves runs to a later call."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from builders import campaign, plan, script_of
+from conftest import ProjectCopy
+from evidence_texts import read
+from trivial_campaign import write_trivial
+
+from mpicampaign.execution.busy import Call, fitting, left_out_text
+from mpicampaign.jobs.prepare import Script
+from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, read_records
+from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
+
+# What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
+RANKS = """\
+for each; do [ "${{each##*/}}" != rank ] || ranks=${{each%/rank}}/ranks; done
+[ ! -e {busy} ] || wait=500000000
+for rank in 0 1; do
+    [ -z "$ranks" ] || printf "rank $rank %s\\n" start.host=n1 start.clock_ns=0 start.cpu_ns=0 \\
+        start.wait_ns=0 start.allowed=$rank end.clock_ns=1000000000 end.cpu_ns=500000000 \\
+        "end.wait_ns=${{wait:-0}}" "end.busy_process=python3 (pid 123, uid 0) 1.0" >"$ranks/$rank"
+done
+"""
+UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
+PLACEMENTS = {f"P{number}": UNBOUND for number in range(1, 9)}
+TRUE = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/bin/true"}}
+
+
+def write(project: ProjectCopy, **changes: object) -> Path:
+    """Eight quick cases and one that may take an hour; the machine is busy while the returned file exists."""
+    busy = project.folder.parent / "busy"
+    busy.touch()
+    local = {"host_groups": "local"}
+    keys: dict[str, object] = {
+        "seed": 17,  # the long case comes last in its block
+        "repeats": 4,
+        "further_repeats": 1,
+        "time_when_busy": "5 min",
+        "placements": PLACEMENTS,
+        "benchmarks": {"quick": TRUE, "long": TRUE},
+        "matrix": [
+            {**local, "placements": list(PLACEMENTS), "benchmarks": "quick"},
+            {**local, "placements": "P1", "benchmarks": "long", "time_limit": "1 h"},
+        ],
+    }
+    write_trivial(project, body=RANKS.format(busy=busy), **(keys | changes))
+    return busy
+
+
+def made(project: ProjectCopy) -> dict[str, int]:
+    """How many results each benchmark has."""
+    names = [path.parts[-4] for path in project.results("trivial")]
+    return {name: names.count(name) for name in ("quick", "long")}
+
+
+@pytest.mark.slow
+def test_a_busy_machine_is_said_once_and_a_later_call_makes_what_was_left_out(project: ProjectCopy) -> None:
+    busy = write(project)
+    first = project.call("run", "trivial.yaml")
+    assert first.returncode == 0, first.stderr
+    assert made(project) == {"quick": 8 * 3, "long": 0}
+    [said] = [line for line in first.stderr.splitlines() if line.startswith("this machine is busy: ")]
+    assert said == (
+        "this machine is busy: 8 of the first 8 runs were disturbed: python3 (pid 123, uid 0) used 1.0 CPUs; "
+        "disturbed runs are not repeated now; what helps: a quiet machine, an exclusive node, or "
+        "busy_machine: rank in the campaign file"
+    )
+    assert "not run since this machine is busy: repeat 4 of 8 cases; long (P1); further repeats of 8 " in (
+        first.stderr
+    )
+    assert (project.folder / "results/trivial/report.html").is_file()
+    busy.unlink()
+    second = project.call("run", "trivial.yaml")
+    assert second.returncode == 0, second.stderr
+    assert made(project) == {"quick": 8 * 5, "long": 4}
+    assert "busy" not in second.stderr
+    assert "nothing to do" in project.call("run", "trivial.yaml").stdout
+
+
+@pytest.mark.slow
+def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
+    write(project)
+    done = project.snakemake("--profile", "profiles/local", "--config", "campaign=trivial.yaml")
+    assert done.returncode == 0, done.stderr
+    assert made(project) == {"quick": 8 * 3, "long": 0}
+    assert (project.folder / "results/trivial/report.html").is_file()
+
+
+@pytest.mark.slow
+def test_where_disturbed_runs_count_all_runs_are_made(project: ProjectCopy) -> None:
+    write(project, busy_machine="rank", repeats=2)
+    done = project.call("run", "trivial.yaml")
+    assert done.returncode == 0 and "this machine is busy" not in done.stderr, done.stderr
+    assert made(project) == {"quick": 8 * 2, "long": 2}
+
+
+@pytest.mark.slow
+def test_a_failure_beside_runs_that_are_left_out_fails_the_call(project: ProjectCopy) -> None:
+    busy = write(project)
+    launcher = project.folder.parent / "launch"
+    fails = 'case $ranks in */P3/*/r03-*) exit 7 ;; esac\n[ -z "$TRIVIAL_FAILS"'
+    launcher.write_text(launcher.read_text().replace('[ -z "$TRIVIAL_FAILS"', fails))
+    done = project.call("run", "trivial.yaml")
+    assert busy.exists() and done.returncode == 1, done.stderr
+    assert made(project) == {"quick": 8 * 3 - 1, "long": 0}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "is_busy"),
+    [
+        ([DISTURBED] * 7, False),
+        ([DISTURBED] * 8, True),
+        ([QUIET] * 2 + [DISTURBED] * 8, True),
+        ([QUIET] * 3 + [DISTURBED] * 20, False),
+        ([NOT_JUDGED] * 30 + [DISTURBED] * 8, True),
+        ([DISTURBED] * 7 + [QUIET] * 3 + [DISTURBED] * 5, False),
+    ],
+)
+def test_a_machine_is_busy_by_eight_of_the_first_ten_judged_runs(
+    conditions: list[str], is_busy: bool
+) -> None:
+    call = Call()
+    for each in conditions:
+        call.add(each)
+    assert call.is_busy == is_busy
+
+
+def scripts(repeats: int = 5) -> list[Script]:
+    return [script_of(run) for run in plan(campaign(repeats=repeats)).runs]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "makes"),
+    [
+        (float("inf"), {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (33, {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (32, {"SHM": [1, 2], "SHM-1": [1, 2, 3]}),
+        (21, {"SHM": [1], "SHM-1": [1, 2, 3]}),
+        (9, {"SHM": [], "SHM-1": [1, 2, 3]}),
+        (0, {"SHM": [], "SHM-1": []}),
+    ],
+)
+def test_first_repeats_and_short_runs_come_first_into_the_time_left(
+    seconds: float, makes: Mapping[str, list[int]]
+) -> None:
+    expected = {"SHM": 10.0, "SHM-1": 1.0}
+    due = scripts(repeats=3)
+    jobs = fitting(due, lambda script: expected[script.run.case.placement], seconds)
+    found = [script.run for script in due if script.job_name in jobs]
+    assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
+
+
+def test_what_is_left_out_is_one_line() -> None:
+    left = [s for s in scripts() if s.run.repeat > 3 or s.run.case.placement == "SHM"]
+    assert left_out_text(left) == (
+        "not run since this machine is busy: repeats 4 to 5 of 1 case; PingPong (SHM); "
+        "the same command makes them when it is quieter"
+    )
+
+
+def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
+    left = [s for s in scripts() if s.run.repeat > (3 if s.run.case.placement == "SHM" else 1)]
+    assert "busy: some of repeats 2 to 5 of 2 cases; the same" in left_out_text(left)
+
+
+STOPPED = "claim ranks_per_node=2\njob exit_status={status}\njob others_used_cpus={others}\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "status", "why"),
+    [
+        ("1.9 of 2", 124, "other processes used 1.9 of 2 CPUs"),
+        ("0.1 of 2", 124, ""),  # the benchmark hangs by itself
+        ("1.9 of 64", 124, ""),  # there is room for all
+        ("62.5 of 64", 124, "other processes used 62.5 of 64 CPUs"),
+        ("1.9 of 2", 1, ""),
+        ("1.9 of 0x2", 124, ""),
+        ("", 124, ""),
+    ],
+)
+def test_a_run_at_its_time_limit_is_disturbed_where_others_took_its_cpus(
+    others: str, status: int, why: str
+) -> None:
+    text = f"#mpicampaign-evidence 2\n{STOPPED.format(status=status, others=others)}"
+    assert stopped_by_others(read(text)) == why
+
+
+@pytest.mark.parametrize(
+    ("recorded", "said"),
+    [
+        ("python3 (pid 123, uid 0) 0.9", "python3 (pid 123, uid 0) used 0.9 CPUs"),
+        ("a (b) c) (pid 1, uid 1000) 12.0", "a (b) c) (pid 1, uid 1000) used 12.0 CPUs"),
+        ("a\u202eb (pid 123, uid 0) 0.9", ""),
+        ("<b>longer than a name (pid 123, uid 0) 0.9", ""),
+        ("python3", ""),
+        ("", ""),
+    ],
+)
+def test_the_process_that_takes_the_cpu_is_named_in_the_reason(recorded: str, said: str) -> None:
+    lines = ["start.host=n1", "start.clock_ns=0", "start.cpu_ns=0", "start.wait_ns=0", "start.allowed=0"]
+    lines += ["end.clock_ns=1000000000", "end.cpu_ns=500000000", "end.wait_ns=500000000"]
+    lines += [f"end.busy_process={recorded}"]
+    evidence = read("#mpicampaign-evidence 2\n" + "".join(f"rank 0 {line}\n" for line in lines))
+    assert busy_process(evidence) == said
+    assert condition(evidence) == (
+        DISTURBED,
+        "rank 0 waited 50% of its time for a CPU" + (f"; {said}" if said else ""),
+    )
+
+
+@contextmanager
+def busy_loops() -> Iterator[None]:
+    """A busy loop for each CPU."""
+    command = ["timeout", "300", "sh", "-c", "while :; do :; done"]
+    loops = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.terminate()
+            loop.wait()
+
+
+@pytest.mark.full
+@pytest.mark.alone
+def test_a_time_limit_that_was_met_beside_others_is_no_failure(project: ProjectCopy) -> None:
+    write(project, repeats=1, matrix=[{"host_groups": "local", "placements": "P1", "benchmarks": "long"}])
+    text = (project.folder / "trivial.yaml").read_text().replace("time_limit: 1 min", "time_limit: 2 s")
+    (project.folder / "trivial.yaml").write_text(text)
+    launcher = project.folder.parent / "launch"
+    launcher.write_text(launcher.read_text().replace("[ -z", '[ -z "$ranks" ] || exec sleep 60\n[ -z', 1))
+    with busy_loops():
+        done = project.call("run", "trivial.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "long r01: not done: stopped at the time limit of 2 s while other processes used " in done.stderr
+    _, [record] = read_records(project.folder / "results/trivial/records.jsonl")
+    assert (record.status, record.condition) == (FAILED, DISTURBED)
+    assert "not done: 1 of 1 runs; the same command continues" in done.stderr
+
+
+REAL = """\
+campaign: busy
+repeats: 4
+time_limit: 1 min
+time_when_busy: 1 min
+systems:
+  this-machine: {scheduler: none, mpi: wheel}
+host_groups:
+  local: {system: this-machine}
+placements:
+  A: &bound {nodes: 1, ranks_per_node: 2, sockets: 1, transport: shm}
+  B: *bound
+  C: *bound
+benchmarks:
+  PingPong: {arguments: -iter 60000 -time 2 -iter_policy off -msglog 0:2 PingPong}
+  PingPing: {arguments: -iter 60000 -time 2 -iter_policy off -msglog 0:2 PingPing}
+  Exchange: {arguments: -iter 60000 -time 2 -iter_policy off -msglog 0:2 Exchange}
+matrix:
+  - {host_groups: local, placements: [A, B, C], benchmarks: [PingPong, PingPing, Exchange]}
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+@pytest.mark.alone
+@pytest.mark.usefixtures("imb")
+def test_a_call_beside_busy_loops_ends_and_names_what_takes_the_cpu(project: ProjectCopy) -> None:
+    (project.folder / "busy.yaml").write_text(REAL)
+    with busy_loops():
+        done = project.call("run", "busy.yaml")
+    assert done.returncode == 0, done.stderr
+    assert " runs were disturbed: sh (pid " in done.stderr
+    assert "not run since this machine is busy: repeat 4 of 9 cases; " in done.stderr
+    assert len(project.results("busy")) <= 9 * 3 + 1
