@@ -178,6 +178,7 @@ def test_libraries_of_known_launchers_are_judged() -> None:
     assert steers_library("openmpi5", "OMPI_MCA_btl")
     assert not steers_library("intelmpi", "OMPI_MCA_btl")
     assert of_launcher("openmpi5", "OMPI_MCA_ess_base_vpid")
+    assert of_launcher("intelmpi", "I_MPI_SUBSTITUTE_INSTALLDIR")
     assert not steers_library("mvapich2", "MV2_USE_SHARED_MEM")
 
 

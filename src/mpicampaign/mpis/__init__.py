@@ -23,7 +23,7 @@ _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read i
 _OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "OMP_", "KMP_")
 # Variables that change no message: of this program, compiler wrappers, places, and what starts ranks.
 _NOT_AT_RUN = re.compile(
-    r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*_(PATH|ROOT|DIR|HOME)|"
+    r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*(PATH|ROOT|DIR|HOME)|"
     r"PMIX_.*|PRTE_.*|OMPI_(?!MCA_).*|(I_MPI_)?HYDRA_.*|MPIEXEC_.*"
 )
 
