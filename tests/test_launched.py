@@ -10,7 +10,7 @@ from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_t
 
 from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.copies import mark_copies
-from mpicampaign.mpis import MPIS, sets_unasked, steers
+from mpicampaign.mpis import MPIS, of_launcher, steers_library
 from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.suites import SUITES
 from mpicampaign.verdict.condition import condition, may_be_disturbed
@@ -93,6 +93,7 @@ LIES = [
     ("variables", variable("env.UCX_TLS=tcp")),
     ("variables", variable("env.OMP_NUM_THREADS=1")),
     ("variables", variable("unset.I_MPI_FABRICS=", 0)),
+    ("variables", declared(variable("env.MALLOC_ARENA_MAX=1"), environment__MALLOC_ARENA_MAX="4")),
     ("variables", changed("job env.", "job env.UCX_TLS=tcp\njob env.")),
     ("preloaded libraries", changed(NO_PRELOADS, DEFINES + PRELOADED)),
     ("clocks", changed(f"rank 1 end.wtime_ns={3 * SECOND}", f"rank 1 end.wtime_ns={2 * SECOND}")),
@@ -160,6 +161,9 @@ def test_a_program_behind_a_script_may_have_other_arguments() -> None:
     assert (
         verdict_of(changed("rank 1 start.arguments=", "rank 1 start.arguments=IMB.py ", other))[0] == VERIFIED
     )
+    alone = other.replace("arguments=--budget 3", "arguments=")
+    alone = alone.replace("rank 1 start.arguments=", "rank 1 start.arguments=run.py")
+    assert not any(reason.startswith("arguments") for reason in verdict_of(alone)[1] if "run.py" in reason)
     lost = changed("rank 1 start.arguments=--budget 3", "rank 1 start.arguments=--budget 1", other)
     assert verdict_of(lost)[0] == UNVERIFIED
 
@@ -168,11 +172,14 @@ def test_libraries_of_known_launchers_are_judged() -> None:
     known = {library.name for library in MPIS.built_in() if library.launcher_sets}
     assert known == {"intelmpi", "openmpi4", "openmpi5", "mpich-ofi", "mpich-ucx"}
     for name in known:
-        assert sets_unasked(name, "UCX_TLS")
-        assert not sets_unasked(name, "PMIX_RANK")
-    assert sets_unasked("openmpi5", "OMPI_MCA_btl")
-    assert not sets_unasked("openmpi5", "OMPI_MCA_ess_base_vpid")
-    assert steers("UCC_TLS")
+        assert steers_library(name, "UCX_TLS")
+        assert not steers_library(name, "PMIX_RANK")
+        assert of_launcher(name, "I_MPI_HYDRA_BOOTSTRAP")  # in a job of LSF the script sets it
+    assert steers_library("openmpi5", "OMPI_MCA_btl")
+    assert not steers_library("intelmpi", "OMPI_MCA_btl")
+    assert of_launcher("openmpi5", "OMPI_MCA_ess_base_vpid")
+    assert of_launcher("intelmpi", "I_MPI_SUBSTITUTE_INSTALLDIR")
+    assert not steers_library("mvapich2", "MV2_USE_SHARED_MEM")
 
 
 DATE = "# Date                  : Wed Nov 25 {} 2026\n"

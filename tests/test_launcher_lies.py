@@ -46,7 +46,10 @@ case $rank in
         touch "$here/once"
         ;;
     */stopped/*)
-        (until pid=$(sed -n "s/^rank 0 start.pid=//p" "$attempt/ranks/0") && [ "$pid" ]; do sleep 0.02; done
+        (while [ -z "${{pid-}}" ] && [ -d "$attempt/ranks" ]; do
+            sleep 0.02
+            pid=$(sed -n "s/^rank 0 start.pid=//p" "$attempt/ranks/0")
+        done
         sleep 0.2 && kill -STOP "$pid" && sleep 0.5 && kill -CONT "$pid") >/dev/null 2>&1 &
         ;;
 esac

@@ -23,7 +23,8 @@ _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read i
 _OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "OMP_", "KMP_")
 # Variables that change no message: of this program, compiler wrappers, places, and what starts ranks.
 _NOT_AT_RUN = re.compile(
-    r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*_(PATH|ROOT|DIR|HOME)|PMIX_.*|PRTE_.*|OMPI_(?!MCA_).*"
+    r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*(PATH|ROOT|DIR|HOME)|"
+    r"PMIX_.*|PRTE_.*|OMPI_(?!MCA_).*|(I_MPI_)?HYDRA_.*|MPIEXEC_.*"
 )
 
 
@@ -78,16 +79,19 @@ def steers(variable: str) -> bool:
     return variable.startswith((*own, *_OF_ALL))
 
 
-def sets_unasked(name: str, variable: str) -> bool | None:
-    """Whether a variable that neither script nor launcher sets changes what a library does.
-
-    None where nothing is known of the library's launcher.
-    """
+def of_launcher(name: str, variable: str) -> bool:
+    """Whether a library's launcher sets a variable by itself, or the variable changes no message."""
     library = MPIS.get(name)
-    if library is None or library.launcher_sets is None:
-        return None
-    known = library.launcher_sets.fullmatch(variable) or _NOT_AT_RUN.fullmatch(variable)
-    return steers(variable) and not known
+    known = library.launcher_sets if library else None
+    return bool(_NOT_AT_RUN.fullmatch(variable) or (known and known.fullmatch(variable)))
+
+
+def steers_library(name: str, variable: str) -> bool:
+    """Whether a variable changes what a library does; never, where it is not known what its launcher sets."""
+    library = MPIS.get(name)
+    if library is None or library.launcher_sets is None or of_launcher(name, variable):
+        return False
+    return variable.startswith((*library.variables, *_OF_ALL))
 
 
 def library_of_module(module: str) -> str | None:

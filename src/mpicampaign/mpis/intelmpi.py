@@ -10,7 +10,7 @@ from mpicampaign.mpis.mpich import HYDRA
 _IBV_PROVIDERS = ("verbs", "mlx", "psm", "opx", "efa")
 # Where the ranks are, how Hydra starts them, and memory policies that it derives from the binding.
 _LAUNCHER_SETS = re.compile(
-    r"HYDRA_.*|MPIEXEC_.*|I_MPI_(HYDRA_.*|INFO_.*|JOB_.*|INTERNAL_.*|PIN_INFO|PIN_MAPPING|MPIRUN|"
+    r"I_MPI_(INFO_.*|JOB_.*|INTERNAL_.*|PIN_INFO|PIN_MAPPING|MPIRUN|"
     r"BIND_WIN_ALLOCATE|RETURN_WIN_MEM_NUMA|PROCESS_MANAGER)"
 )
 _MODULE = re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", re.IGNORECASE)

@@ -23,9 +23,7 @@ _FILES: dict[str, Any] = {
     "file_says": "MPICH Version",
 }
 _VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
-_LAUNCHER_SETS = re.compile(
-    r"HYDRA_.*|MPIEXEC_.*|MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*"
-)
+_LAUNCHER_SETS = re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*")
 _UNBOUND = {"options": ["-bind-to", "none"]}
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.mpis import sets_unasked
+from mpicampaign.mpis import of_launcher, steers_library
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.verdict.software import checksums_of
 
@@ -71,10 +71,15 @@ def _arguments(evidence: Evidence) -> Iterator[Finding]:
             if checksums[rank] == resolved:
                 yield Finding("arguments", CONTRADICTS, f"{bad}, as the job script started it")
                 return
-            if not (found.endswith(f" {wanted}") or wanted.endswith(f" {found}")):
+            if not (_ends_with(found, wanted) or _ends_with(wanted, found)):
                 yield Finding("arguments", LACKS, f"{bad}; another program started it")
                 return
     yield Finding("arguments", SUPPORTS, "as in the job script")
+
+
+def _ends_with(arguments: str, last: str) -> bool:
+    """An interpreter has the script before its arguments; a starter has its program before those of that."""
+    return f" {arguments}".endswith(f" {last}") or not last
 
 
 def _claimed(evidence: Evidence, declared: Mapping[str, Any]) -> dict[str, str]:
@@ -95,7 +100,7 @@ def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Ite
     mpi, claimed = evidence.claim.get("mpi", ""), _claimed(evidence, declared)
     for key, value in evidence.job.items():
         name = key.removeprefix("env.")
-        if key.startswith("env.") and name not in claimed and sets_unasked(mpi, name):
+        if key.startswith("env.") and name not in claimed and steers_library(mpi, name):
             yield Finding(
                 "variables", CONTRADICTS, f"the job had {name}={value}, which the claim does not set"
             )
@@ -111,10 +116,9 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
             yield Finding("variables", LACKS, f"rank {rank} did not record all that differ from the script's")
             return
         for name in [key.removeprefix("start.unset.") for key in seen if key.startswith("start.unset.")]:
-            if name in claimed:
-                yield Finding(
-                    "variables", CONTRADICTS, f"rank {rank} had no {name}, claimed: {claimed[name]}"
-                )
+            if name in claimed and not of_launcher(evidence.claim.get("mpi", ""), name):
+                bad = f"rank {rank} had no {name}, claimed: {claimed[name]}"
+                yield Finding("variables", CONTRADICTS, bad)
                 return
         for name, value in changed.items():
             if wrong := _wrong_variable(evidence, declared, claimed, name):
@@ -128,16 +132,15 @@ def _wrong_variable(
     evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str
 ) -> tuple[str, str] | None:
     """Outcome and reason of a variable in which a rank differs from the script; None where that may be."""
-    unasked = sets_unasked(evidence.claim.get("mpi", ""), name)
-    if _EXTENDED.fullmatch(name) or (unasked is False and name not in claimed) or _is_option(evidence, name):
+    mpi, script = evidence.claim.get("mpi", ""), evidence.job.get(f"env.{name}")
+    if _EXTENDED.fullmatch(name) or of_launcher(mpi, name) or _is_option(evidence, name):
         return None
     if name in claimed:
-        return (CONTRADICTS, f"claimed: {claimed[name]}") if unasked is not False else None
-    if unasked is None:
+        return CONTRADICTS, f"claimed: {claimed[name]}"
+    if not steers_library(mpi, name):
         return None
     if any(declared.get(key) for key in _OPTIONS):
         return LACKS, "which the job script did not set; an option of the launcher may have"
-    script = evidence.job.get(f"env.{name}")
     return (
         CONTRADICTS,
         "which the job script did not set" if script is None else f"in the job script {script}",

@@ -1,0 +1,158 @@
+"""What the evidence library records of a program's start, with a small library in place of MPI."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+
+MPI = """\
+#include <time.h>
+double MPI_Wtime(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec + 1e-9 * now.tv_nsec;
+}
+int MPI_Init(int *count, char ***arguments) { return 0; }
+int PMPI_Init(int *count, char ***arguments) { return 0; }
+int MPI_Finalize(void) { return 0; }
+"""
+PROGRAM = """\
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int MPI_Init(int *, char ***);
+int MPI_Finalize(void);
+int main(int count, char **arguments) {
+    MPI_Init(&count, &arguments);
+    usleep(100000);
+    if (count > 1 && *arguments[1] == 's')
+        raise(SIGCONT);
+    return MPI_Finalize();
+}
+"""
+# Clocks at half speed, and a library that needs another one.
+HALF = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int (*next)(clockid_t, struct timespec *) = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int status = next(clock, now);
+    long long half = (now->tv_sec * 1000000000LL + now->tv_nsec) / 2;
+    now->tv_sec = half / 1000000000;
+    now->tv_nsec = half % 1000000000;
+    return status;
+}
+"""  # noqa: E501
+TOOL = "int used(void); int of_the_tool(void) { return used(); }\n"
+USED = "int used(void) { return 0; }\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The evidence library, a program with its MPI library, and libraries to preload."""
+    if not shutil.which("cc") or not shutil.which("make"):
+        pytest.skip("cc or make is not installed")
+    made = tmp_path_factory.mktemp("launch")
+    subprocess.run(
+        ["make", "-s", "-C", PROJECT / "kernels", f"BUILD={made}", made / "evidence.so"], check=True
+    )
+    library = ("-shared", "-fPIC")
+    compile_text(MPI, made / "libmpi.so", *library)
+    compile_text(USED, made / "libused.so", *library)
+    linked = (f"-L{made}", f"-Wl,-rpath,{made}")
+    compile_text(TOOL, made / "tool.so", *library, *linked, "-Wl,--no-as-needed", "-lused")
+    compile_text(HALF, made / "half.so", *library, "-ldl")
+    compile_text(PROGRAM, made / "program", *linked, "-lmpi")
+    return made
+
+
+def compile_text(source: str, target: Path, *options: str) -> None:
+    command = ["cc", "-xc", "-", "-xnone", "-o", str(target), *options]
+    subprocess.run(command, input=source, text=True, check=True, timeout=60)
+
+
+def recorded(
+    folder: Path, *arguments: str, preload: str = "", script: str = "", **variables: str
+) -> dict[str, str]:
+    """The keys of rank 0; ``script``: the lines of the job script's variables."""
+    lines, environment = folder / "rank", folder / "environment"
+    lines.unlink(missing_ok=True)
+    environment.write_text(script)
+    libraries = [str(folder / "evidence.so"), *(str(folder / name) for name in preload.split())]
+    own = {
+        "MPICAMPAIGN_RANK": "0",
+        "MPICAMPAIGN_EVIDENCE_FILE": str(lines),
+        "MPICAMPAIGN_ENVIRONMENT": str(environment),
+        "LD_PRELOAD": ":".join(libraries),
+    }
+    plain = {"PATH": os.environ["PATH"], **own, **variables}
+    subprocess.run([folder / "program", *arguments], env=plain, check=True, timeout=60)
+    found = [line.removeprefix("rank 0 ").partition("=") for line in lines.read_text().splitlines()]
+    return {key: value for key, _, value in found}
+
+
+def test_arguments_are_one_line(folder: Path) -> None:
+    assert recorded(folder)["start.arguments"] == ""
+    assert recorded(folder, "-a", "b c", "two\nlines")["start.arguments"] == "-a b c two lines"
+
+
+def test_only_variables_that_differ_from_the_script_are_recorded(folder: Path) -> None:
+    script = (
+        "job env.UCX_TLS=tcp\njob env.I_MPI_X=1 2\njob env.OWN=a\njob env.FI_GONE=1\njob env.SLURM_JOB_ID=7\n"
+    )
+    given = {"UCX_TLS": "shm", "I_MPI_X": "1\t2", "OWN": "b", "OMP_NUM_THREADS": "4\nx", "SLURM_JOB_ID": "8"}
+    more = {"FI_AUTH_KEY": "secret", "HOME": "/", "MALLOC_ARENA_MAX": "1", "MPICAMPAIGN_LOCAL_RANK": "0"}
+    found = recorded(folder, script=script, **given, **more)
+    differ = {
+        key.removeprefix("start."): found[key]
+        for key in found
+        if key.startswith(("start.env.", "start.unset."))
+    }
+    assert differ == {
+        "env.UCX_TLS": "shm",
+        "env.OWN": "b",
+        "env.OMP_NUM_THREADS": "4 x",
+        "env.MALLOC_ARENA_MAX": "1",
+        "unset.FI_GONE": "",
+    }
+    assert found["start.variables"] == "4"
+    assert "start.variables" not in recorded(folder, MPICAMPAIGN_ENVIRONMENT="/nowhere")
+
+
+def test_preloaded_libraries_are_named_wherever_they_lie(folder: Path) -> None:
+    assert recorded(folder)["start.preloads"] == "0"
+    assert recorded(folder, preload="libmpi.so")["start.preloads"] == "0"  # the program asks for it
+    found = recorded(folder, preload="tool.so half.so")
+    assert found["start.preloads"] == "2"
+    assert [found[f"start.preload.{number}"] for number in (0, 1)] == [
+        str(folder / name) for name in ("tool.so", "half.so")
+    ]
+    assert found["start.preload_defines.1"] == "clock_gettime"
+    assert "start.preload_defines.0" not in found
+
+
+def spans(found: dict[str, str]) -> list[float]:
+    return [
+        int(found[f"end.{key}"]) - int(found[f"start.{key}"]) for key in ("raw_ns", "libc_ns", "wtime_ns")
+    ]
+
+
+def test_the_kernel_s_clock_cannot_be_replaced(folder: Path) -> None:
+    raw, libc, wtime = spans(recorded(folder))
+    assert libc == pytest.approx(raw, rel=0.02)
+    assert wtime == pytest.approx(raw, rel=0.02)
+    raw, libc, wtime = spans(recorded(folder, preload="half.so"))
+    assert libc == pytest.approx(raw / 2, rel=0.02)
+    assert wtime == pytest.approx(raw / 2, rel=0.02)
+
+
+def test_a_continued_process_and_its_nice_value(folder: Path) -> None:
+    found = recorded(folder, "stopped")
+    assert (found["end.continued"], found["start.nice"]) == ("1", str(os.nice(0)))
+    assert recorded(folder)["end.continued"] == "0"
