@@ -88,6 +88,19 @@ def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) ->
 
 
 @pytest.mark.full
+def test_on_busy_nodes_a_call_stops_repeating_disturbed_jobs_and_the_next_one_goes_on(site: Site) -> None:
+    write(site, ALL, repeats=10)
+    first = site.run()
+    assert succeeded(first)
+    assert "the nodes are busy: 8 of the first 8 runs were disturbed; disturbed runs are not" in first.stderr
+    assert once_each(site, 10 + 7), "each disturbed run before the eighth was repeated"
+    assert "not run since the nodes are busy: further repeats of 3 disturbed runs" in first.stderr
+    second = site.run()
+    assert succeeded(second) and "busy" not in second.stderr
+    assert once_each(site, 20) and "nothing to do" in site.run().stdout
+
+
+@pytest.mark.full
 def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
     wait = f'if ! {FURTHER.format(repeat=1)}; then while [ ! -e "$0.go" ]; do sleep 0.1; done; fi'
     write(site, ALL, repeats=1, then=wait, keys="further_repeats: 2\n")

@@ -22,7 +22,7 @@ struct process {
     char name[MAX_NAME + 1];
 };
 
-/* As little as in a quiet run is not worth a look at other processes. */
+/* What a quiet run waits, while it starts, is not worth a look at other processes. */
 static bool waited(void) {
     unsigned long long ran, wait;
     FILE *file = fopen("/proc/self/schedstat", "re");
@@ -30,7 +30,7 @@ static bool waited(void) {
         return false;
     int found = fscanf(file, "%llu %llu", &ran, &wait);
     fclose(file);
-    return found == 2 && wait > 4000000 && wait > (ran + wait) / 10;
+    return found == 2 && wait > 20000000 && wait > (ran + wait) / 10;
 }
 
 static bool read_process(const char *pid, struct process *process) {

@@ -200,7 +200,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.repeats_more = False
             result = script.output.parent
             process = busy_process(evidence_in(result)) if result.exists() else ""
-            self._progress.say(THIS_CALL.text(process))
+            self._progress.say(THIS_CALL.text(self._where, process))
+
+    @property
+    def _where(self) -> str:
+        here = self._busy is not None and self._busy.runs_here
+        return "this machine is" if here else "the nodes are"
 
     def _leave_out(self) -> None:
         """On a busy machine: leave out what it does not make now, of the runs that have not begun.
@@ -288,7 +293,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         with suppress(UserError, OSError):
             left += [script for script in self._prepared().pending if script.run.further]
         if left:
-            self._progress.say(left_out_text(left))
+            self._progress.say(left_out_text(left, self._where))
 
     @property
     def cores(self) -> int:

@@ -46,11 +46,14 @@ class Call:
         """Whether the machine is plainly not quiet."""
         return self.disturbed >= PLAIN
 
-    def text(self, process: str) -> str:
-        """What the call says of it, once; ``process``: what takes the CPU, or empty."""
+    def text(self, where: str, process: str) -> str:
+        """What the call says of it, once.
+
+        ``where``: ``this machine is`` or ``the nodes are``. ``process``: what takes the CPU, or empty.
+        """
         of = f"{self.disturbed} of the first {len(self._judged)} runs were disturbed"
         taken = f": {process}" if process else ""
-        return f"this machine is busy: {of}{taken}; disturbed runs are not repeated now; what helps: {HELP}"
+        return f"{where} busy: {of}{taken}; disturbed runs are not repeated now; what helps: {HELP}"
 
 
 THIS_CALL = Call()  # the process with Snakemake makes one call
@@ -78,7 +81,7 @@ def fitting(due: Iterable[Script], expected: Callable[[Script], float], seconds:
     return found
 
 
-def left_out_text(left: Iterable[Script]) -> str:
+def left_out_text(left: Iterable[Script], where: str = "this machine is") -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
     further, planned = 0, dict[Case, list[int]]()
     for script in left:
@@ -91,7 +94,7 @@ def left_out_text(left: Iterable[Script]) -> str:
     parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
     parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
-    return f"not run since this machine is busy: {'; '.join(parts)}; {later}"
+    return f"not run since {where} busy: {'; '.join(parts)}; {later}"
 
 
 def _repeats(of_cases: Sequence[Sequence[int]]) -> str:
