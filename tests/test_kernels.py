@@ -22,7 +22,7 @@ from mpicampaign.suites import parse
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 TREES = ["max-inter", "min-inter", "natural", "random"]
 QUICK = ("--budget", "0.1")
-LIMIT = ("timeout", "--kill-after=10", "120")  # its signal lets mpirun end the ranks of a run that hangs
+LIMIT = ("timeout", "--kill-after=10", "600")  # its signal lets mpirun end the ranks of a run that hangs
 
 pytestmark = pytest.mark.mpi
 
@@ -120,7 +120,7 @@ class Build:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
@@ -137,7 +137,7 @@ def make(folder: Path, *arguments: str) -> Build:
     with (folder / "lock").open("w") as lock:  # of two processes the second finds it built
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+            command, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
     assert done.returncode == 0, done.stdout + done.stderr
     return Build(folder, environment)
@@ -267,7 +267,9 @@ def test_the_output_stays_small(build: Build) -> None:
     sizes = launch.rows("sizes")
     rows = Counter((row["operation"], row["tree"], row["size"]) for row in launch.rows("samples"))
     assert len(rows) == len(sizes) == 23 * 5
-    assert max(rows.values()) <= 2200 // len(sizes) < max(int(row["samples"]) for row in sizes)
+    kept = 2200 // len(sizes)  # a busy machine takes fewer
+    for row in sizes:
+        assert rows[row["operation"], row["tree"], row["size"]] == min(int(row["samples"]), kept)
     assert len(launch.output.encode()) < 300_000
 
 

@@ -128,9 +128,10 @@ def discard_output() -> None:
     os.close(nowhere)
 
 
-def doubts(prepared: Prepared) -> list[str]:
-    """Lines about what is doubtful in the campaign file."""
-    return [f"warning: {each}" for each in prepared.campaign.warnings]
+def doubts(prepared: Prepared, *keys: str) -> list[str]:
+    """Lines about what is doubtful in the campaign file; ``keys``: only at these."""
+    found = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
+    return [f"warning: {each}" for each in found]
 
 
 def beside(prepared: Prepared) -> list[str]:

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     _check_profile(options.profile)
     prepared = prepared_of(options)
     check_runs(prepared)
-    say(*doubts(prepared), *warnings_text(prepared.plan))
+    say(*doubts(prepared, "repeats", "time_limit"), *warnings_text(prepared.plan))
     say(*set_aside_faulty(prepared.selected), *beside(prepared))
     pending, further_options = prepared.pending, options.passed_on
     if pending and prepared.runs_here and "-n" not in further_options:
