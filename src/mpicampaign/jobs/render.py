@@ -25,7 +25,7 @@ from mpicampaign.jobs.launchers import (
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
-from mpicampaign.mpis import prefix_variables, version_option
+from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
@@ -129,8 +129,10 @@ def _header(path: Path) -> Template:
 
 @cache
 def library_text() -> str:
-    """The library of all job scripts, as one file."""
-    return "".join((TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS)
+    """The library of all job scripts, as one file; its first line names variables that steer MPI."""
+    first = f"steering=({_tokens(steering())}) places=({_tokens(places())})\n"
+    parts = [(TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS]
+    return "".join([first, *parts])
 
 
 @cache

@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
 
 _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read in job scripts, never written
-# Layers below several libraries (libfabric, UCX, PSM), and the threads beside them.
-_OF_ALL = ("FI_", "UCX_", "PSM", "OMP_")
+# Layers below several libraries (libfabric, UCX, PSM, collectives), launchers, and the threads of ranks.
+_OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "PMI_", "HYDRA_", "MPIEXEC_", "OMP_", "KMP_", "GOMP_")
+# Of these, what only says where something is.
+_PLACES = (
+    *("FI_PROVIDER_PATH", "UCX_MODULE_DIR", "PMIX_PREFIX", "PRTE_PREFIX"),
+    *("MPI_ROOT", "MPI_HOME", "MPI_BIN", "MPI_LIB", "MPI_INCLUDE"),
+)
 
 
 def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
@@ -70,8 +75,19 @@ def prefix_variables(name: str, prefix: str) -> dict[str, str]:
 
 def steers(variable: str) -> bool:
     """Whether an environment variable may change what an MPI library does."""
+    return variable.startswith(steering())
+
+
+def steering() -> tuple[str, ...]:
+    """The prefixes of the variables that may change what an MPI library, or a layer below it, does."""
     own = (prefix for library in MPIS.values() for prefix in library.variables)
-    return variable.startswith((*own, *_OF_ALL))
+    return tuple(dict.fromkeys((*own, *_OF_ALL)))
+
+
+def places() -> tuple[str, ...]:
+    """Variables with such a prefix without which a library of the shell is not found, or does not start."""
+    own = (name for library in MPIS.values() for name in (library.prefix_variable, *library.as_root) if name)
+    return tuple(dict.fromkeys((*own, *_PLACES)))
 
 
 def library_of_module(module: str) -> str | None:

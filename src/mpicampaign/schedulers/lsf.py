@@ -114,6 +114,9 @@ class Lsf(BatchScheduler):
     release = "bresume"
     no_jobs = "No job found"
     job_query = ("bjobs", "-w")
+    # Such as LSB_DEFAULTQUEUE, LSB_BJOBS_FORMAT and BSUB_QUIET, which hides the job's number; LSF_ variables
+    # say where LSF is.
+    steering = ("LSB_", "BSUB_")
 
     site_questions = (("bqueues", "-w"), ("bparams",), ("lshosts", "-w"), ("bhosts", "-w"))
     site_helps = frozenset({"bparams"})

@@ -169,6 +169,11 @@ class BatchScheduler(Scheduler):
     no_jobs = ""
     job_query: tuple[str, ...] = ()
 
+    # Prefixes of the variables of a shell that change what these commands submit, list or print; those in
+    # ``where`` only say which cluster it is.
+    steering: tuple[str, ...] = ()
+    where: frozenset[str] = frozenset()
+
     # The doctor's queries about a site; the first command exists wherever the scheduler does. Those in
     # ``site_helps`` may fail.
     site_questions: tuple[tuple[str, ...], ...]
@@ -201,6 +206,10 @@ class BatchScheduler(Scheduler):
 
         Each task of an array has a line of its own.
         """
+
+    def ignores(self, variable: str) -> bool:
+        """Whether its commands run without this variable of the caller's shell."""
+        return variable.startswith(self.steering) and variable not in self.where
 
     def plain_query(self, user: str) -> list[str]:
         """The same without reasons, for versions that refuse the options of `query`; else empty."""

@@ -114,6 +114,12 @@ class Slurm(BatchScheduler):
     cancel = "scancel"
     release = "scontrol release"
     job_query = ("scontrol", "--oneliner", "show", "job")
+    # SLURM_ variables reach a job whatever --export says; some are options of sbatch, too (SLURM_HINT).
+    steering = (
+        *("SBATCH_", "SRUN_", "SALLOC_", "SLURM_", "SLURMD_"),
+        *("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_"),
+    )
+    where = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
 
     site_questions = (_NODES, _PARTITIONS)
     site_helps = frozenset({"scontrol"})

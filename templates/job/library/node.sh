@@ -54,7 +54,7 @@ record_environment() {
     local name
     for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!MPIR@}" "${!MPIC@}" \
         "${!MV2_@}" "${!PSM@}" "${!OMP_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" "${!LSB_M@}" \
-        PATH LD_LIBRARY_PATH; do
+        LSB_QUEUE LSB_PROJECT_NAME PATH LD_LIBRARY_PATH; do
         case ${name^^} in *TOKEN* | *SECRET* | *PASS* | *PWD* | *KEY* | *CRED* | *AUTH* | *COOKIE*) continue ;; esac
         record_variable "$name"
     done
