@@ -18,7 +18,7 @@ from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.records import FAILED, OK, UNVERIFIED
+from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED
 from mpicampaign.verdict.evidence import read_evidence
 
 pytestmark = pytest.mark.slow
@@ -99,6 +99,18 @@ def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
     seen = (site.folder / "program.seen").read_text().splitlines()
     assert not OF_THE_SHELL.keys() & {line.partition("=")[0] for line in seen}
     assert "2 finished" in site.call("status", before=setting).stdout
+
+
+def test_a_job_in_another_partition_is_contradicted(site: Site) -> None:
+    site.write(group=", partition: all, account: physics, hosts: [n1, n2]", repeats=2)
+    for script, option in zip(site.scripts(), ("--partition=blue", "--account=geo"), strict=True):
+        site.submit(script, option)
+    site.run()
+    verdicts = sorted((record.verdict, *record.verdict_reasons) for record in site.records())
+    assert verdicts == [
+        (CONTRADICTED, "account: the job ran in geo, not in physics"),
+        (CONTRADICTED, "partition: the job ran in blue, not in all"),
+    ]
 
 
 def in_the_background(site: Site) -> threading.Thread:

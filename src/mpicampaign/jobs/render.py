@@ -27,7 +27,7 @@ from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -361,6 +361,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "libraries": run.libraries,
         "time_limit": run.time_limit,
         "largest_size": _largest_size(run) or "",
+        **_requested(job),
         "launch": " ".join(command_tokens(job)),
         "arguments": " ".join(run.benchmark.arguments),
     }
@@ -368,6 +369,16 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     claims |= {"settings": len(settings), **settings}
     lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
     return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
+
+
+def _requested(job: Job) -> dict[str, str]:
+    """What the job asks of its scheduler, as far as a job is told what it got."""
+    scheduler = batch_scheduler(job.system.scheduler)
+    if scheduler is None:
+        return {}
+    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
+    asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
+    return {"scheduler": scheduler.name} | asked
 
 
 def _recorded(text: str) -> str:

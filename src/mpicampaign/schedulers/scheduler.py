@@ -169,6 +169,10 @@ class BatchScheduler(Scheduler):
     no_jobs = ""
     job_query: tuple[str, ...] = ()
 
+    # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
+    granted: ClassVar[Mapping[str, str]] = {}
+    granted_hosts = ""
+
     # Prefixes of the variables of a shell that change what these commands submit, list or print; those in
     # ``where`` only say which cluster it is.
     steering: tuple[str, ...] = ()
@@ -224,6 +228,10 @@ class BatchScheduler(Scheduler):
         UnreadableError
             where it is not as documented: with a message among the lines, the list may be incomplete.
         """
+
+    def read_hosts(self, text: str) -> list[str]:
+        """The hosts in the variable `granted_hosts`, without domains; empty where it cannot be read."""
+        return []
 
     def address(self, job_id: str) -> str:
         """The job in arguments of its commands."""

@@ -17,6 +17,7 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.verdict.request import request_findings
 from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings
 
@@ -335,6 +336,7 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _settings,
     _ranks,
     _hosts,
+    request_findings,
     _binding,
     _sockets,
     _memory,
