@@ -30,11 +30,11 @@ def run(options: argparse.Namespace) -> int:
 
     prepared = _checked(options)
     campaign = prepared.campaign
-    print(f"{options.campaign}: campaign {campaign.name}, no errors found")
+    print_lines(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
     print_lines(*(f"warning: {each}" for each in _warnings(prepared)), *sources_text(prepared.plan))
     print_lines(*(f"  {each}" for each in allocation_text(prepared.plan)))
-    print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
+    print_lines(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
     return DONE
 
 

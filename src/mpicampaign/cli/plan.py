@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     again = [f"to be run again: {script.label}: {fault.reason}" for script, fault in faults]
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
-    print(plan_text(plan, pending, prepared.campaign.node_hours_cap))
+    print_lines(plan_text(plan, pending, prepared.campaign.node_hours_cap))
     doubts = [f"warning: {each}" for each in prepared.campaign.warnings]
     print_lines(*doubts, *again, *beside(prepared))
     return DONE

@@ -48,7 +48,7 @@ class DoctorOptions:
     seconds: float = 180.0
 
 
-def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> Site:
+def examine(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     """Examine the site, report it line by line, and write the campaign file; what was found.
 
     Raises
