@@ -24,7 +24,7 @@ from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
 from mpicampaign.execution.scheduler_calls import caller
-from mpicampaign.files import naming, system_error_text
+from mpicampaign.files import naming, refuse_changeable, system_error_text
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -415,6 +415,8 @@ class ClusterJobs:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
             script = batch.write()
+            for path in {script, *(each.path for each in batch.scripts)}:
+                refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)
         except OSError as error:
             answer = CommandResult("", 1, err=system_error_text(error))
