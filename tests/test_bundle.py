@@ -200,6 +200,19 @@ def test_members_beyond_the_manifest(good: Path, tmp_path: Path, extra: Any, rea
     assert reason in refused(rewritten(good, tmp_path / "b.tar.gz", lambda members: members.append(extra)))
 
 
+def test_modes_that_no_file_of_a_bundle_has(good: Path, tmp_path: Path) -> None:
+    """Set-user-id, writable by all, executable: of any member, the manifest among them."""
+    for mode in (0o4644, 0o2644, 0o1644, 0o646, 0o664, 0o744, 0o645):
+        for number in (0, -1):
+
+            def alter(members: list[Any], number: int = number, mode: int = mode) -> None:
+                members[number][0].mode = mode
+
+            assert f"its mode is {mode:o}; " in refused(rewritten(good, tmp_path / "b.tar.gz", alter))
+    readable = rewritten(good, tmp_path / "b.tar.gz", lambda members: setattr(members[1][0], "mode", 0o400))
+    assert verify(readable)
+
+
 @pytest.mark.parametrize(
     ("extra", "reason"),
     [

@@ -276,3 +276,20 @@ def test_mistakes_of_a_tired_person_are_explained(desk: Desk, old: str, new: str
 
 def test_the_campaign_of_the_tired_person_has_no_other_error(desk: Desk) -> None:
     assert desk.call("check", TIRED)[0] == 0
+
+
+def test_no_character_that_a_terminal_acts_on_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Reversed text, line separators, what cannot be seen: in names of files, warnings and errors."""
+    text = CAMPAIGN.replace("/no/such", "/no{acting}such")
+    for acting in ("\u202e", "\u2028", "\u2066", "\u200b", "\x85", "\x1b", "\udcff"):
+        folder = tmp_path / f"a{acting}b"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        (folder / "c.yaml").write_text(text.replace("{acting}", acting), "utf-8", "replace")
+        for command in ("check", "plan", "status", "judge"):
+            for name in (str(folder / "c.yaml"), f"{acting}.yaml"):
+                main([command, name])
+                said = "".join(capsys.readouterr())
+                assert said and acting not in said, (command, acting)

@@ -18,7 +18,7 @@ from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.records import FAILED, OK, UNVERIFIED
+from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED
 from mpicampaign.verdict.evidence import read_evidence
 
 pytestmark = pytest.mark.slow
@@ -70,6 +70,47 @@ def test_one_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: S
     assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 3
     assert sorted(site.submissions().values()) == [1, 1, 2]
+
+
+OF_THE_SHELL = {
+    **{
+        "SBATCH_PARTITION": "blue",
+        "SBATCH_EXPORT": "ALL",
+        "SBATCH_BEGIN": "now+1hour",
+        "SLURM_HINT": "nomultithread",
+    },
+    **{
+        "SQUEUE_FORMAT": "%i",
+        "SQUEUE_STATES": "PENDING",
+        "SQUEUE_PARTITION": "blue",
+        "SLURM_TIME_FORMAT": "%s",
+    },
+    **{"UCX_TLS": "tcp", "I_MPI_SHM_CELL_FWD_SIZE": "256"},
+}
+
+
+def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
+    """Another partition, all variables for the ranks, another form of the list of jobs."""
+    site.write(body='env >"$0.seen"', repeats=2, group=", partition: all")
+    setting = ("env", *(f"{name}={value}" for name, value in OF_THE_SHELL.items()))
+    assert succeeded(done := site.run(before=setting))
+    assert done.stderr.count("ignored from your shell: I_MPI_SHM_CELL_FWD_SIZE, SBATCH_BEGIN, ") == 1
+    assert {job["Partition"] for job in site.cluster.completed_jobs()} == {"all"}
+    seen = (site.folder / "program.seen").read_text().splitlines()
+    assert not OF_THE_SHELL.keys() & {line.partition("=")[0] for line in seen}
+    assert "2 finished" in site.call("status", before=setting).stdout
+
+
+def test_a_job_in_another_partition_is_contradicted(site: Site) -> None:
+    site.write(group=", partition: all, account: physics, hosts: [n1, n2]", repeats=2)
+    for script, option in zip(site.scripts(), ("--partition=blue", "--account=geo"), strict=True):
+        site.submit(script, option)
+    site.run()
+    verdicts = sorted((record.verdict, *record.verdict_reasons) for record in site.records())
+    assert verdicts == [
+        (CONTRADICTED, "account: the job ran in geo, not in physics"),
+        (CONTRADICTED, "partition: the job ran in blue, not in all"),
+    ]
 
 
 def in_the_background(site: Site) -> threading.Thread:

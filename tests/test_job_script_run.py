@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from builders import BENCHMARK, PLACEMENTS, campaign, plan
 from default_signals import popen_with_default_signals
 
+from mpicampaign import mpis
 from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.runs import evidence_in, exit_status
 from mpicampaign.execution.execute import wait_for_measurement
@@ -240,18 +242,50 @@ def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> 
 
 
 def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
     secret = {"I_MPI_HYDRA_pwd": "hush", "UCX_TOKEN": "hush", "UCX_TLS": "all"}
-    assert execute(script, env={**os.environ, **secret}) == 0
+    script = prepared(tmp_path, END, environment=secret).scripts[0]
+    assert execute(script) == 0
     assert "hush" not in (script.folder / "result/evidence.txt").read_text()
     assert evidence(script).job["env.UCX_TLS"] == "all"
 
 
-def test_what_slurm_loaded_of_the_login_environment_steers_nothing(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    login = {"UCX_TLS": "all", "I_MPI_X": "1", "OMP_NUM_THREADS": "8", "SLURM_EXPORT_ENV": "NIL"}
-    assert execute(script, env={**os.environ, **login}) == 0
-    assert not {f"env.{name}" for name in login} & evidence(script).job.keys()
+def submitted(script: Script) -> None:
+    """Make the script one of a scheduler's."""
+    text = script.path.read_text()
+    script.path.write_text(re.sub(r"(?m)^(job=.* lock=).*$", r"\1''", text))
+
+
+@pytest.mark.parametrize("where", ["here", "here, inside an allocation", "slurm", "lsf"])
+def test_nothing_of_the_shell_steers_a_launcher_and_its_ranks(where: str, tmp_path: Path) -> None:
+    """Whatever SLURM_EXPORT_ENV says; a library of the shell is still found, but not in a job of Slurm."""
+    settings = {f"{prefix}X": "1" for prefix in mpis.steering()} | {
+        **dict.fromkeys(("I_MPI_HYDRA_BOOTSTRAP", "OMPI_MCA_plm", "SLURM_CPU_BIND", "SRUN_DEBUG"), "1"),
+        **dict.fromkeys(("LD_PRELOAD", "BASH_ENV", "GLIBC_TUNABLES"), ""),
+    }
+    places = dict.fromkeys((*mpis.places(), "LD_LIBRARY_PATH"), "/nowhere")
+    slurm = {"SLURM_JOB_ID": "17", "SLURM_NODELIST": "n1", "SLURM_EXPORT_ENV": "ALL"}
+    lsf = {"LSB_JOBID": "17", "LSB_QUEUE": "main"}
+    outer = {**slurm, **lsf, "PBS_JOBID": "17", "PALS_APID": "17"}
+    given = {"here": {}, "here, inside an allocation": outer, "slurm": slurm, "lsf": lsf}[where]
+    script = prepared(tmp_path, END, f'env >{tmp_path}/seen\nexec "$@"\n').scripts[0]
+    if where in ("slurm", "lsf"):
+        submitted(script)
+    assert execute(script, env={**os.environ, **settings, **places, **given}) == 0
+    seen = {line.partition("=")[0] for line in (tmp_path / "seen").read_text().splitlines()}
+    assert not settings.keys() & seen
+    of_prefix = {"LD_LIBRARY_PATH", "I_MPI_ROOT"}  # which this script sets itself
+    assert places.keys() & seen == (of_prefix if where == "slurm" else places.keys())
+    assert outer.keys() & seen == (given.keys() if where in ("slurm", "lsf") else set())
+
+
+def test_an_srun_of_a_system_without_a_scheduler_keeps_its_allocation(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END, f'env >{tmp_path}/seen\nexec "$@"\n').scripts[0]
+    (tmp_path / "bin/mpirun").rename(tmp_path / "bin/srun")
+    script.path.write_text(script.path.read_text().replace("measure mpirun", "measure srun"))
+    assert execute(script, env={**os.environ, "SLURM_JOB_ID": "17", "SLURM_CPU_BIND": "cores"}) == 0
+    seen = (tmp_path / "seen").read_text()
+    assert "SLURM_JOB_ID=17\n" in seen
+    assert "SLURM_CPU_BIND" not in seen
 
 
 @pytest.mark.parametrize(
@@ -268,7 +302,10 @@ def test_what_slurm_loaded_of_the_login_environment_steers_nothing(tmp_path: Pat
 def test_hydra_does_without_the_blaunch_that_an_lsf_lacks(
     environment: dict[str, str], bootstrap: str | None, tmp_path: Path
 ) -> None:
-    script = prepared(tmp_path, 'echo "$HYDRA_LAUNCHER" >"$0.mpich"\n' + END).scripts[0]
+    own = {name: environment[name] for name in environment.keys() & {"I_MPI_HYDRA_BOOTSTRAP"}}
+    program = 'echo "$HYDRA_LAUNCHER" >"$0.mpich"\n' + END
+    script = prepared(tmp_path, program, environment=own).scripts[0]
+    submitted(script)
     (tmp_path / "lsf").mkdir()
     (tmp_path / "lsf/blaunch").symlink_to("/bin/true")
     given = {name: value.replace("HERE", f"{tmp_path}/lsf") for name, value in environment.items()}

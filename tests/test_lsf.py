@@ -160,6 +160,23 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert "12 finished" in site.campaign("status").stdout
 
 
+def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
+    """LSF passes the environment of bsub on; with BSUB_QUIET it does not say the job's number."""
+    setting = {
+        "BSUB_QUIET": "1",
+        "LSB_DEFAULTQUEUE": "other",
+        "UCX_TLS": "tcp",
+        "LD_LIBRARY_PATH": "/opt/lib",
+    }
+    site.write(body='env >"$0.seen"')
+    done = site.run(before=("env", *(f"{name}={value}" for name, value in setting.items())))
+    assert succeeded(done)
+    assert "ignored from your shell: BSUB_QUIET, LSB_DEFAULTQUEUE, UCX_TLS; put" in done.stderr
+    seen = dict(line.partition("=")[::2] for line in (site.folder / "program.seen").read_text().splitlines())
+    assert setting.keys() & seen == {"LD_LIBRARY_PATH"}
+    assert seen["LSB_QUEUE"] == "normal"
+
+
 def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
     site.lsf.configure(volclava=True)
     site.write(body="sleep 1", repeats=2)

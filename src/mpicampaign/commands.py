@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 SECONDS = 60.0  # a busy controller answers late
 # How getopt, Slurm and LSF say that they do not know an option or a field.
@@ -68,11 +68,12 @@ def call(
     *,
     script: Path | None = None,
     keep_open: Sequence[int] = (),
+    without: Callable[[str], bool] = lambda variable: False,
 ) -> CommandResult:
     """Run a command to its end; after ``seconds`` it is killed, with all processes that it started.
 
     ``script`` is its standard input. It inherits the file descriptors of ``keep_open``, so that a lock
-    lives as long as the command.
+    lives as long as the command, and our environment, but for variables for which ``without`` is true.
     """
     name = command[0]
     try:
@@ -86,6 +87,7 @@ def call(
                 encoding="utf-8",
                 errors="replace",
                 pass_fds=tuple(keep_open),
+                env={name: value for name, value in os.environ.items() if not without(name)},
                 start_new_session=True,  # Ctrl-C is for us: a submission in progress is finished
             ) as process,
         ):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 import shutil
+import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,33 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.errors import Problem
+
+
+OTHERS_WRITE = 0o022  # mode: the group and all others may write
+
+
+def keep_others_out() -> None:
+    """Let nobody but the user and the group write what this process and its children make."""
+    os.umask(os.umask(0o077) | stat.S_IWOTH)
+
+
+def refuse_changeable(file: Path, top: Path) -> None:
+    """Refuse to execute a file that others can change, or replace in its folders below and including ``top``.
+
+    A folder that its group may write is accepted, since projects share folders so; a file is not.
+
+    Raises
+    ------
+    PermissionError
+        with the command that mends it.
+    """
+    folders = [folder for folder in file.parents if folder.is_relative_to(top)]
+    for path, refused in ((file, OTHERS_WRITE), *((folder, stat.S_IWOTH) for folder in folders)):
+        mode = path.stat().st_mode
+        if mode & refused and not mode & stat.S_ISVTX:
+            mend = f"chmod {'go' if path == file else 'o'}-w {shlex.quote(str(path))}"
+            why = f"others can write it, so that nothing is run from it; '{mend}' mends that"
+            raise PermissionError(errno.EPERM, why, str(path))
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -47,11 +76,16 @@ def write_output(path: Path, content: bytes) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A file beside the path, which takes its place at the end unless something fails."""
+    """A file beside the path, which takes its place at the end unless something fails.
+
+    Nobody else can write it, whatever the umask: it may be executed, or read as evidence.
+    """
     part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")
     try:
         with naming(path, part):
             yield part
+            if (mode := part.stat().st_mode) & OTHERS_WRITE:
+                part.chmod(mode & ~OTHERS_WRITE)
             part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -25,6 +25,11 @@ def visible(text: str) -> str:
     return "".join(_escaped(character) for character in text)
 
 
+def visible_lines(text: str) -> str:
+    """The same of a text of several lines: what is printed for people."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def _escaped(character: str) -> str:
     if unicodedata.category(character) not in _INVISIBLE:
         return character

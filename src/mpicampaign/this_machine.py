@@ -1,10 +1,14 @@
-"""What this machine offers to the ranks: cores and memory."""
+"""What this machine offers to the ranks: cores and memory, and the part of it that a scheduler gave us."""
 
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
+
+from mpicampaign.yaml_lines import printable
 
 _GIB = 1 << 30
 
@@ -24,3 +28,48 @@ def memory() -> int | None:
     except (OSError, ValueError):
         return None
     return found // _GIB * _GIB or found
+
+
+class Allocation(NamedTuple):
+    """A job of a scheduler that this process runs in.
+
+    ``variables``: prefixes of those that the scheduler sets there. ``cpus``: how many of this node's CPUs the
+    job has, as far as is known.
+    """
+
+    scheduler: str
+    number: str
+    variables: tuple[str, ...]
+    cpus: int
+
+    @property
+    def text(self) -> str:
+        """Which one this is, and whether runs have the machine to themselves there."""
+        here = f"inside allocation {printable(self.number)} of {self.scheduler}"
+        in_all = os.cpu_count() or self.cpus
+        if self.cpus >= in_all:
+            return f"{here}, which has all CPUs of this node: no other job should use them"
+        left = in_all - self.cpus
+        others = f"the other {left}" if left > 1 else "the other one"
+        return f"{here}, which has {self.cpus} of this node's {in_all} CPUs: others may use {others}"
+
+
+# A variable with the job's number, one with its CPUs on each node, and prefixes of all.
+_SCHEDULERS = {
+    "Slurm": ("SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE", ("SLURM", "SRUN_", "PMI_", "PMIX_")),
+    "LSF": ("LSB_JOBID", "LSB_MCPU_HOSTS", ("LSB_",)),
+    "PBS": ("PBS_JOBID", "NCPUS", ("PBS_", "PALS_", "PMI_")),
+}
+# As each of them writes it where all nodes have as many: 4, 4(x2); n1 4.
+_CPUS = re.compile(r"(?:\S+ )?([0-9]{1,9})(?:\(x[0-9]+\))? *")
+
+
+def allocation() -> Allocation | None:
+    """The allocation that this process runs in, by the variables of its environment; None outside of any."""
+    for scheduler, (number, cpus, variables) in _SCHEDULERS.items():
+        if os.environ.get(number):
+            allowed = len(os.sched_getaffinity(0))
+            told = _CPUS.fullmatch(os.environ.get(cpus, ""))
+            has = min(allowed, int(told[1])) if told else allowed
+            return Allocation(scheduler, os.environ[number], variables, has)
+    return None

@@ -24,10 +24,11 @@ from mpicampaign.errors import UserError
 from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, left_out_text
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.progress import Progress
+from mpicampaign.execution.scheduler_calls import ignored_lines
 from mpicampaign.execution.set_aside import set_aside
 from mpicampaign.jobs.prepare import write_plan, write_script
 from mpicampaign.records import DISTURBED, FAILED, MISSING, RANKED
-from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.selection import selection_of
 from mpicampaign.verdict.condition import busy_process
 from snakemake_executor_plugin_campaign.cluster import ClusterRuns
@@ -125,7 +126,10 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._runs[name].take(several)
 
     def _new_runs(self, first: Script) -> LocalRuns | ClusterRuns:
-        scheduler = batch_scheduler(first.run.job.system.scheduler)
+        name = first.run.job.system.scheduler
+        for line in ignored_lines(SCHEDULERS[name]):
+            self._progress.say(line)
+        scheduler = batch_scheduler(name)
         if scheduler is None:
             return LocalRuns(self._progress, self._ended)
         return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended)

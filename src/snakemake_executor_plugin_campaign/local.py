@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import LocalJob, wait_for_measurement
-from mpicampaign.files import system_error_text
+from mpicampaign.files import refuse_changeable, system_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,7 @@ class LocalRuns:
         return 0 if script.output.exists() or self._stopping.is_set() else self._run(script)
 
     def _run(self, script: Script) -> int:
+        refuse_changeable(script.path, script.campaign_folder)
         self._current = LocalJob(script.path, script.log)
         try:
             return self._current.wait()

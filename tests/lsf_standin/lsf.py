@@ -128,7 +128,8 @@ def bsub(arguments: list[str]) -> int:
         return fail(f"{refused}. Job not submitted.")
     job = _new_jobs(submission, queue, hosts)
     where = f"default queue <{queue}>" if default else f"queue <{queue}>"
-    print(f"Job <{job.number}> is submitted to {where}.")
+    if "BSUB_QUIET" not in os.environ:  # page "Environment variables": BSUB_QUIET
+        print(f"Job <{job.number}> is submitted to {where}.")
     return 0
 
 

@@ -12,12 +12,14 @@ from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.interrupts import end_in_order
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
-from mpicampaign.files import system_error_text
+from mpicampaign.files import keep_others_out, system_error_text
 from mpicampaign.jobs.plan_text import pending_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
 from mpicampaign.selection import selection_of
+from mpicampaign.text import visible_lines
 
 end_in_order()
+keep_others_out()
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 verbose = workflow.output_settings.verbose
 if not verbose and not workflow.output_settings.dryrun:
@@ -26,9 +28,9 @@ try:
     prepared = prepare_with_results(campaign_file, config.get("system", ""), selection=selection_of(config))
     check_runs(prepared)
 except UserError as error:
-    raise SystemExit(str(error)) from None
+    raise SystemExit(visible_lines(str(error))) from None
 for line in set_aside_faulty(prepared.selected):
-    print(line, file=sys.stderr)
+    print(visible_lines(line), file=sys.stderr)
 # Our command line, on PATH or not (-P: files here do not hide its modules), and the options of every call.
 mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
 options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('system', '')}"])
@@ -36,7 +38,7 @@ options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('sys
 campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes braces in a path for a wildcard"
-    raise SystemExit(str(Problem(message, campaign_input, hint="rename the file or its folder")))
+    raise SystemExit(visible_lines(str(Problem(message, campaign_input, hint="rename the file or its folder"))))
 if not prepared.pending:
     print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 chosen = prepared.one_repeat if config.get("once") else prepared.selected
@@ -63,9 +65,9 @@ onstart:
         lock = lock_campaign(prepared)
         write_scripts(prepared)
     except UserError as error:
-        raise SystemExit(str(error)) from None
+        raise SystemExit(visible_lines(str(error))) from None
     except OSError as error:
-        raise SystemExit(system_error_text(error)) from None
+        raise SystemExit(visible_lines(system_error_text(error))) from None
 
 
 # A failed run must not hide the others: tables and report show the results so far.

@@ -19,6 +19,7 @@ from mpicampaign.plan_file import FILE
 FORMAT = "mpicampaign-bundle"
 VERSION = 1
 MANIFEST = "MANIFEST.json"
+MODE = 0o644  # of each file: nothing in a bundle is executed, and nobody else writes it
 MAX_MEMBERS = 500_000
 MAX_MANIFEST = 64 * 2**20  # B
 MAX_MEMBER = 2 * 2**30

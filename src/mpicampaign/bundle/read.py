@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.bundle.archive import (
     MANIFEST,
     MAX_MANIFEST,
+    MODE,
     NAME,
     BundleError,
     Manifest,
@@ -136,6 +137,10 @@ def _header(file: _File, expected: str) -> tuple[str, int]:
         }
         kind = kinds.get(header.type, "not a regular file")
         raise BundleError(f"{name!r:.200}: {kind}; a bundle has only regular files")
+    if header.mode & ~MODE:
+        raise BundleError(
+            f"{name!r:.200}: its mode is {header.mode:o}; files of a bundle have {MODE:o}, or less"
+        )
     if name != MANIFEST:
         check_path(name)
     return name, header.size

@@ -17,6 +17,7 @@ from mpicampaign import __version__
 from mpicampaign.bundle.archive import (
     CAMPAIGN_FILES,
     MANIFEST,
+    MODE,
     PARTS,
     BundleError,
     Manifest,
@@ -199,5 +200,5 @@ def _write_archive(raw: IO[bytes], manifest: Manifest, contents: Mapping[str, Pa
 def _header(name: str, size: int) -> tarfile.TarInfo:
     """A header without owner, time or mode of this machine."""
     header = tarfile.TarInfo(name)
-    header.size, header.mode, header.mtime = size, 0o644, 0
+    header.size, header.mode, header.mtime = size, MODE, 0
     return header

@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.common import discard_output, print_lines
+from mpicampaign.cli.common import discard_output, print_lines, say
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
 from mpicampaign.cli.parser import COMMANDS, command_parser
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.interrupts import end_in_order
-from mpicampaign.files import system_error_text
+from mpicampaign.files import keep_others_out, system_error_text
 
 if TYPE_CHECKING:
     import argparse
@@ -57,6 +57,7 @@ def _start_as_program() -> None:
 
         complete()
     end_in_order()
+    keep_others_out()
 
 
 def _json(options: argparse.Namespace) -> int:
@@ -80,4 +81,4 @@ def _report(problems: Sequence[Problem], arguments: Sequence[str]) -> None:
         print_lines(document(command, USER_ERROR, {}, problems))
         return
     heading = "mpicampaign: " + ("" if len(problems) == 1 else f"{len(problems)} errors\n")
-    print(heading + "\n".join(map(str, problems)), file=sys.stderr)
+    say(heading + "\n".join(map(str, problems)))

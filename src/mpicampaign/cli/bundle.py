@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.errors import Problem, UserError
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     bundled = write_bundle(output, folder, plan.campaign, records, files)
     _print_summary(bundled, folder)
     for line in undescribed_lines(plan, folder):
-        print(f"  not described by its campaign file: {line}")
+        print_lines(f"  not described by its campaign file: {line}")
     return _warned_of_runs(bundled)
 
 
@@ -78,25 +78,23 @@ def _print_summary(bundled: Bundled, folder: Path) -> None:
 
     manifest = bundled.manifest
     size = bundled.path.stat().st_size
-    print(f"{bundled.path}: {len(manifest.members)} files, {size / 1e6:.1f} MB")
+    print_lines(f"{bundled.path}: {len(manifest.members)} files, {size / 1e6:.1f} MB")
     for name, facts in manifest.systems.items():
-        print(f"  {name}: {facts.runs} runs; {facts}")
+        print_lines(f"  {name}: {facts.runs} runs; {facts}")
     for line in bundled.left_out:
-        print(f"  left out: {line}")
+        print_lines(f"  left out: {line}")
     for merged in merged_folders(folder):
-        print(f"  merged results are not included: pass on their bundle {read_note(merged)['bundle']!r}")
+        bundle = read_note(merged)["bundle"]
+        print_lines(f"  merged results are not included: pass on their bundle {bundle!r}")
 
 
 def _warned_of_runs(bundled: Bundled) -> int:
     """The exit status: a script must not take a bundle with runs missing for a complete one."""
     if not any(facts.runs for facts in bundled.manifest.systems.values()):
-        print("mpicampaign: the bundle has no run with a result", file=sys.stderr)
+        say("mpicampaign: the bundle has no run with a result")
         return FAILED
     if not (count := bundled.runs_left_out):
         return DONE
     runs = "1 run is" if count == 1 else f"{count} runs are"
-    print(
-        f"mpicampaign: {runs} not in the bundle: files were left out, see above",
-        file=sys.stderr,
-    )
+    say(f"mpicampaign: {runs} not in the bundle: files were left out, see above")
     return FAILED

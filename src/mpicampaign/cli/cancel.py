@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import prepared_of
+from mpicampaign.cli.common import prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
@@ -22,5 +22,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.queue_status import cancel
 
-    print(cancel(prepared_of(options)))
+    print_lines(cancel(prepared_of(options)))
     return DONE

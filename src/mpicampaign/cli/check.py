@@ -27,15 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.time_limits import limits_text
-    from mpicampaign.jobs.plan_text import sources_text
+    from mpicampaign.jobs.plan_text import allocation_text, sources_text
 
     prepared = _checked(options)
     campaign = prepared.campaign
-    print(f"{options.campaign}: campaign {campaign.name}, no errors found")
+    print_lines(f"{options.campaign}: campaign {campaign.name}, no errors found")
     here = ", ".join(prepared.plan.systems) or "none of them"
     print_lines(*(f"warning: {each}" for each in _warnings(prepared)), *sources_text(prepared.plan))
-    print(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
-    print(f"  {limits_text(campaign)}")
+    print_lines(*(f"  {each}" for each in allocation_text(prepared.plan)))
+    print_lines(f"  systems: {', '.join(campaign.systems)}; this machine: {here}")
+    print_lines(f"  {limits_text(campaign)}")
     return DONE
 
 

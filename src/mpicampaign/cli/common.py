@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
+from mpicampaign.text import visible_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -104,10 +105,10 @@ def _call_snakemake(prepared: Prepared, options: argparse.Namespace, more: Seque
 
 
 def print_lines(*lines: str) -> None:
-    """Print; where the reader has left, as with ``| head``, go on without output."""
+    """Print, what a terminal would act on escaped; where the reader has left (``| head``), go on without."""
     try:
         for line in lines:
-            print(line)
+            print(visible_lines(line))
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
@@ -117,7 +118,7 @@ def say(*lines: str) -> None:
     """Print what is no answer, such as progress; where nobody reads it, go on without."""
     with suppress(OSError):
         for line in lines:
-            print(line, file=sys.stderr, flush=True)
+            print(visible_lines(line), file=sys.stderr, flush=True)
 
 
 def discard_output() -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.cli.common import add_json
+from mpicampaign.cli.common import add_json, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import UserError, did_you_mean
 from mpicampaign.units import parse_duration
@@ -46,7 +46,7 @@ def _scheduler(name: str) -> str:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.doctor.examine import examine
 
-    examine(_wishes(options))
+    examine(_wishes(options), print_lines)
     return DONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.files import write_whole
 from mpicampaign.places import results_folder, shipped
@@ -37,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(_: argparse.Namespace) -> int:
     texts = {name: shipped(name).read_text(encoding="utf-8") for name in _COPIED}
     for name, text in (texts | {"Snakefile": _SNAKEFILE}).items():
-        print(f"{name}: {'written' if _written(Path(name), text) else 'exists already, kept'}")
-    print(_NEXT.format(results=results_folder(), examples=shipped("campaigns")))
+        print_lines(f"{name}: {'written' if _written(Path(name), text) else 'exists already, kept'}")
+    print_lines(_NEXT.format(results=results_folder(), examples=shipped("campaigns")))
     return DONE
 
 

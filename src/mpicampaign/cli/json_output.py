@@ -31,7 +31,7 @@ def document(
     """
     header = {"format": FORMAT, "version": VERSION, "command": command, "status": int(status)}
     errors = [plain_fields(problem) for problem in problems]
-    return json.dumps({**header, "errors": errors, **data}, indent=1, ensure_ascii=False)
+    return json.dumps({**header, "errors": errors, **data}, indent=1)
 
 
 def plain(line: str) -> str:

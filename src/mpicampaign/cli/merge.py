@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import check_bundle
+from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
 from mpicampaign.errors import Problem, UserError
 
@@ -48,13 +48,13 @@ def run(options: argparse.Namespace) -> int:
         MergeWishes(_renames(options.rename), tuple(options.same)),
     )
     for line in outcome.lines:
-        print(line)
+        print_lines(line)
     for command in dict.fromkeys(map(_next, outcome.folders)):
-        print(f"next: {command}")
+        print_lines(f"next: {command}")
     for problem in outcome.refused:
-        print(f"mpicampaign: {problem}", file=sys.stderr)
+        say(f"mpicampaign: {problem}")
     for name in outcome.empty:
-        print(f"mpicampaign: {name}: none of its runs counts here", file=sys.stderr)
+        say(f"mpicampaign: {name}: none of its runs counts here")
     return USER_ERROR if outcome.refused else FAILED if outcome.empty else DONE
 
 

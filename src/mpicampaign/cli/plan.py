@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     again = [f"to be run again: {script.label}: {fault.reason}" for script, fault in faults]
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
-    print(plan_text(plan, pending, prepared.campaign.node_hours_cap))
+    print_lines(plan_text(plan, pending, prepared.campaign.node_hours_cap))
     print_lines(limits_text(prepared.campaign), *doubts(prepared), *again, *beside(prepared))
     return DONE
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
-from mpicampaign.cli.common import add_selection, counts, selection_of
+from mpicampaign.cli.common import add_selection, counts, print_lines, selection_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.selection import ALL_RUNS
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         return _report_of_import(options)
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
-    print(report_of(prepared, options.figures, recheck=options.recheck, selection=selection))
+    print_lines(report_of(prepared, options.figures, recheck=options.recheck, selection=selection))
     return DONE
 
 
@@ -118,5 +118,5 @@ def _report_of_import(options: argparse.Namespace) -> int:
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing was imported with this map yet", printable(str(file)), hint=hint))
     figures, recheck, selection = options.figures, options.recheck, selection_of(options)
-    print(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
+    print_lines(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
     return DONE

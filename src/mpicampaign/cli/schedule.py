@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import doubts, prepared_of, say
+from mpicampaign.cli.common import doubts, prepared_of, print_lines, say
 
 if TYPE_CHECKING:
     import argparse
@@ -40,13 +40,13 @@ def run(options: argparse.Namespace) -> int:
     say(*doubts(prepared))
     script = script_path(prepared.folder, options.system)
     if options.remove:
-        print(f"{'removed from' if crontab.remove(script) else 'nothing to remove in'} your crontab")
+        print_lines(f"{'removed from' if crontab.remove(script) else 'nothing to remove in'} your crontab")
         return 0
     _write_script(prepared, options, script)
     if options.install:
         changed = crontab.install(schedule_of(prepared), script)
-        print("installed in your crontab:" if changed else "already in your crontab:")
-    print(_lines(prepared, options, script), end="")
+        print_lines("installed in your crontab:" if changed else "already in your crontab:")
+    print_lines(_lines(prepared, options, script).rstrip("\n"))
     return 0
 
 

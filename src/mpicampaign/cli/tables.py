@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
-from mpicampaign.cli.common import add_names, add_selection
+from mpicampaign.cli.common import add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
         _check_sizes(sizes[0], records)
     comparison = compare(records, *sizes)
     if options.list:
-        print(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
+        print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
     chosen = (options.benchmark, options.metric, options.host_group, options.placement)
     shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.commands import call
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
+from mpicampaign.execution.scheduler_calls import caller, ignored_lines
 from mpicampaign.files import naming, write_whole
 from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
@@ -47,7 +48,7 @@ class DoctorOptions:
     seconds: float = 180.0
 
 
-def examine(options: DoctorOptions, say: Callable[[str], None] = print) -> Site:
+def examine(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     """Examine the site, report it line by line, and write the campaign file; what was found.
 
     Raises
@@ -104,6 +105,8 @@ def _planned(trial: Path, path: Path, site: Site) -> Plan:
 
 def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     found = _asked(_schedulers(options.scheduler), options.queues)
+    for line in ignored_lines(found.scheduler):
+        say(line)
     groups = _probed(options, found, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
@@ -160,9 +163,9 @@ def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
         if wanted:
             raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
         return _Found(scheduler, (), (NodeClass("local", (Node(host_names()[0]),)),))
-    helps = scheduler.site_helps
+    ask, helps = caller(scheduler), scheduler.site_helps
     answers = {
-        name: call((name, *rest)).out if name in helps else _answer((name, *rest))
+        name: ask((name, *rest)).out if name in helps else _answer(ask((name, *rest)))
         for name, *rest in scheduler.site_questions
     }
     queues = scheduler.queues(answers)
@@ -172,8 +175,7 @@ def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
     return _Found(scheduler, tuple(queues), tuple(classes), tuple(notes))
 
 
-def _answer(command: Sequence[str]) -> str:
-    answer = call(command)
+def _answer(answer: CommandResult) -> str:
     if answer.failure:
         raise UnreadableError(answer.failure)
     return answer.out

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.commands import call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import Query
+from mpicampaign.execution.scheduler_calls import caller
 from mpicampaign.host_lists import short
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
@@ -86,7 +87,8 @@ def _no_second_ctrl_c() -> Iterator[None]:
 
 class _Probes:
     def __init__(self, scheduler: BatchScheduler, folder: Path) -> None:
-        self.scheduler, self.query = scheduler, Query(scheduler)
+        self.scheduler, self.call = scheduler, caller(scheduler)
+        self.query = Query(scheduler, self.call)
         self.folder = folder
         self.jobs: dict[str, _Job] = {}
         self.refused: dict[str, str] = {}
@@ -97,7 +99,7 @@ class _Probes:
             return
         output, log = self.folder / f"{group.name}.txt", self.folder / f"{group.name}.log"
         name = f"mpicampaign-doctor-{group.name}"
-        answer = call(self.scheduler.probe(group.nodes, name, str(log), _arguments(output)))
+        answer = self.call(self.scheduler.probe(group.nodes, name, str(log), _arguments(output)))
         number = "" if answer.failure else self.scheduler.read_submitted(answer.out)
         if number:
             self.jobs[group.name] = _Job(number, output, log)
@@ -141,7 +143,7 @@ class _Probes:
         for job in self.jobs.values():
             if job.ended is None and not job.cancelled and not job.output.exists():
                 job.cancelled = True
-                call([self.scheduler.cancel, job.number])
+                self.call([self.scheduler.cancel, job.number])
 
     def result(self, group: Group, seconds: float) -> Group:
         if group.name in self.refused:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import attempts_of, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
-from mpicampaign.commands import CommandResult, call
+from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
-from mpicampaign.files import naming, system_error_text
+from mpicampaign.execution.scheduler_calls import caller
+from mpicampaign.files import naming, refuse_changeable, system_error_text
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -117,11 +118,12 @@ class ClusterJobs:
         lock: Path,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
-        run: Callable[..., CommandResult] = call,
+        run: Callable[..., CommandResult] | None = None,
     ) -> None:
-        self._scheduler, self._lock, self._say, self._clock, self._run = scheduler, lock, say, clock, run
+        self._scheduler, self._lock, self._say, self._clock = scheduler, lock, say, clock
+        self._run = run or caller(scheduler)
         self._jobs: dict[str, ClusterJob] = {}
-        self._query = Query(scheduler, run, lock.parent)
+        self._query = Query(scheduler, self._run, lock.parent)
         self._next_query = 0.0
         self._wait = FIRST_WAIT
         self._faults = Faults()
@@ -413,6 +415,8 @@ class ClusterJobs:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
             script = batch.write()
+            for path in {script, *(each.path for each in batch.scripts)}:
+                refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)
         except OSError as error:
             answer = CommandResult("", 1, err=system_error_text(error))
@@ -475,10 +479,11 @@ class Query:
     def __init__(
         self,
         scheduler: BatchScheduler,
-        run: Callable[..., CommandResult] = call,
+        run: Callable[..., CommandResult] | None = None,
         campaign_folder: Path | None = None,
     ) -> None:
-        self._scheduler, self._run, self._campaign_folder = scheduler, run, campaign_folder
+        self._scheduler, self._campaign_folder = scheduler, campaign_folder
+        self._run = run or caller(scheduler)
         user = getpass.getuser()
         self._command, self._plain = scheduler.query(user), scheduler.plain_query(user)
 
@@ -545,7 +550,7 @@ def _number(job: QueuedJob) -> int:
 
 
 def submit(
-    scheduler: BatchScheduler, script: Path, lock: Path, run: Callable[..., CommandResult] = call
+    scheduler: BatchScheduler, script: Path, lock: Path, run: Callable[..., CommandResult]
 ) -> CommandResult:
     """Submit a script; the command keeps the lock, even if this process is killed."""
     with submitting(lock) as number:

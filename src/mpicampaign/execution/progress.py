@@ -12,6 +12,7 @@ from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
 from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.numbers import quantity
+from mpicampaign.text import visible_lines
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Progress:
         clear = "\r\x1b[K" if self._terminal else ""
         # A closed terminal or pipe (| head) must not end the measurement.
         with suppress(OSError):
-            print(clear + text, end=end, file=self._stream, flush=True)
+            print(clear + visible_lines(text), end=end, file=self._stream, flush=True)
 
     def close(self) -> None:
         if self._terminal:

@@ -122,7 +122,7 @@ def cancel(prepared: Prepared) -> str:
     UserError
         where the scheduler does not answer, or refuses.
     """
-    from mpicampaign.commands import call
+    from mpicampaign.execution.scheduler_calls import caller
 
     schedulers = _schedulers(prepared)
     if not schedulers:
@@ -134,7 +134,7 @@ def cancel(prepared: Prepared) -> str:
         ]
         if found:
             addresses = dict.fromkeys(scheduler.address(job.id) for job in found)
-            answer = call([scheduler.cancel, *addresses])
+            answer = caller(scheduler)([scheduler.cancel, *addresses])
             if answer.failure:
                 raise UserError(Problem(answer.failure, hint="try again"))
         cancelled += len(found)

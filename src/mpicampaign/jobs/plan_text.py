@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import RANKED
 from mpicampaign.suites import SUITES
+from mpicampaign.this_machine import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -26,7 +27,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     if offers := sources_text(plan):
         lines += ["", *offers]
     lines += [further_text(plan)] if plan.disturbed else []
-    lines += warnings_text(plan)
+    lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
     more = runs > len(plan.runs)
     most = f"; at most {runs} {_when_more(plan)}" if more else ""
@@ -52,6 +53,12 @@ def warnings_text(plan: Plan) -> list[str]:
     left = f"{plan.capped} repeat{'' if plan.capped == 1 else 's'}"
     capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
     return [*found, *(capped if plan.capped else [])]
+
+
+def allocation_text(plan: Plan) -> list[str]:
+    """One line where runs of a system without a scheduler would be made inside an allocation of one."""
+    outer = allocation()
+    return [outer.text] if outer and any(run.job.system.local for run in plan.runs) else []
 
 
 def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:

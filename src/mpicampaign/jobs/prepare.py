@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from mpicampaign.background import on_two_cores
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
-from mpicampaign.files import naming, same_text, write_whole
+from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.kept_repeats import with_kept_repeats
@@ -374,7 +374,7 @@ def _checksums(claim: Path) -> list[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    if not same_text(path, text):
+    if not same_text(path, text) or path.stat().st_mode & OTHERS_WRITE:
         write_whole(path, text)
 
 

@@ -25,9 +25,9 @@ from mpicampaign.jobs.launchers import (
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
-from mpicampaign.mpis import prefix_variables, version_option
+from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ SECONDS_OF_SETUP = 300
 
 # Variables that the library always records (templates/job/library/node.sh).
 _RECORDED = re.compile(
-    r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UC[CX]_|HCOLL_|HYDRA_|MPIEXEC_|MPIR|MPIC|MV2_|PSM|OMP_|KMP_|LD_|GLIBC|MALLOC_).*"
+    r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UC[CX]_|HCOLL_|HYDRA_|MPIEXEC_|MPIR|MPIC|MV2_|PSM|G?OMP_|KMP_|LD_|GLIBC|MALLOC_).*"
     r"|PATH"
 )
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CRED|AUTH|COOKIE")
@@ -132,8 +132,10 @@ def _header(path: Path) -> Template:
 
 @cache
 def library_text() -> str:
-    """The library of all job scripts, as one file."""
-    return "".join((TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS)
+    """The library of all job scripts, as one file; its first line names variables that steer MPI."""
+    first = f"steering=({_tokens(steering())}) places=({_tokens(places())})\n"
+    parts = [(TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS]
+    return "".join([first, *parts])
 
 
 @cache
@@ -362,6 +364,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "libraries": run.libraries,
         "time_limit": run.time_limit,
         "largest_size": _largest_size(run) or "",
+        **_requested(job),
         "launch": " ".join(command_tokens(job)),
         "arguments": " ".join(run.benchmark.arguments),
     }
@@ -369,6 +372,16 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     claims |= {"settings": len(settings), **settings}
     lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
     return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
+
+
+def _requested(job: Job) -> dict[str, str]:
+    """What the job asks of its scheduler, as far as a job is told what it got."""
+    scheduler = batch_scheduler(job.system.scheduler)
+    if scheduler is None:
+        return {}
+    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
+    asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
+    return {"scheduler": scheduler.name} | asked
 
 
 def _recorded(text: str) -> str:

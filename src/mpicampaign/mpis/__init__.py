@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
 
 _OF_OTHER_SITES = ("jsrun", "ibrun", "aprun")  # launch commands that are read in job scripts, never written
-# Layers below several libraries (libfabric, UCX, PSM), and the threads beside them.
-_OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "OMP_", "KMP_")
+# Layers below several libraries (libfabric, UCX, PSM, collectives), launchers, and the threads of ranks.
+_OF_ALL = ("FI_", "UCX_", "UCC_", "HCOLL_", "PSM", "PMI_", "HYDRA_", "MPIEXEC_", "OMP_", "KMP_", "GOMP_")
 # Variables that change no message: of this program, compiler wrappers, places, and what starts ranks.
 _NOT_AT_RUN = re.compile(
     r"MPICAMPAIGN_.*|\w*MPI(CH)?_?(CC|CXX|FC|F77|F90)|.*(PATH|ROOT|DIR|HOME)|"
-    r"PMIX_.*|PRTE_.*|OMPI_(?!MCA_).*|(I_MPI_)?HYDRA_.*|MPIEXEC_.*"
+    r"PMIX?_.*|PRTE_.*|OMPI_(?!MCA_).*|(I_MPI_)?HYDRA_.*|MPIEXEC_.*"
+)
+# Of these, what only says where something is.
+_PLACES = (
+    *("FI_PROVIDER_PATH", "UCX_MODULE_DIR", "PMIX_PREFIX", "PRTE_PREFIX"),
+    *("MPI_ROOT", "MPI_HOME", "MPI_BIN", "MPI_LIB", "MPI_INCLUDE"),
 )
 
 
@@ -75,8 +80,19 @@ def prefix_variables(name: str, prefix: str) -> dict[str, str]:
 
 def steers(variable: str) -> bool:
     """Whether an environment variable may change what an MPI library does."""
+    return variable.startswith(steering())
+
+
+def steering() -> tuple[str, ...]:
+    """The prefixes of the variables that may change what an MPI library, or a layer below it, does."""
     own = (prefix for library in MPIS.values() for prefix in library.variables)
-    return variable.startswith((*own, *_OF_ALL))
+    return tuple(dict.fromkeys((*own, *_OF_ALL)))
+
+
+def places() -> tuple[str, ...]:
+    """Variables with such a prefix without which a library of the shell is not found, or does not start."""
+    own = (name for library in MPIS.values() for name in (library.prefix_variable, *library.as_root) if name)
+    return tuple(dict.fromkeys((*own, *_PLACES)))
 
 
 def of_launcher(name: str, variable: str) -> bool:

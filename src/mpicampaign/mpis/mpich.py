@@ -22,7 +22,7 @@ _FILES: dict[str, Any] = {
     "sonames": ("libmpi.so.12", "libmpich.so.12"),
     "file_says": "MPICH Version",
 }
-_VARIABLES = ("MPI",)  # MPIR_CVAR_, MPICH_, MPIEXEC_
+_VARIABLES = ("MPIR_", "MPICH_")
 _LAUNCHER_SETS = re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*")
 _UNBOUND = {"options": ["-bind-to", "none"]}
 

@@ -45,6 +45,6 @@ MPI = MpiLibrary(
         "transports": {"shm": {}, "tcp": {"options": ["-TCP"]}, "ibv": {"options": ["-IBV"]}},
     },
     report=_report,
-    variables=("MPI",),
+    variables=("MPI_", "MPIRUN_"),
     listed_hosts=_listed_hosts,
 )

@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mpicampaign.errors import UnreadableError
+from mpicampaign.host_lists import short
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -114,6 +115,11 @@ class Lsf(BatchScheduler):
     release = "bresume"
     no_jobs = "No job found"
     job_query = ("bjobs", "-w")
+    granted: ClassVar[Mapping[str, str]] = {"queue": "LSB_QUEUE", "account": "LSB_PROJECT_NAME"}
+    granted_hosts = "LSB_MCPU_HOSTS"
+    # Such as LSB_DEFAULTQUEUE, LSB_BJOBS_FORMAT and BSUB_QUIET, which hides the job's number; LSF_ variables
+    # say where LSF is.
+    steering = ("LSB_", "BSUB_")
 
     site_questions = (("bqueues", "-w"), ("bparams",), ("lshosts", "-w"), ("bhosts", "-w"))
     site_helps = frozenset({"bparams"})
@@ -174,6 +180,10 @@ class Lsf(BatchScheduler):
             elif not found:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
         return found
+
+    def read_hosts(self, text: str) -> list[str]:
+        """From ``n1 4 n2 4``."""
+        return [short(name) for name in text.split()[::2]]
 
     def address(self, job_id: str) -> str:
         """12_3 -> 12[3]."""

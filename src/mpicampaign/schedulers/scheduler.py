@@ -170,6 +170,15 @@ class BatchScheduler(Scheduler):
     no_jobs = ""
     job_query: tuple[str, ...] = ()
 
+    # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
+    granted: ClassVar[Mapping[str, str]] = {}
+    granted_hosts = ""
+
+    # Prefixes of the variables of a shell that change what these commands submit, list or print; those in
+    # ``where`` only say which cluster it is.
+    steering: tuple[str, ...] = ()
+    where: frozenset[str] = frozenset()
+
     # The doctor's queries about a site; the first command exists wherever the scheduler does. Those in
     # ``site_helps`` may fail.
     site_questions: tuple[tuple[str, ...], ...]
@@ -203,6 +212,10 @@ class BatchScheduler(Scheduler):
         Each task of an array has a line of its own.
         """
 
+    def ignores(self, variable: str) -> bool:
+        """Whether its commands run without this variable of the caller's shell."""
+        return variable.startswith(self.steering) and variable not in self.where
+
     def plain_query(self, user: str) -> list[str]:
         """The same without reasons, for versions that refuse the options of `query`; else empty."""
         return []
@@ -216,6 +229,10 @@ class BatchScheduler(Scheduler):
         UnreadableError
             where it is not as documented: with a message among the lines, the list may be incomplete.
         """
+
+    def read_hosts(self, text: str) -> list[str]:
+        """The hosts in the variable `granted_hosts`, without domains; empty where it cannot be read."""
+        return []
 
     def address(self, job_id: str) -> str:
         """The job in arguments of its commands."""

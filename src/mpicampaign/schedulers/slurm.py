@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import fold
+from mpicampaign.host_lists import expand, fold
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -80,6 +80,7 @@ _OUT_OF_USE = re.compile(
 _OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
+_LISTED_HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # a comma in brackets is one of a range
 _MOST_ALTERNATIVES = 4  # features in a constraint such as rack1|rack2
 _LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
 _NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
@@ -115,6 +116,19 @@ class Slurm(BatchScheduler):
     cancel = "scancel"
     release = "scontrol release"
     job_query = ("scontrol", "--oneliner", "show", "job")
+    # Slurm 22.05 exports no constraint; some sites do.
+    granted: ClassVar[Mapping[str, str]] = {
+        **{"partition": "SLURM_JOB_PARTITION", "account": "SLURM_JOB_ACCOUNT", "qos": "SLURM_JOB_QOS"},
+        **{"reservation": "SLURM_JOB_RESERVATION", "constraint": "SLURM_JOB_CONSTRAINTS"},
+        "hosts": "SLURM_JOB_NODELIST",
+    }
+    granted_hosts = "SLURM_JOB_NODELIST"
+    # SLURM_ variables reach a job whatever --export says; some are options of sbatch, too (SLURM_HINT).
+    steering = (
+        *("SBATCH_", "SRUN_", "SALLOC_", "SLURM_", "SLURMD_"),
+        *("SQUEUE_", "SINFO_", "SCANCEL_", "SCONTROL_", "SACCT_"),
+    )
+    where = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
 
     site_questions = (_NODES, _PARTITIONS)
     site_helps = frozenset({"scontrol"})
@@ -171,6 +185,13 @@ class Slurm(BatchScheduler):
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""
         return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
+
+    def read_hosts(self, text: str) -> list[str]:
+        """From ``n[1-2,7],m1``."""
+        try:
+            return [host for part in _LISTED_HOSTS.findall(text) for host in expand(part)]
+        except ValueError:
+            return []
 
     def read_submitted(self, text: str) -> str:
         """``4711``, or ``4711;cluster``."""

@@ -19,6 +19,7 @@ from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.verdict.launched import launch_findings
 from mpicampaign.verdict.output_time import output_findings
+from mpicampaign.verdict.request import request_findings
 from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings
 
@@ -339,6 +340,7 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     launch_findings,
     _ranks,
     _hosts,
+    request_findings,
     _binding,
     _sockets,
     _memory,

@@ -84,7 +84,7 @@ write_rank() {
         declare -f read_topology choose_cpus binding_tool lacks become
         echo 'become "$@"'
     } >"$rank"
-    chmod +x "$rank"
+    chmod +x,go-w "$rank"
     [ -x "$rank" ] || fail 72 "${run%/runs/*} is on a file system without permission to execute (noexec): put the results elsewhere"
     read_topology
     choose_cpus

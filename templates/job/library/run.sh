@@ -7,17 +7,37 @@
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
 hosts=() exported=() further_settings='' refused='' version_option='' result_file=''
+umask o-w
 export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
 read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
 
-# With --export=NIL, Slurm 22.05 still loads the login environment: MPI variables in it are not meant for this job.
-case ${SLURM_EXPORT_ENV-} in
-    NIL | NONE)
-        unset BASH_ENV LD_PRELOAD LD_LIBRARY_PATH "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" \
-            "${!UCX_@}" "${!UCC_@}" "${!HCOLL_@}" "${!HYDRA_@}" "${!MPIEXEC_@}" "${!MPIR@}" "${!MPICH@}" "${!MV2_@}" \
-            "${!PSM@}" "${!OMP_@}" "${!KMP_@}"
-        ;;
-esac
+# Variables that steer MPI, its threads or the loader are for this script to set. Those of the shell that it was started
+# or submitted from, or of the login environment that Slurm loads, are unset; `steering` has their prefixes. Without
+# Slurm the library may be one of that shell, so that what only says where something is (`places`) stays.
+forget() { # PREFIX...
+    local prefix name names
+    for prefix; do
+        eval "names=(\"\${!$prefix@}\")"
+        for name in "${names[@]}"; do
+            case " ${places[*]} " in *" $name "*) ;; *) unset "$name" ;; esac
+        done
+    done
+}
+if [ -z "$lock" ] && [ -n "${SLURM_JOB_ID-}" ]; then
+    places=()
+    unset LD_LIBRARY_PATH
+fi
+# What srun takes from a shell, and sbatch never sets.
+forget "${steering[@]}" BASH_ENV LD_PRELOAD LD_AUDIT GLIBC_TUNABLES MALLOC_ SRUN_ SLURM_CPU_BIND SLURM_MPI_TYPE SLURM_KILL_BAD_EXIT \
+    SLURM_LABELIO SLURM_OVERLAP SLURM_EXACT SLURM_EXCLUSIVE SLURM_WHOLE SLURM_RESV_PORTS SLURM_TASK_EPILOG \
+    SLURM_TASK_PROLOG SLURM_EPILOG SLURM_PROLOG SLURM_WAIT SLURM_REMOTE_CWD SLURM_WORKING_DIR SLURM_STD SLURM_PMI \
+    SLURM_UNBUFFEREDIO SLURM_BCAST
+# A machine without a scheduler may be an allocation of one: the launcher of this script is not to use that.
+leave_allocation() { # LAUNCHER
+    [ -n "$lock" ] || return 0
+    forget LSB_ PBS_ PALS_ COBALT_ FLUX_ LOADL_ PE_HOSTFILE
+    case ${1##*/} in srun*) ;; *) forget SLURM ;; esac
+}
 
 # Two measurements on one machine would disturb each other: wait for the other one.
 if [ -n "$lock" ]; then
@@ -172,6 +192,7 @@ measure() {
         shift
     done
     shift 2
+    leave_allocation "${launch[0]}"
     choose_bootstrap
     ask_version
     write_rank

@@ -1,0 +1,135 @@
+"""Campaigns without a scheduler inside an allocation of one: a shell of srun, bsub -I, a notebook."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cluster_site import Site
+from conftest import ProjectCopy, succeeded
+from minicluster import BLUE, MiniCluster
+from test_other_mpis import CAMPAIGN as ONE_LIBRARY
+
+from mpicampaign.execution.scheduler_calls import ignored_lines
+from mpicampaign.records import OK, VERIFIED, read_records
+from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.this_machine import allocation
+
+HERE = socket.gethostname()
+SLURM = {
+    **{"SLURM_JOBID": "17", "SLURM_JOB_ID": "17", "SLURM_NODELIST": HERE, "SLURM_JOB_NODELIST": HERE},
+    **{
+        "SLURM_NNODES": "1",
+        "SLURM_JOB_NUM_NODES": "1",
+        "SLURM_TASKS_PER_NODE": "1",
+        "SLURM_JOB_CPUS_PER_NODE": "1",
+    },
+    **{"PMI_RANK": "0", "PMI_SIZE": "1", "PMIX_NAMESPACE": "slurm.17.0", "PMIX_RANK": "0"},
+}
+LSF = {"LSB_JOBID": "17", "LSB_HOSTS": HERE, "LSB_MCPU_HOSTS": f"{HERE} 1", "LSB_DJOB_NUMPROC": "1"}
+PBS = {"PBS_JOBID": "17.head", "PBS_ENVIRONMENT": "PBS_BATCH", "PBS_NODEFILE": "/nonexistent", "NCPUS": "1"}
+HYDRA = {"I_MPI_HYDRA_BOOTSTRAP": "slurm", "HYDRA_BOOTSTRAP": "slurm", "OMPI_MCA_plm": "slurm"}
+LIBRARIES = {
+    "intelmpi": {"mpi": "intelmpi", "prefix": "prefix: wheel", "mpicc": "mpicc", "command": "mpirun"},
+    "openmpi": {"mpi": "openmpi4", "prefix": "", "mpicc": "mpicc.openmpi", "command": "mpirun.openmpi"},
+    "mpich": {"mpi": "mpich-ucx", "prefix": "", "mpicc": "mpicc.mpich", "command": "mpiexec.mpich"},
+}
+OUTER = {"slurm": SLURM | HYDRA, "lsf": LSF, "pbs": PBS}
+
+
+def write(folder: Path, library: str) -> None:
+    (folder / "other.yaml").write_text(ONE_LIBRARY.format(**LIBRARIES[library], placements="SHM"))
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.usefixtures("imb")
+@pytest.mark.parametrize(
+    ("library", "outer"),
+    [("intelmpi", "slurm"), ("openmpi", "slurm"), ("mpich", "slurm"), ("openmpi", "lsf"), ("openmpi", "pbs")],
+)
+def test_a_launcher_does_not_see_the_allocation_around_it(
+    library: str, outer: str, project: ProjectCopy
+) -> None:
+    write(project.folder, library)
+    done = project.call("run", "--campaign", "other.yaml", variables=OUTER[outer])
+    assert succeeded(done)
+    _, [record] = read_records(project.folder / "results/other/records.jsonl")
+    assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
+    assert ("I_MPI_HYDRA_BOOTSTRAP" in done.stderr) == (outer == "slurm")
+    assert "PMI" not in done.stderr.replace("I_MPI", "")  # what the allocation set is no choice of the user
+
+
+@pytest.fixture
+def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
+    with MiniCluster(tmp_path / "cluster", [BLUE]) as cluster:
+        yield Site(cluster)
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+@pytest.mark.slow
+@pytest.mark.parametrize("library", [*LIBRARIES])
+def test_everything_works_in_a_shell_of_srun(library: str, site: Site) -> None:
+    """Programs are built, runs are made, and the doctor looks at this machine."""
+    write(site.folder, library)
+    site.cluster.give(site.folder)
+    inside = ("srun", "--nodes=1", "--ntasks=1", *(["--mpi=pmi2"] if library != "openmpi" else []))
+    done = site.command("run", "--campaign", "other.yaml", before=inside)
+    assert succeeded(done)
+    _, [record] = read_records(site.folder / "results/other/records.jsonl")
+    assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
+    said = site.command("check", "--campaign", "other.yaml", before=inside).stdout
+    assert (
+        f"inside allocation 2 of Slurm, which has 1 of this node's {os.cpu_count()} CPUs: others may" in said
+    )
+    assert succeeded(site.command("doctor", "--scheduler", "none", before=inside))
+    assert succeeded(site.command("doctor", "--output", "cluster.yaml", before=inside))
+
+
+def test_check_and_plan_name_the_allocation(project: ProjectCopy) -> None:
+    write(project.folder, "openmpi")
+    for command in ("check", "plan"):
+        said = project.call(command, "--campaign", "other.yaml", variables={"LSB_JOBID": "a\u202e7"}).stdout
+        assert "inside allocation 'a\\u202e7' of LSF, which has all CPUs of this node: no other job" in said
+        assert "allocation" not in project.call(command, "--campaign", "other.yaml").stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "cpus"),
+    [
+        ({"SLURM_JOB_ID": "1", "SLURM_JOB_CPUS_PER_NODE": "3(x2)"}, 3),
+        ({"SLURM_JOB_ID": "1", "SLURM_JOB_CPUS_PER_NODE": "3,5"}, 8),
+        ({"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 3 "}, 3),
+        ({"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 3 n2 3"}, 8),
+        ({"PBS_JOBID": "1", "NCPUS": "20"}, 8),
+        ({}, None),
+    ],
+)
+def test_the_cpus_of_an_allocation(
+    variables: dict[str, str], cpus: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    found = allocation()
+    assert (found.cpus if found else None) == cpus
+
+
+def test_ignored_variables_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"SBATCH_PARTITION": "x", "UCX_TLS": "tcp", "I_MPI_ROOT": "/opt", "SLURM_CONF": "/etc/slurm.conf"}
+    monkeypatch.setattr(os, "environ", given)
+    end = "; put what you want into the campaign file"
+    assert ignored_lines(SCHEDULERS["slurm"]) == [f"ignored from your shell: SBATCH_PARTITION, UCX_TLS{end}"]
+    assert ignored_lines(SCHEDULERS["none"]) == [f"ignored from your shell: UCX_TLS{end}"]
+    given |= {"SLURM_JOB_ID": "17", "SLURM_HINT": "x", "UCX_B\n\u202e": ""} | {
+        f"SBATCH_{n}": "" for n in range(9)
+    }
+    assert ignored_lines(SCHEDULERS["slurm"]) == [
+        f"ignored from your shell: SBATCH_0, SBATCH_1, SBATCH_2, SBATCH_3, SBATCH_4, SBATCH_5 and 6 more{end}"
+    ]
+    given.clear()
+    assert ignored_lines(SCHEDULERS["slurm"]) == []

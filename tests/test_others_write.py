@@ -1,0 +1,94 @@
+"""Files that are executed, whatever the umask: nobody else may change them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ProjectCopy, succeeded
+
+pytestmark = pytest.mark.slow
+
+CAMPAIGN = """\
+campaign: mine
+repeats: 1
+mpis: {{own: {{launcher: hydra, command: {folder}/launch, transports: {{}}}}}}
+systems: {{here: {{scheduler: {scheduler}, mpi: own, evidence: {evidence}}}}}
+host_groups: {{all: {{system: here}}}}
+placements: {{one: {{nodes: 1, ranks_per_node: 1, transport: any, binding: none}}}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
+matrix: [{{host_groups: all, placements: one, benchmarks: trivial}}]
+"""
+LAUNCH = """#!/bin/bash
+while [ "${1##*/}" != rank ]; do shift; done
+stat -c %a "$1" >"$0.mode"
+export PMI_RANK=0 MPI_LOCALRANKID=0
+exec "$@"
+"""
+PROGRAM = "#!/bin/bash\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
+
+
+def write(project: ProjectCopy, scheduler: str = "none", evidence: str = "off") -> None:
+    for name, text in (("launch", LAUNCH), ("program", PROGRAM)):
+        (project.folder / name).write_text(text)
+        (project.folder / name).chmod(0o755)
+    text = CAMPAIGN.format(folder=project.folder, scheduler=scheduler, evidence=evidence)
+    (project.folder / "mine.yaml").write_text(text)
+
+
+def call(project: ProjectCopy, umask: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        project.command(*arguments),
+        cwd=project.folder,
+        env=project.environment,
+        umask=umask,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_nobody_else_can_write_what_is_executed(project: ProjectCopy) -> None:
+    write(project, evidence="on")
+    (project.folder / "build").mkdir(exist_ok=True)
+    assert succeeded(call(project, 0, "run", "mine.yaml"))
+    made = [*(project.folder / "results").rglob("*"), *(project.folder / "build").rglob("*")]
+    assert not [path for path in made if path.lstat().st_mode & 0o002 and not path.is_symlink()]
+    executed = [path for path in made if path.suffix in (".sh", ".so")]
+    assert {path.name for path in executed} >= {"job.sh", "evidence.so"}
+    assert not [path for path in executed if path.stat().st_mode & 0o022]
+    assert (project.folder / "launch.mode").read_text() == "755\n"  # of what starts each rank
+
+
+def test_a_script_that_was_left_open_is_closed(project: ProjectCopy) -> None:
+    """Scripts of earlier releases, whose mode was that of the umask."""
+    write(project)
+    [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
+    script.chmod(0o666)
+    assert succeeded(call(project, 0o022, "run", "mine.yaml"))
+    assert script.stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize("scheduler", ["none", "slurm"])
+def test_what_others_can_replace_is_not_run(scheduler: str, project: ProjectCopy) -> None:
+    write(project, scheduler)
+    [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
+    (project.folder / "sbatch").write_text(f"#!/bin/sh\nbash {script}; echo 17\n")
+    (project.folder / "sbatch").chmod(0o755)
+    profile = ("--profile", "cluster") if scheduler == "slurm" else ()
+    for command in ("squeue", "scontrol"):
+        (project.folder / command).symlink_to("/bin/true")
+    path = f"{project.folder}:{project.environment['PATH']}"
+    for folder in (script.parent, script.parents[5]):
+        folder.chmod(0o777)
+        done = project.call("run", *profile, "mine.yaml", variables={"PATH": path})
+        assert done.returncode != 0
+        assert (
+            f"{folder}: others can write it, so that nothing is run from it; 'chmod o-w {folder}'"
+            in done.stderr
+        )
+        assert not list(script.parent.glob("attempts/*"))
+        folder.chmod(0o775)  # of the group: a shared project folder

@@ -1,0 +1,93 @@
+"""What a job asked its scheduler for, against what it got."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines, read
+from test_golden import FOUND, GOLDEN
+from test_verdict import SERIES
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import claim_text
+from mpicampaign.records import CONTRADICTED, VERIFIED
+from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.verdict.judge import judge
+from mpicampaign.verdict.request import request_findings
+
+SLURM = "claim scheduler=slurm\nclaim request.partition=main,big\nclaim request.account=Physics\n"
+SLURM += "claim request.qos=normal\nclaim request.constraint=ib&milan\nclaim request.hosts=blue1 blue2\n"
+GOT = "job host=blue1.site.org\njob env.SLURM_JOB_PARTITION=big\njob env.SLURM_JOB_ACCOUNT=physics\n"
+GOT += "job env.SLURM_JOB_QOS=normal\njob env.SLURM_JOB_CONSTRAINTS=ib&milan\n"
+GOT += "job env.SLURM_JOB_NODELIST=blue[1-2]\n"
+LSF = "claim scheduler=lsf\nclaim request.queue=normal short\nclaim request.account=physics\n"
+GOT_OF_LSF = "job host=blue1\njob env.LSB_QUEUE=short\njob env.LSB_PROJECT_NAME=physics\n"
+GOT_OF_LSF += "job env.LSB_MCPU_HOSTS=blue1 2 \n"
+
+
+def verdict_of(text: str) -> tuple[str, tuple[str, ...]]:
+    ranks = rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1)
+    return judge(read(evidence_text(CLAIM, text, RUN, *ranks)), INTEL_SHM, SERIES)
+
+
+def read_text(text: str) -> Evidence:
+    return read(evidence_text(text))
+
+
+@pytest.mark.parametrize("text", [SLURM + GOT, LSF + GOT_OF_LSF])
+def test_a_job_that_got_what_it_asked_for(text: str) -> None:
+    verdict, reasons = verdict_of(text)
+    assert verdict == VERIFIED, reasons
+    assert (
+        sum(reason.startswith(("partition: big", "queue: short", "hosts of the job: ")) for reason in reasons)
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "reason"),
+    [
+        (SLURM + GOT, "PARTITION=big", "PARTITION=other", "partition: the job ran in other, not in main,big"),
+        (SLURM + GOT, "ACCOUNT=physics", "ACCOUNT=geo", "account: the job ran in geo, not in Physics"),
+        (SLURM + GOT, "QOS=normal", "QOS=low", "qos: the job ran in low, not in normal"),
+        (SLURM + GOT, "STRAINTS=ib&", "STRAINTS=", "constraint: the job ran in milan, not in ib&milan"),
+        (SLURM + GOT, "blue[1-2]", "blue[1,3]", "hosts of the job: the job got blue[1,3], not blue[1-2]"),
+        (LSF + GOT_OF_LSF, "QUEUE=short", "QUEUE=long", "queue: the job ran in long, not in normal short"),
+        (LSF + GOT_OF_LSF, "host=blue1", "host=red1", "ranks ran on blue1, but the job got red1"),
+    ],
+)
+def test_a_job_that_got_something_else_is_contradicted(text: str, old: str, new: str, reason: str) -> None:
+    altered = text.replace(old, new).replace("HOSTS=blue1", "HOSTS=red1" if "red1" in new else "HOSTS=blue1")
+    verdict, reasons = verdict_of(altered)
+    assert verdict == CONTRADICTED
+    assert any(reason in each for each in reasons), reasons
+
+
+def test_what_is_not_recorded_or_not_claimed_is_not_judged() -> None:
+    asked = len(request_findings(read_text(SLURM + GOT)))
+    for line in GOT.splitlines(keepends=True):
+        findings = request_findings(read_text(SLURM + GOT.replace(line, "")))
+        assert len(findings) == asked - 1 and all(found.outcome == "supports" for found in findings), line
+    assert request_findings(read_text(GOT)) == []  # as runs of earlier releases claim
+    for names in ("other[1-2]", "n[1-2", "n[2-1]"):  # a scheduler's own names; a damaged list
+        assert len(request_findings(read_text(SLURM + GOT.replace("blue[1-2]", names)))) == asked - 1
+
+
+def test_a_claim_names_what_the_directives_ask_for(tmp_path: Path) -> None:
+    campaign = load_campaign(GOLDEN / "golden.yaml")
+    claims = {}
+    for run in make_plan(campaign, list(campaign.systems), FOUND).runs:
+        claims[run.case.system] = read_evidence("", claim_text(run, [])).claim
+        group = run.job.group.keys
+        asked = {k: v for k, v in claims[run.case.system].items() if k.startswith("request.")}
+        for key, value in asked.items():
+            name = key.removeprefix("request.")
+            assert re.sub(r"\W+", " ", value) == re.sub(r"\W+", " ", str(group[name])), (key, value)
+        wanted = {"partition", "queue", "account", "qos", "reservation", "constraint"}
+        if not run.job.system.local:
+            assert {f"request.{key}" for key in wanted if group[key]} == asked.keys() - {"request.hosts"}
+    assert not any(key in claims["shell-intelmpi"] for key in ("scheduler", "request.partition"))
+    assert {"slurm", "lsf"} <= {claim.get("scheduler") for claim in claims.values()}
