@@ -113,7 +113,7 @@ class CurveChart:
 
 
 class Dot(NamedTuple):
-    """One repeat; ``hollow``: it is not plainly verified."""
+    """One repeat; ``hollow``: it is disturbed, or not plainly verified."""
 
     value: float
     hollow: bool
