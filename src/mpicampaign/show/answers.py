@@ -367,8 +367,8 @@ def behind(answer: Answer, unit: str = "MB/s") -> Iterable[str]:
             yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
     for one in answer.candidates:
         if one.mark:
-            counts = f"{one.row.counted} of {one.row.planned} runs, all disturbed"
-            yield f"{one.name}{one.mark}: {counts}: {absence(one.row.unranked)}"
+            counts = f"{one.row.counted} of {one.row.planned} runs"
+            yield f"{one.name}{one.mark}: {counts}, {absence(one.row.unranked)}"
 
 
 def baseline_lines(table: Table) -> Iterable[str]:

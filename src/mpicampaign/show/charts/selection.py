@@ -130,7 +130,9 @@ def _chart(
     across, up = axes
     title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
     note = without_place(across, [CurvePanel("", up, curves)])
-    note += "".join(f" {mark}: {meaning}." for mark, meaning in explained(row for _, row in rows))
+    note += "".join(
+        f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
+    )
     return SelectionChart(anchor, title, across, up, facets, lines, note.strip())
 
 

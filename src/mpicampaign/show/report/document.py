@@ -70,7 +70,7 @@ def tables_part(source: Source) -> Part:
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     legend = "Median over repeats, in brackets its order-statistic interval"
     legend += f" ({coverages}), " if coverages else ", "
-    legend += f"then mean and range. n: runs that count / runs {runs_are(comparison.records)}. "
+    legend += f"then mean and range. n: runs with values / runs {runs_are(comparison.records)}. "
     busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."

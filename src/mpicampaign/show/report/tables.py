@@ -126,7 +126,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
     bodies = [("", _row_lines(source, row, layout)) for row in offered(table)]
     bodies += [("published", _published_lines(source, row, layout)) for row in table.published]
     numbered = [(number if layout.stacked else 0, *body) for number, body in enumerate(bodies)]
-    count = Span("n", hint=f"runs that count / runs {runs_are(source.comparison.records)}")
+    count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
     names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
     caption = "host groups and placements"
     caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
