@@ -146,7 +146,8 @@ def _not_made(runs: Sequence[Record]) -> Iterable[str]:
     """How many planned runs were not made, and why, so far as it is known."""
     if missing := [run for run in runs if run.status == MISSING]:
         reasons = _commonest(run.reason for run in missing)
-        yield f"Not made: {len(missing)} of {len(runs)} planned runs ({reasons})."
+        later = "; the same command makes them, best on a quieter machine" if _shown(runs) else ""
+        yield f"Not made: {len(missing)} of {len(runs)} planned runs ({reasons}){later}."
 
 
 def _were(count: int) -> str:

@@ -59,7 +59,7 @@ _ESCAPES = {
     "≤": r"$\leq$",
     "≥": r"$\geq$",
     "→": r"$\to$",
-    "†": r"\textdagger{}",
+    "†": r"\dag{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 
