@@ -162,6 +162,7 @@ def test_the_first_screen_counts_them_apart_and_says_what_helps(tmp_path: Path) 
     [helps] = [line for line in summary(compare(records)).notices if "exclusive node" in line]
     assert "python3 (pid 123, uid 7) used 0.9 CPUs" in helps and "busy_machine: rank" in helps
     assert page.count("an exclusive node") == 1
+    assert "On this busy machine" in page.partition('id="rankings"')[2].partition("</section>")[0]
     ranked = [replace(run, ranks_busy=True) for run in records]
     assert help_text(ranked) == help_text(runs("SHM-1", (2e-6, 9e-6), quiet=(1,))) == ""
     assert f"5.50{MARK} [3.00, 9.00]" in summary_text(compare(records))

@@ -168,8 +168,7 @@ def rankings_part(source: Source) -> Part:
         "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
         "all of the other."
     )
-    tables = [table for table in source.comparison.tables if table.rankings]
-    nodes = [node for table in tables for node in ranking_nodes(source, table)]
+    nodes = [node for table in source.comparison.tables for node in ranking_nodes(source, table)]
     return Part(
         (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes), "rankings", "", "All comparisons"
     )

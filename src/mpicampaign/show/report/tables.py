@@ -11,7 +11,7 @@ from urllib.parse import quote
 from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.show.disturbed import explained, marks_of
+from mpicampaign.show.disturbed import disturbed_lines, explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
@@ -251,6 +251,13 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
 
 
 def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
+    """What is tested, and what is said of disturbed runs."""
+    said = disturbed_lines(source.comparison, table, source.view.unit)
+    nodes = [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
+    return [Heading(table.title, 3), *nodes] if nodes else []
+
+
+def _tested(source: Source, table: Table) -> list[PageNode]:
     """The verdicts, and each pair folded."""
     lines = tuple(
         (
@@ -265,7 +272,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
     pairs = tuple(_pair_line(source, ranking, pair) for ranking in table.rankings for pair in ranking.pairs)
     if not pairs:
-        return [Heading(table.title, 3), verdicts]
+        return [verdicts]
     grid = Grid(
         f"{table.title}: pairs",
         4,
@@ -275,7 +282,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         label=f"Pairs of {table.title}",
         largest_first=frozenset({4, 5}),
     )
-    return [Heading(table.title, 3), verdicts, Fold(f"Each pair: {table.title}", (grid,))]
+    return [verdicts, Fold(f"Each pair: {table.title}", (grid,))]
 
 
 def _is_not_available(one: Absent) -> bool:
