@@ -218,7 +218,7 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     ], [record.condition_reason for record in records]
     assert all("waited" in record.condition_reason for record in records)
     assert "r02: " in done.stderr
-    assert "this machine was busy" in (project.folder / "results/busy/tables/comparison.txt").read_text()
+    assert "On this busy machine" in (project.folder / "results/busy/tables/comparison.txt").read_text()
     state = project.call("status", "--campaign", "busy.yaml").stdout
     assert "2 further repeats, since 3 runs were disturbed: the campaign allows no more" in state
     again = project.call("run", "--campaign", "busy.yaml")

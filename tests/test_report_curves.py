@@ -10,7 +10,7 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Record
+from mpicampaign.records import DISTURBED, Case, Record
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.report.plots import bokeh_script, curves_data, inline_json, plot
@@ -50,6 +50,14 @@ def test_bokeh_gets_values_in_the_axis_unit_without_what_a_log_axis_cannot_show(
     assert 0 not in points["x"]
     drawn = dict(zip(points["x"][:22], points["y"][:22], strict=True))
     assert drawn[4096] == pytest.approx(chart.lines[0].curve.median[4096] * 1e6, rel=1e-4)
+
+
+def test_points_of_disturbed_runs_are_hollow() -> None:
+    quiet = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
+    busy = synthetic.case_runs(Case("s", "g", "TCP", "PingPong"), 2e-6, 1e9)
+    points = sources(of([*quiet, *(replace(run, condition=DISTURBED) for run in busy)])[0])["points"]
+    hollow = {(line, fill == "white") for line, fill in zip(points["line"], points["fill"], strict=True)}
+    assert hollow == {(0, False), (1, True)}
 
 
 def test_bandwidths_follow_the_unit() -> None:

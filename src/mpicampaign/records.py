@@ -158,6 +158,11 @@ class Record:
         return self.condition == DISTURBED and not self.ranks_busy
 
     @property
+    def stopped(self) -> bool:
+        """Whether it met its time limit while others used the CPUs: no failure of the benchmark."""
+        return self.status == FAILED and self.condition == DISTURBED
+
+    @property
     def counts(self) -> bool:
         """Whether the run's metrics may enter averages and rankings: sound and not disturbed."""
         return self.sound and not self.disturbed

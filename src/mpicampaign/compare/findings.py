@@ -33,6 +33,7 @@ OUTLIER = "outlier"  # a repeat is far from all others
 OFF = "off"  # a whole run differs from the others
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
+STOPPED = "stopped"  # by its time limit, on a busy machine
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
@@ -46,8 +47,8 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
-    *(NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED, UNVERIFIED),
-    *(DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
+    *(NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
+    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
     *(MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
@@ -62,7 +63,7 @@ OF_ONE_SERIES = (
     NOT_COMPARABLE,
     AT_MOST,
 )
-WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
+WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

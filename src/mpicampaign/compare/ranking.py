@@ -145,7 +145,7 @@ def _rankings_of(
     rankings = []
     for ranks in counts:
         members = [row for row in ranked if row.ranks == ranks]
-        contestants = _sorted([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
+        contestants = best_first([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
         named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
         rankings.append(_ranking(kind, named, contestants, absent, ranks))
     return rankings
@@ -174,6 +174,10 @@ def _ranking(
     return Ranking(kind, scope, metric, contestants, pairs, family.error, leaders, absent, ranks)
 
 
-def _sorted(contestants: list[Contestant]) -> tuple[Contestant, ...]:
-    lower = contestants[0].cell.metric.lower_is_better
-    return tuple(sorted(contestants, key=lambda contestant: contestant.median, reverse=not lower))
+def best_first(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:
+    """Those of one metric by their medians."""
+
+    def worse(one: Contestant) -> float:
+        return one.median if one.cell.metric.lower_is_better else -one.median
+
+    return tuple(sorted(contestants, key=worse))

@@ -12,6 +12,7 @@ from mpicampaign.compare.findings import (
     NOT_CONVERGED,
     SHARING,
     SHORTENED,
+    STOPPED,
     AboveBound,
     Elsewhere,
     NoSeries,
@@ -66,7 +67,7 @@ def value_notes(
 def _doubts(run: Record, has_values: bool) -> list[Note]:
     """Why a run is left out, or not verified."""
     if run.status != OK:
-        return [Recorded(kind=run.status, reason=run.reason)]
+        return [Recorded(kind=STOPPED if run.stopped else run.status, reason=run.reason)]
     reasons = "; ".join(run.verdict_reasons)
     if run.verdict == CONTRADICTED:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]

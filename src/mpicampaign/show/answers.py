@@ -9,16 +9,22 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.paired import paired_placements
-from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
+from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show import numbers
-from mpicampaign.show.names import placement_name, row_name
+from mpicampaign.show.disturbed import (
+    BUSY,
+    ON,
+    disturbed_contestants,
+    disturbed_metrics,
+    mark_of,
+    sentences,
+)
+from mpicampaign.show.names import name_among
 from mpicampaign.show.numbers import probability, quantity
 from mpicampaign.show.rankings import (
-    BUSY,
-    busy_lines,
     contrast,
     contrasts,
     evidence,
@@ -27,6 +33,7 @@ from mpicampaign.show.rankings import (
     superlative,
     valued,
 )
+from mpicampaign.show.sentences import absence
 from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
@@ -50,7 +57,8 @@ class Candidate:
     """A host group in a placement, in one metric.
 
     ``ratio``: how many times worse than the best its median is; ``low``, ``high``: the same of the ends of
-    its interval. ``None`` where that is unknown. ``leads``: it may be the best.
+    its interval. ``None`` where that is unknown, and of disturbed runs beside quiet ones. ``leads``: it may
+    be the best.
     """
 
     name: str
@@ -62,13 +70,19 @@ class Candidate:
     high: float | None
     leads: bool
 
+    @property
+    def mark(self) -> str:
+        """That of disturbed runs, or empty."""
+        return mark_of(self.row)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One metric of runs with as many ranks.
 
     ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
-    a line for each placement. ``candidates``: best first, in ``unit``. ``rankings``: those it is made of.
+    a line for each placement. ``candidates``: best first, in ``unit``; behind them those of disturbed runs.
+    ``rankings``: those it is made of.
     """
 
     table: Table
@@ -94,34 +108,48 @@ def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
     for table in sorted(tables, key=lambda table: first[table.benchmark] is not table):
         rankings = [ranking for ranking in table.rankings if ranking.tested or not only_tested]
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
-        found += [_answer(comparison, table, same, unit) for same in alike.values()]
-        if not table.rankings and (busy := busy_lines(table)):
-            found.append(Answer(table, table.title, BUSY, busy))
+        keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
+        found += [_answer(comparison, table, key, alike.get(key, []), unit) for key in keys]
     compared = [answer for answer in found if answer.real != ALONE]
     return sorted(compared or found, key=lambda answer: answer.real != SHOWN)
 
 
-def _answer(comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str) -> Answer:
-    metric, ranks = rankings[0].metric, rankings[0].ranks
-    several = len({ranking.ranks for ranking in table.rankings}) > 1
-    title = f"{table.title}: {metric.name}" + (f", {ranks} ranks" if several else "")
+def _answer(
+    comparison: Comparison,
+    table: Table,
+    key: tuple[Metric, int | None],
+    rankings: Sequence[Ranking],
+    unit: str,
+) -> Answer:
+    """``key``: the metric, and the number of ranks. Without rankings, all runs were disturbed."""
+    metric, ranks = key
     placements, host_groups = (
         [ranking for ranking in rankings if ranking.kind == kind] for kind in (PLACEMENTS, HOST_GROUPS)
     )
-    candidates, unit_name = _candidates(comparison, table, rankings, unit), metric.dimension.unit(unit).name
-    if len(candidates) == 1:
-        only = f"Only {candidates[0].name} has values: {candidates[0].value} {unit_name}."
-        return Answer(table, title, ALONE, (only,), (), candidates, unit_name)
+    quiet = _candidates(comparison, table, rankings, unit) if rankings else ()
+    disturbed = disturbed_contestants(comparison, table, metric, ranks)
+    said = (*_best_placement(placements, unit), *_doubts(quiet, metric))
+    if len(quiet) == 1:
+        lacked = "quiet runs" if disturbed else "values"
+        only = quiet[0]
+        said = (f"Only {only.name} has {lacked}: {only.value} {metric.dimension.unit(unit).name}.",)
+    best = None if quiet or not disturbed else disturbed[0].median
     return Answer(
         table,
-        title,
-        _real(rankings),
-        (*_best_placement(placements, unit), *_doubts(candidates, metric)),
+        _title(table, metric, ranks),
+        _real(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
+        (*said, *sentences(disturbed, unit)),
         tuple(_best_host_group(ranking, unit) for ranking in host_groups if ranking.pairs),
-        candidates,
-        unit_name,
+        (*quiet, *(_candidate(one, one.name, best, unit) for one in disturbed)),
+        metric.dimension.unit(unit).name,
         tuple(rankings),
     )
+
+
+def _title(table: Table, metric: Metric, ranks: int | None) -> str:
+    """The table and the metric; with the number of ranks where there are several."""
+    counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in disturbed_metrics(table)}
+    return f"{table.title}: {metric.name}" + (f", {ranks} ranks" if len(counts) > 1 else "")
 
 
 def _real(rankings: Sequence[Ranking]) -> str:
@@ -138,31 +166,29 @@ def _candidates(
     comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first."""
-    metric = rankings[0].metric
     found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    found.sort(key=lambda one: one.median, reverse=not metric.lower_is_better)
+    found = list(best_first(found))
     rows = [one.row for one in found]
     leads = _leaders(rankings)
     return tuple(
-        Candidate(
-            _name(comparison, table, one.row, rows),
-            one.row,
-            metric.dimension.number(one.median, unit),
-            numbers.bounds(one.cell.summary.interval, metric.dimension, unit) if one.cell.summary else "",
-            *_ratios(found[0].median, one, metric),
-            id(one.row) in leads,
+        _candidate(
+            one, name_among(comparison, table, one.row, rows), found[0].median, unit, id(one.row) in leads
         )
         for one in found
     )
 
 
-def _name(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
-    """What differs: the placement, the host group, or both."""
-    if len({comparison.place(other) for other in rows}) == 1:
-        return placement_name(table, row)
-    if len({placement_name(table, other) for other in rows}) == 1:
-        return comparison.place(row)
-    return row_name(comparison, table, row)
+def _candidate(one: Contestant, name: str, best: float | None, unit: str, leads: bool = False) -> Candidate:
+    """``best``: the median with which its own is compared."""
+    metric, found = one.cell.metric, one.cell.summary
+    return Candidate(
+        name,
+        one.row,
+        metric.dimension.number(one.median, unit),
+        numbers.bounds(found.interval, metric.dimension, unit) if found else "",
+        *(_ratios(best, one, metric) if best is not None else (None, None, None)),
+        leads,
+    )
 
 
 def _leaders(rankings: Sequence[Ranking]) -> set[int]:
@@ -339,7 +365,10 @@ def behind(answer: Answer, unit: str = "MB/s") -> Iterable[str]:
         yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
         for ranking in rankings:
             yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
-    yield from busy_lines(table) if answer.real != BUSY else ()
+    for one in answer.candidates:
+        if one.mark:
+            counts = f"{one.row.counted} of {one.row.planned} runs"
+            yield f"{one.name}{one.mark}: {counts}, {absence(one.row.unranked)}"
 
 
 def baseline_lines(table: Table) -> Iterable[str]:
@@ -348,7 +377,7 @@ def baseline_lines(table: Table) -> Iterable[str]:
     if metric is None:
         return
     for row in table.rows:
-        if (found := row.cell(metric).summary) is not None:
+        if (found := row.cell(metric).summary) is not None and not row.disturbed:
             ratio = f"{quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
             yield f"{row.case.placement}: {ratio} {numbers.bounds(found.interval, RATIO)}"
 
@@ -362,10 +391,19 @@ def lead(comparison: Comparison, found: Sequence[Answer]) -> str:
     kinds = [[one for one in rankings if one.kind == kind] for kind in (HOST_GROUPS, PLACEMENTS)]
     said = [_leading(comparison, same) for same in kinds if same]
     if not said:
-        return (
-            "This machine was busy" if any(answer.real == BUSY for answer in found) else "Nothing to compare"
-        )
+        return _busy_lead([answer for answer in found if answer.real == BUSY])
     return ". ".join(said)
+
+
+def _busy_lead(found: Sequence[Answer]) -> str:
+    """Which candidates of disturbed runs have the best medians."""
+    several = [answer for answer in found if len(answer.candidates) > 1]
+    if not several:
+        return f"{ON} there is nothing to compare" if found else "Nothing to compare"
+    first, *others = Counter(answer.candidates[0].name for answer in several).most_common(3)
+    parts = [f"{first[0]} has the best median in {first[1]} of {len(several)} comparisons"]
+    parts += [f"{name} in {count}" for name, count in others]
+    return f"{ON} {', '.join(parts)}; disturbed runs are not tested"
 
 
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.matrix import absence_of
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.show.document import Caption, Heading, Items, Paragraph, Statement, text_grid
+from mpicampaign.show.disturbed import BUSY, disturbed_lines, explained, marks_of
+from mpicampaign.show.document import Box, Caption, Heading, Items, Paragraph, Statement, text_grid
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines
@@ -19,8 +20,6 @@ from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
 from mpicampaign.show.paired import PAIRED, paired_lines
 from mpicampaign.show.published import published_cells, published_grid, published_sources
 from mpicampaign.show.rankings import (
-    BUSY,
-    busy_lines,
     errors_text,
     pair_sentence,
     pair_sentences,
@@ -55,7 +54,8 @@ def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> li
     parts = _brief_parts if brief else _full_parts
     nodes: list[Node] = []
     for table in filter(offered, comparison.tables):
-        nodes += [Heading(table.title), *parts(comparison, table, unit)]
+        marks = [f"{mark}  {meaning}" for mark, meaning in explained(table.rows)]
+        nodes += [Heading(table.title), *parts(comparison, table, unit), *_items(marks)]
     errors = errors_text(ranking for _, ranking in comparison.rankings)
     meaning = Paragraph(f"{long_legend(comparison, unit)} {errors}".rstrip())
     notes = _items(note_lines(comparison, unit))
@@ -120,18 +120,23 @@ def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Nod
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
     pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
-    yield from _items([*stated, *rankings, *pairs, *busy_lines(table)])
+    yield from _items([*stated, *rankings, *pairs, *disturbed_lines(comparison, table, unit)])
 
 
 def _values(comparison: Comparison, table: Table, unit: str, write: Callable[..., str]) -> Grid:
     """A line for each row of the table, a column for each metric; ``write``: joins the texts of a cell."""
     heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in table.metrics] or ["values"]
-    lines = []
+    lines: list[Sequence[str | Box]] = []
     for row in offered(table):
         found = [(cell, _texts(cell, unit)) for cell in row.cells]
-        cells = [write(*texts) if texts else absence(absence_of(row, cell.metric)) for cell, texts in found]
-        cells = [absence(row.absence)] if row.absence else cells
-        lines.append((row_name(comparison, table, row), f"{row.counted}/{row.planned}", *(cells or [""])))
+        cells = [
+            Box(write(*texts), marks_of(row)) if texts else Box(absence(absence_of(row, cell.metric)))
+            for cell, texts in found
+        ]
+        cells = [Box(absence(row.absence))] if row.absence else cells
+        lines.append(
+            (row_name(comparison, table, row), f"{row.counted}/{row.planned}", *(cells or [Box("")]))
+        )
     return text_grid(1, ("host group, placement", "n", *heads), lines)
 
 
@@ -162,7 +167,7 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
 
 def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit: str) -> Grid:
     """One line for each row and metric of what is shown together."""
-    lines = []
+    lines: list[Sequence[str | Box]] = []
     for row in (row for row in offered(table) if row.shows(metrics[0])):
         names = [comparison.place(row), placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
@@ -173,11 +178,12 @@ def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit
     return text_grid(3, (*_HEADER, "at" if metrics[0].size is None else ""), lines, 1)
 
 
-def _block_values(row: Row, cell: Cell, unit: str) -> list[str]:
+def _block_values(row: Row, cell: Cell, unit: str) -> list[str | Box]:
     """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
     if not (texts := _texts(cell, unit)):
         return [f"{cell.n}/{row.planned}", absence(absence_of(row, cell.metric))]
-    return [f"{cell.n}/{row.planned}", *texts[:-1], size_range(cell.sizes) + texts[-1]]
+    median, *others, of = texts
+    return [f"{cell.n}/{row.planned}", Box(median, marks_of(row)), *others, size_range(cell.sizes) + of]
 
 
 def _statements(comparison: Comparison, unit: str) -> Iterator[Node]:
@@ -195,7 +201,11 @@ def _statements(comparison: Comparison, unit: str) -> Iterator[Node]:
         for table in tables
         for first, *others in map(stated_lines, _stated(table))
     )
-    busy = (Statement(f"{table.title}: {BUSY}", lines) for table in tables if (lines := busy_lines(table)))
+    busy = (
+        Statement(f"{table.title}: {BUSY}", lines)
+        for table in tables
+        if (lines := disturbed_lines(comparison, table, unit))
+    )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _mine(comparison, unit)
     yield from paired

@@ -162,6 +162,7 @@ COLUMNS = (
     _condition("runs_quiet", QUIET),
     _condition("runs_disturbed", DISTURBED),
     _condition("runs_not_judged", NOT_JUDGED),
+    Column("disturbed", bool, lambda line: line.row.disturbed),
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
     _text("missing_because", _missing),
@@ -248,6 +249,7 @@ def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = N
         ("[unit]", float),
         ("n", int),
         ("bound [B/s]", float),
+        ("disturbed", bool),
         ("ranked", bool),
         ("condition", str),
         ("notes", str),
@@ -295,9 +297,9 @@ def _placements(
 def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
     row, cell, reasons = one.entry(host_group, placement)
     if row is None:
-        return (None, None, None, False, "", absence(reasons))
+        return (None, None, None, False, False, "", absence(reasons))
     notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
-    condition = (row.ranked, _conditions(row), notes)
+    condition = (row.disturbed, row.ranked, _conditions(row), notes)
     if cell is None or cell.summary is None:
         return (None, 0, None, *condition)
     value = view.value(view.chosen(cell.summary), cell.metric.dimension)

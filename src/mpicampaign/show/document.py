@@ -131,9 +131,11 @@ class Grid:
 Node = Heading | Caption | Paragraph | Items | Statement | Grid
 
 
-def text_grid(names: int, header: Sequence[str], lines: Iterable[Sequence[str]], remarks: int = 0) -> Grid:
-    """A grid without title, marks and footnotes."""
-    boxes = tuple(tuple(map(Box, line)) for line in lines)
+def text_grid(
+    names: int, header: Sequence[str], lines: Iterable[Sequence[str | Box]], remarks: int = 0
+) -> Grid:
+    """A grid without title and footnotes."""
+    boxes = tuple(tuple(Box(cell) if isinstance(cell, str) else cell for cell in line) for line in lines)
     return Grid("", names, tuple(header), boxes, remarks=remarks)
 
 

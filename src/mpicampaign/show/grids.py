@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.disturbed import explained, marks_of
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.names import placement_name
 from mpicampaign.show.notes import footnote_texts, row_texts
@@ -76,10 +77,12 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
             [footnotes.mark(f"of {view.quantity(entry.cell.bound, BANDWIDTH)}")] if entry.cell.bound else []
         )
         marks += [footnotes.mark(texts[note]) for note in entry.row.notes]
+        marks = [*marks_of(entry.row), *marks]
         return Box(text, tuple(dict.fromkeys(marks)))
 
     title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
-    return _matrix_grid(title, found, box, footnotes)
+    grid = _matrix_grid(title, found, box, footnotes)
+    return replace(grid, footnotes=(*explained(_shown_rows(found)), *grid.footnotes))
 
 
 def _shown_rows(found: Matrix) -> list[Row]:
@@ -168,7 +171,7 @@ def long_grid(
     title = f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})"
     header = ("host group", "placement", *(chosen[i - 2] for i in kept))
     short = tuple((line[0], line[1], *(line[i] for i in kept)) for line in lines)
-    return Grid(title, 2, header, short, footnotes.lines)
+    return Grid(title, 2, header, short, (*explained(row for row, _ in rows), *footnotes.lines))
 
 
 def _said(row: Row, reasons: Absence, view: View) -> list[str]:
@@ -212,14 +215,14 @@ def _line(
     summary, dimension = cell.summary, cell.metric.dimension
     if summary is None:
         return tuple(Box("") for _ in columns)
-    texts = {name: view.number(getattr(summary, name), dimension) for name in _SUMMARISED}
-    texts |= {
+    boxes = {name: Box(view.number(getattr(summary, name), dimension), marks_of(row)) for name in _SUMMARISED}
+    texts = {
         "interval": view.bounds(summary.interval, dimension),
         "n": f"{cell.n}/{row.planned}",
         "at": size_range(cell.sizes),
         "bound": view.quantity(cell.bound, BANDWIDTH) if cell.bound is not None else "",
     }
-    boxes = {name: Box(text) for name, text in texts.items()}
+    boxes |= {name: Box(text) for name, text in texts.items()}
     boxes["changed"] = _change_box(changes.of(row, cell.metric), footnotes) if changes else Box("")
     return tuple(boxes[name] for name in columns)
 

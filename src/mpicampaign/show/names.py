@@ -28,16 +28,24 @@ def placement_name(table: Table, row: Row) -> str:
     """The placement; with the ranks where the table has several numbers, and the BLAS library."""
     several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
     ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
-    disturbed = ", disturbed" if row.disturbed else ""
     blas = f", {visible(row.blas)}" if row.blas else ""
     detail = f", {visible(row.detail)}" if row.detail else ""
     at_most = ", at most" if row.at_most else ""
-    return f"{visible(row.case.placement)}{ranks}{detail}{blas}{disturbed}{at_most}"
+    return f"{visible(row.case.placement)}{ranks}{detail}{blas}{at_most}"
 
 
 def row_name(comparison: Comparison, table: Table, row: Row) -> str:
     """Host group and placement."""
     return f"{comparison.place(row)} {placement_name(table, row)}"
+
+
+def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
+    """What tells the row from the others: the placement, the host group, or both."""
+    if len({comparison.place(other) for other in rows}) == 1:
+        return placement_name(table, row)
+    if len({placement_name(table, other) for other in rows}) == 1:
+        return comparison.place(row)
+    return row_name(comparison, table, row)
 
 
 def note_lines(comparison: Comparison, unit: str) -> list[str]:
@@ -77,7 +85,7 @@ def condition_text(records: Iterable[Record]) -> str:
     text += f"; not judged: {'; '.join([*most, *more])}. " if most else ". "
     if any(run.ranks_busy for run in runs):
         return text + f"busy_machine: {RANKED}: disturbed runs are averaged and ranked like quiet ones."
-    return text + ("Disturbed runs are not averaged or ranked." if counted[DISTURBED] else "")
+    return text + ("Disturbed runs are not tested, nor averaged with others." if counted[DISTURBED] else "")
 
 
 def condition_note(table: Table) -> str:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import HOST_GROUPS
 from mpicampaign.dimension import RATIO, TIME
-from mpicampaign.grouping import grouped
+from mpicampaign.records import DISTURBED
 from mpicampaign.show.numbers import percent, probability, quantity
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
-from mpicampaign.text import listed, visible
+from mpicampaign.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
-    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.stopping import InterimLook
-    from mpicampaign.compare.tables import Table
 
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
@@ -125,7 +123,7 @@ def verdict(ranking: Ranking) -> str:
     """Which is best: one, several of which each may be, or the only one."""
     best_is = superlative(ranking.metric)
     if len(ranking.contestants) == 1:
-        return f"only {ranking.contestants[0].name} has values: nothing to compare"
+        return f"only {ranking.contestants[0].name} has {_lacking(ranking)}: nothing to compare"
     best, *others = ranking.leaders
     if not others:
         return f"{best_is}: {best}"
@@ -134,6 +132,12 @@ def verdict(ranking: Ranking) -> str:
         named = f"any of {len(ranking.leaders)}" if every else listed(ranking.leaders, "or")
         return f"{best_is}: {named}"
     return "; ".join([f"{best_is}: {best}", *ties(ranking)])
+
+
+def _lacking(ranking: Ranking) -> str:
+    """What the others lack."""
+    kinds = {note.kind for one in ranking.absent for note in one.reasons}
+    return "quiet runs" if DISTURBED in kinds else "values"
 
 
 def ties(ranking: Ranking) -> list[str]:
@@ -182,24 +186,6 @@ def evidence(contestant: Contestant) -> str:
     parts += ["in several modes"] if contestant.several_modes else []
     counts = f"{contestant.cell.n} of {row.planned} runs count"
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
-
-
-BUSY = "this machine was busy"
-
-
-def busy_lines(table: Table) -> tuple[str, ...]:
-    """The host groups in which nothing is ranked since all runs were disturbed, with the reasons."""
-    lines = []
-    for (system, group), rows in grouped(table.rows, _place).items():
-        disturbed = [row for row in rows if row.disturbed]
-        if disturbed and all(row.unranked for row in rows):
-            reasons = (f"{visible(row.case.placement)}: {absence(row.unranked)}" for row in disturbed)
-            lines.append(f"{visible(f'{system}/{group}')}: {BUSY}: {'; '.join(reasons)}")
-    return tuple(lines)
-
-
-def _place(row: Row) -> tuple[str, str]:
-    return row.case.system, row.case.host_group
 
 
 def absent_text(one: Absent) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.findings import STOPPED
 from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
 
 if TYPE_CHECKING:
@@ -20,8 +21,15 @@ def run_counts(records: Iterable[Record]) -> dict[str, int]:
 
 
 def state_of(record: Record) -> str:
-    """The verdict of a complete run, the status of any other."""
-    return (record.verdict or UNVERIFIED) if record.status == OK else record.status
+    """The verdict of a complete run, the status of any other; whether it was stopped on a busy machine."""
+    if record.status == OK:
+        return record.verdict or UNVERIFIED
+    return STOPPED if record.stopped else record.status
+
+
+def disturbed_counts(records: Iterable[Record]) -> dict[str, int]:
+    """How many complete runs of each state were disturbed."""
+    return run_counts(record for record in records if record.status == OK and record.disturbed)
 
 
 def how_many(records: Sequence[Record]) -> str:

@@ -24,6 +24,7 @@ from mpicampaign.compare.findings import (
     SHARING,
     SHORTENED,
     SPREAD,
+    STOPPED,
     UNLIKE,
     AboveBound,
     Elsewhere,
@@ -54,6 +55,7 @@ _VIEW = View()
 KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
+    STOPPED: "stopped while busy",
     CONTRADICTED: "contradicted",
     EARLIER: "earlier program or library",
     MISSING: "missing",

@@ -129,7 +129,7 @@ def _cell(line: DotLine, metric: Metric, axis: Axis) -> DotCell:
         alone = f"{shown}  (published)" if shown else NOT_PRINTED
         return DotCell((), None, alone if axis.name else "", published)
     cell = line.row.cell(metric)
-    plain = {run.repeat for run, _ in line.row.curves if run.verdict == VERIFIED}
+    plain = {run.repeat for run, _ in line.row.curves if run.verdict == VERIFIED and not run.disturbed}
     pairs = zip(cell.values, cell.repeats, strict=True)
     dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
     beside: Callable[..., str] = _beside if axis.name else _instead

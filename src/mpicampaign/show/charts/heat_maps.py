@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show.charts.model import Field, HeatMap
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
+from mpicampaign.show.disturbed import MARK, MEANING, mark_of
 from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
 
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 _LARGE_FACTOR = 5.0  # from here on colours go by the logarithm
 # What stands behind a median.
-UNVERIFIED_MARK, CONTRADICTED_MARK, MODES_MARK, DISTURBED_MARK = "u", "c", "m", "d"
+UNVERIFIED_MARK, CONTRADICTED_MARK, MODES_MARK = "u", "c", "m"
 _MEANINGS = {
     UNVERIFIED_MARK: "some runs are unverified",
     CONTRADICTED_MARK: "contradicted runs are left out",
     MODES_MARK: "the repeats have several modes",
-    DISTURBED_MARK: "all runs were disturbed",
+    MARK: MEANING,
 }
 
 
@@ -71,7 +72,7 @@ def _field(scene: Scene, entry: Entry, marked: dict[str, str], fraction: Callabl
 
 
 def marks_of(row: Row | None, metric: Metric) -> str:
-    """The marks of a median: unverified runs, contradicted ones left out, several modes."""
+    """The marks of a median: unverified runs, contradicted ones left out, several modes, disturbed runs."""
     if row is None:
         return ""
     verdicts = row.verdicts
@@ -79,7 +80,7 @@ def marks_of(row: Row | None, metric: Metric) -> str:
         (UNVERIFIED_MARK, "unverified" in verdicts),
         (CONTRADICTED_MARK, "contradicted" in verdicts),
         (MODES_MARK, row.has_modes_in(metric)),
-        (DISTURBED_MARK, row.disturbed),
+        (MARK, row.disturbed),
     )
     return "".join(mark for mark, is_so in found if is_so)
 
@@ -120,7 +121,8 @@ def _is_logarithmic(medians: Sequence[float]) -> bool:
 def _caption(found: Matrix, rows: list[Row]) -> str:
     text = f"Medians over {repeats_of(rows)}. Lighter is better"
     text += ", by the logarithm" if _is_logarithmic(_medians(found)) else ""
-    return f"{'; '.join([text, *_mark_meanings(rows, found.metric)])}."
+    meanings = [each for each in _mark_meanings(rows, found.metric) if not each.startswith(MARK)]
+    return f"{'; '.join([text, *meanings])}."
 
 
 def _mark_meanings(rows: list[Row], metric: Metric) -> list[str]:
@@ -135,5 +137,6 @@ def _text(scene: Scene, found: Matrix) -> str:
         summary = entry.cell.summary if entry.cell is not None else None
         dimension = found.metric.dimension
         said = quantity(summary.median, dimension, scene.unit) if summary else absence(entry.absence)
-        parts.append(f"{host_group} {placement} {said}")
+        mark = mark_of(entry.row) if entry.row else ""
+        parts.append(f"{host_group} {placement}{mark} {said}")
     return "; ".join(parts)

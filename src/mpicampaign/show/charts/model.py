@@ -79,6 +79,11 @@ class Curve:
     repeats: tuple[Repeat, ...]
     thin: bool = False
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether it shows disturbed runs, which are never drawn as one with others."""
+        return any(repeat.run.disturbed for repeat in self.repeats)
+
 
 @dataclass(frozen=True, slots=True)
 class CurvePanel:
@@ -113,7 +118,7 @@ class CurveChart:
 
 
 class Dot(NamedTuple):
-    """One repeat; ``hollow``: it is not plainly verified."""
+    """One repeat; ``hollow``: it is disturbed, or not plainly verified."""
 
     value: float
     hollow: bool

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED
+from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, STOPPED
 from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
+from mpicampaign.records import CONTRADICTED, FAILED
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.trees import label_of_all
+from mpicampaign.show.disturbed import explained, mark_of
 from mpicampaign.show.not_available import is_offered
+from mpicampaign.show.runs import run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 
@@ -73,9 +76,10 @@ class Scene:
         return self._places[where]
 
     def label(self, table: Table, row: Row) -> str:
-        """The placement; with its number of ranks where the table has several for it."""
+        """The placement; with its number of ranks where the table has several for it; a mark if disturbed."""
         several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
-        return visible(row.case.placement) + (f", {row.ranks} ranks" if several else "")
+        ranks = f", {row.ranks} ranks" if several else ""
+        return visible(row.case.placement) + ranks + mark_of(row)
 
     def look(self, table: Table, row: Row) -> Look:
         """The look of the placement; with several numbers of ranks, the line style shows these."""
@@ -104,7 +108,7 @@ class Scene:
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
-    """What the figure leaves out; empty where nothing is left out."""
+    """What the figure leaves out, and what its mark means; empty where there is neither."""
     cases = {row.case: row for row in rows}
     absent = grouped(
         (row for row in cases.values() if row.absence and is_offered(row)),
@@ -116,11 +120,11 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
         places = ", ".join(scene.place(row) for row in without)
         reasons.append(f"{places} {placement} ({reason})" if several else f"{placement} ({reason})")
     partly = [row for row in cases.values() if row.counted]
-    contradicted = sum(row.verdicts.get("contradicted", 0) for row in partly)
-    failed = sum(record.status == "failed" for row in partly for record in row.records)
-    counts = ((contradicted, "contradicted"), (failed, "failed"))
-    reasons += [f"{count} {kind} run{'s' * (count > 1)}" for count, kind in counts if count]
-    return f" Left out: {', '.join(reasons)}." if reasons else ""
+    counts = run_counts(record for row in partly for record in row.records)
+    found = [(counts.get(kind, 0), kind) for kind in (CONTRADICTED, FAILED, STOPPED)]
+    reasons += [f"{count} {kind} run{'s' * (count > 1)}" for count, kind in found if count]
+    marks = "".join(f" {mark}: {meaning}." for mark, meaning in explained(rows))
+    return (f" Left out: {', '.join(reasons)}." if reasons else "") + marks
 
 
 def repeats_of(rows: Iterable[Row]) -> str:

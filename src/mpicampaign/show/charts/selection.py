@@ -24,6 +24,7 @@ from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
 from mpicampaign.show.charts.trees import without_twins
+from mpicampaign.show.disturbed import explained, mark_of
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ class FacetChoice:
 
 @dataclass(frozen=True, slots=True)
 class SelectionChart:
-    """One column of one benchmark over message size. ``note``: values that the axes cannot show."""
+    """One column of one benchmark over message size.
+
+    ``note``: values that the axes cannot show, and what the mark of a line means.
+    """
 
     anchor: str
     title: str
@@ -125,8 +129,11 @@ def _chart(
         return None
     across, up = axes
     title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
-    note = without_place(across, [CurvePanel("", up, curves)]).strip()
-    return SelectionChart(anchor, title, across, up, facets, lines, note)
+    note = without_place(across, [CurvePanel("", up, curves)])
+    note += "".join(
+        f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
+    )
+    return SelectionChart(anchor, title, across, up, facets, lines, note.strip())
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
@@ -159,7 +166,7 @@ def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
     line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
-    name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets)))
+    name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets))) + mark_of(row)
     return FacetChoice(curve_of(row, column, replace(look, line=line), name), chosen)
 
 

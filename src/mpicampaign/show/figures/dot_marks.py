@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from mpicampaign.show.figures.page import Point
 
 _APART = 0.035  # inches from where on the mean is marked beside the median
-_KEY = "mark: one repeat, hollow if not plainly verified; bar: minimum to maximum; stroke: median; "
+_KEY = "mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; "
 _KEY += "×: mean, where it lies apart"
-_PUBLISHED_KEY = "small mark: one repeat, hollow if not plainly verified; bar: range; stroke: median; "
+_PUBLISHED_KEY = (
+    "small mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; "
+)
 _PUBLISHED_KEY += "×: mean, apart; large hollow mark: published"
 
 

@@ -25,7 +25,7 @@ from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
-from mpicampaign.show.runs import how_many, period, run_counts
+from mpicampaign.show.runs import disturbed_counts, how_many, period, run_counts
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     times = period(source.records)
     measured = f" · measured {times[0]} to {times[1]}" if times else ""
     counts: list[str | Span] = []
+    disturbed = disturbed_counts(source.records)
     for kind, count in run_counts(source.records).items():
-        counts += [
-            " · ",
-            Span((f"{count} ", state(kind)), link="#doubts" if kind == NOT_AVAILABLE else "#runs"),
-        ]
+        link, of_them = "#doubts" if kind == NOT_AVAILABLE else "#runs", disturbed.get(kind, 0)
+        text = (f"{count} ", state(kind), f", {of_them} of them disturbed" if of_them else "")
+        counts += [" · ", Span(text, "busy" if 2 * of_them > count else "", link)]
     return [
         Heading(title, 1),
         Paragraph((*campaign, how_many(source.records) + measured, *over_time, *counts), "subtitle"),
@@ -70,8 +70,8 @@ def tables_part(source: Source) -> Part:
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     legend = "Median over repeats, in brackets its order-statistic interval"
     legend += f" ({coverages}), " if coverages else ", "
-    legend += f"then mean and range. n: runs that count / runs {runs_are(comparison.records)}. "
-    busy = "" if any(run.ranks_busy for run in source.records) else ", and so are disturbed ones"
+    legend += f"then mean and range. n: runs with values / runs {runs_are(comparison.records)}. "
+    busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
     if changes:
@@ -168,8 +168,7 @@ def rankings_part(source: Source) -> Part:
         "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
         "all of the other."
     )
-    tables = [table for table in source.comparison.tables if table.rankings]
-    nodes = [node for table in tables for node in ranking_nodes(source, table)]
+    nodes = [node for table in source.comparison.tables for node in ranking_nodes(source, table)]
     return Part(
         (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes), "rankings", "", "All comparisons"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.show.answers import SHOWN, behind
+from mpicampaign.show.disturbed import explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
 from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
@@ -56,7 +57,9 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
         lines = tuple(behind(answer, source.view.unit))
         nodes += [Heading(answer.title, 3), Items(lines)] if lines else []
     fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(nodes))]
-    return [Paragraph(LEGEND, "legend"), *(fold if nodes else [])]
+    rows = (one.row for answer in found for one in answer.candidates)
+    marks = [Paragraph(f"{mark} {meaning}.", "legend") for mark, meaning in explained(rows)]
+    return [Paragraph(LEGEND, "legend"), *marks, *(fold if nodes else [])]
 
 
 def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:
@@ -103,6 +106,7 @@ def _ratios(
             Box(_mark(one, ends, ticks), role="scale"),
             Box(
                 Span(one.value, link=source.runs_of(one.row)),
+                marks_of(one.row),
                 value=one.ratio,
                 role="value",
                 below=(Span(one.interval, "small"),),

@@ -95,12 +95,14 @@ def _draw_medians(canvas: Any, chart: SelectionChart) -> None:
         "size": [format_size(size) for *_, size, _ in flat],
         "median": [chart.up.dimension.number(curve.median[size], unit) for _, curve, size, _ in flat],
         "colour": [curve.look.colour for _, curve, *_ in flat],
+        "fill": ["white" if curve.disturbed else curve.look.colour for _, curve, *_ in flat],
         "marker": [curve.look.marker for _, curve, *_ in flat],
         "what": [curve.name for _, curve, *_ in flat],
         "n": [sum(size in repeat.values for repeat in curve.repeats) for _, curve, size, _ in flat],
     }
     source = ColumnDataSource(points, name="points")
-    shown = canvas.scatter("x", "y", source=source, size=7, marker="marker", color="colour", visible=False)
+    look = {"marker": "marker", "line_color": "colour", "fill_color": "fill"}
+    shown = canvas.scatter("x", "y", source=source, size=7, visible=False, **look)
     tips = [("size", "@size"), ("median", f"@median {unit}"), ("of", "@what"), ("repeats", "@n")]
     canvas.add_tools(HoverTool(renderers=[shown], tooltips=tips, attachment="above", visible=False))
 

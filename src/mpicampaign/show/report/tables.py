@@ -11,6 +11,7 @@ from urllib.parse import quote
 from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.disturbed import disturbed_lines, explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.names import runs_are
@@ -125,7 +126,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
     bodies = [("", _row_lines(source, row, layout)) for row in offered(table)]
     bodies += [("published", _published_lines(source, row, layout)) for row in table.published]
     numbered = [(number if layout.stacked else 0, *body) for number, body in enumerate(bodies)]
-    count = Span("n", hint=f"runs that count / runs {runs_are(source.comparison.records)}")
+    count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
     names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
     caption = "host groups and placements"
     caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
@@ -140,6 +141,7 @@ def _comparison_grid(source: Source, table: Table) -> Grid:
         label=f"Table of {table.title}",
         largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
         si_units={column: metric.dimension.si_unit for column, metric in columns},
+        footnotes=explained(table.rows),
         on_page=tuple(LineOnPage(role, "", body) for body, role, lines in numbered for _ in lines),
     )
 
@@ -162,8 +164,6 @@ def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
     ranks = [Span(f"{row.ranks} ranks", "small")] if row.ranks is not None else []
     ranks += [Span(visible(text), "small") for text in (row.detail, row.blas) if text]
     runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
-    if row.disturbed:
-        runs.append(Span("disturbed", "small warn"))
     if row.at_most:
         runs.append(Span("at most", "small warn"))
     if any(note.kind == MODES for note in row.notes):
@@ -205,7 +205,7 @@ def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
     median = view.number(found.median, dimension) + (" %" if metric.bound else "")
     ends = (found.interval.low, found.interval.high) if found.interval else None
     text = Span(median, link=source.runs_of(row))
-    return Box(text, value=found.median, ends=ends, role="number", below=below)
+    return Box(text, marks_of(row), found.median, "number", below=below, ends=ends)
 
 
 def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:
@@ -251,6 +251,13 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
 
 
 def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
+    """What is tested, and what is said of disturbed runs."""
+    said = disturbed_lines(source.comparison, table, source.view.unit)
+    nodes = [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
+    return [Heading(table.title, 3), *nodes] if nodes else []
+
+
+def _tested(source: Source, table: Table) -> list[PageNode]:
     """The verdicts, and each pair folded."""
     lines = tuple(
         (
@@ -260,12 +267,12 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         )
         for ranking in table.rankings
     )
-    header = ("metric", "of", "compared", "verdict", "without values")
+    header = ("metric", "of", "compared", "verdict", "not compared")
     label = f"Verdicts of {table.title}"
     verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
     pairs = tuple(_pair_line(source, ranking, pair) for ranking in table.rankings for pair in ranking.pairs)
     if not pairs:
-        return [Heading(table.title, 3), verdicts]
+        return [verdicts]
     grid = Grid(
         f"{table.title}: pairs",
         4,
@@ -275,7 +282,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
         label=f"Pairs of {table.title}",
         largest_first=frozenset({4, 5}),
     )
-    return [Heading(table.title, 3), verdicts, Fold(f"Each pair: {table.title}", (grid,))]
+    return [verdicts, Fold(f"Each pair: {table.title}", (grid,))]
 
 
 def _is_not_available(one: Absent) -> bool:

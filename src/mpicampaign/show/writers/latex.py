@@ -59,6 +59,7 @@ _ESCAPES = {
     "≤": r"$\leq$",
     "≥": r"$\geq$",
     "→": r"$\to$",
+    "†": r"\dag{}",
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 
@@ -200,7 +201,7 @@ def _cells(line: Sequence[Box], broken: Sequence[bool]) -> Iterable[str]:
 def _marks(box: Box, beside: bool = False) -> str:
     """The marks of footnotes; short ones ``beside`` the column, so that numbers stay aligned."""
     text = ",".join(box.marks)
-    marks = rf"\textsuperscript{{{text}}}" if text else ""
+    marks = rf"\textsuperscript{{{latex_text(text)}}}" if text else ""
     return rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks
 
 
@@ -224,7 +225,7 @@ def _footnotes(grid: Grid) -> list[str]:
     if not grid.footnotes:
         return []
     notes = [
-        rf"  \noindent\textsuperscript{{{mark}}}~{_breakable(text, _UNBROKEN_NOTE)}"
+        rf"  \noindent\textsuperscript{{{latex_text(mark)}}}~{_breakable(text, _UNBROKEN_NOTE)}"
         for mark, text in grid.footnotes
     ]
     return [r"  \par\smallskip\raggedright", r"  \footnotesize", *(f"{note}\\par" for note in notes)]

@@ -49,8 +49,12 @@ def _lines(node: Node, width: int) -> list[str]:
 def _aligned(grid: Grid, width: int) -> list[str]:
     """A grid without title, indented: columns without any text are left out, long lines are cut."""
     header = [list(map(plain, grid.header))] if any(grid.header) else []
-    lines = [*header, *([plain(box.text) for box in line] for line in grid.lines)]
     count = len(grid.header)
+    marks = [
+        max((len(line[i].marks) for line in grid.lines if i < len(line)), default=0) for i in range(count)
+    ]
+    marked = (zip(line, marks, strict=False) for line in grid.lines)
+    lines = [*header, *([plain(box.text) + pad("".join(box.marks), n) for box, n in line] for line in marked)]
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
     widths = [max(map(display_width, column), default=0) for column in columns]
