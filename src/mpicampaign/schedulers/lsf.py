@@ -113,7 +113,7 @@ class Lsf(BatchScheduler):
     cancel = "bkill"
     release = "bresume"
     no_jobs = "No job found"
-    job_query = ("bjobs", "-w")
+    job_query = ("bjobs", "-o", " ".join(_PLAIN))  # as volclava takes it, too
 
     site_questions = (("bqueues", "-w"), ("bparams",), ("lshosts", "-w"), ("bhosts", "-w"))
     site_helps = frozenset({"bparams"})
