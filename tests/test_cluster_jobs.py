@@ -30,6 +30,7 @@ from mpicampaign.execution.cluster_jobs import (
     Ended,
     Query,
 )
+from mpicampaign.execution.writable import TRIES
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
@@ -58,6 +59,9 @@ def shown_job(number: str, state: str, why: str, name: str, exit_status: int = 0
     return f"{ids}JobName={name} UserId=me(1) Priority=1 JobState={state} Reason={why} {end}\n"
 
 
+WRITABLE = "mpicampaign.execution.cluster_jobs.why_not_writable"
+
+
 class Cluster:
     """A scheduler with scripted answers; each step takes longer than any wait."""
 
@@ -65,6 +69,7 @@ class Cluster:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
+        self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
         self.submitted: list[list[list[Script]]] = []  # the tasks of each call
         self.said: list[str] = []
@@ -82,8 +87,11 @@ class Cluster:
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
         if command[0] == "scontrol":
+            status = self.exit_status
             shown = [
-                shown_job(n, *job) for n, job in self.queue.items() if command[-1] in (n, n.split("_")[0])
+                shown_job(n, *job, status)
+                for n, job in self.queue.items()
+                if command[-1] in (n, n.split("_")[0])
             ]
             return CommandResult(command[0], 0 if shown else 1, "".join(shown), "Invalid job id specified")
         if command[0] == "scancel":
@@ -834,7 +842,7 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     cluster.step()
     leave(cluster.scripts[1], None, result=True)
     with monkeypatch.context() as patch:
-        patch.setattr("os.access", lambda path, mode: False)
+        patch.setattr(WRITABLE, lambda folder, write: f"{folder}: Disk quota exceeded, 7.0 MB free")
         cluster.becomes("FAILED", "1_1", reason="NonZeroExitCode")
         for _ in range(3):
             assert cluster.step(10) == []
@@ -843,7 +851,51 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
     assert cluster.submissions == 4
     assert told(cluster)[0] == "results could not be written for 2 min, once"
-    assert told(cluster)[1] == "1 job was lost (script not started) and submitted again"
+    assert told(cluster)[1] == "1 job was lost (results not written) and submitted again"
+    folder = cluster.scripts[0].campaign_folder
+    assert (
+        f"results can't be written: {folder}: Disk quota exceeded, 7.0 MB free; jobs go on" in cluster.said[0]
+    )
+
+
+@pytest.mark.parametrize("status", [73, 74])
+def test_a_job_that_could_not_write_is_submitted_again_so_often(
+    make: Callable[..., Cluster], status: int
+) -> None:
+    """Its node may have another view of the disk than this machine: it ends at last, and names the folder."""
+    cluster = make(1)
+    cluster.exit_status = status
+    ended: list[Ended] = []
+    while not ended:
+        ended = cluster.step()
+        cluster.becomes("FAILED", str(cluster.submissions), reason="NonZeroExitCode")
+    assert cluster.submissions == TRIES
+    assert f"it could not write to {cluster.scripts[0].campaign_folder}; is the disk full" in ended[0].problem
+
+
+def test_a_full_disk_costs_no_try_of_any_job(
+    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = make(1)
+    cluster.exit_status = 73
+    for number in range(1, 3 * TRIES):
+        cluster.step()
+        assert cluster.submissions == number
+        cluster.becomes("FAILED", str(number), reason="NonZeroExitCode")
+        with monkeypatch.context() as patch:
+            patch.setattr(WRITABLE, lambda folder, write: "full")
+            assert cluster.step() == []
+
+
+def test_a_benchmark_with_the_exit_status_of_a_full_disk_has_failed(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    leave(cluster.scripts[0], 74)
+    evidence = next(cluster.scripts[0].folder.glob("attempts/*/evidence.txt"))
+    said = "job reason=the benchmark ended with exit status 74; see stderr.txt\n"
+    evidence.write_text(evidence.read_text().replace("end of evidence", f"{said}end of evidence"))
+    cluster.becomes("FAILED", reason="NonZeroExitCode")
+    assert [found.status for found in cluster.step()] == [74]
 
 
 def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Cluster]) -> None:

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import attempts_of, exit_status
+from mpicampaign.collect.runs import attempts_of, could_not_write, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
-from mpicampaign.files import naming, system_error_text
+from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
+from mpicampaign.files import append_lines, system_error_text
 from mpicampaign.grouping import grouped
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
@@ -69,9 +70,10 @@ FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queri
 
 _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
+UNWRITTEN = "results not written"
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
-RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2}
+RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
@@ -81,6 +83,7 @@ ADVICE = {
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
+    UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
 NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see above"
 
@@ -91,7 +94,8 @@ class ClusterJob:
 
     ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
     or since its job had ended without a result. ``held``: the id of the job that was reported as held.
-    ``seen``: when its job was last known to be in the queue. ``unlisted``: its job is known, but missing in
+    ``seen``: when its job was last known to be in the queue. ``outages``: how often results could not be
+    written before it was submitted. ``unlisted``: its job is known, but missing in
     the list.
     """
 
@@ -103,6 +107,7 @@ class ClusterJob:
     left_exit_status: bool = False
     held: str = ""
     seen: float = 0.0
+    outages: int = 0
     unlisted: bool = False
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
@@ -135,7 +140,7 @@ class ClusterJobs:
         self._scheduler, self._lock, self._say, self._clock, self._run = scheduler, lock, say, clock, run
         self._jobs: dict[str, ClusterJob] = {}
         self._query = Query(scheduler, run, lock.parent)
-        self._next_query = 0.0
+        self._next_query = self._next_write = 0.0
         self._wait = FIRST_WAIT
         self._faults = Faults()
         self._gone: set[str] = set()  # ids of jobs and arrays that the scheduler does not know
@@ -192,13 +197,16 @@ class ClusterJobs:
 
     def _writable(self) -> bool:
         """Whether files can be written in the campaign's folder; reports a change."""
-        folder, unwritable = self._lock.parent, self._faults.unwritable
-        if os.access(folder, os.W_OK) or not folder.exists():
-            if unwritable.end(self._clock()):
-                self._say("results can be written again")
-        elif unwritable.begin(self._clock()):
-            self._say(f"results can't be written: is {folder} read-only? jobs go on, waiting until they can")
-        return not unwritable.now
+        clock, unwritable = self._clock(), self._faults.unwritable
+        write = unwritable.now or clock >= self._next_write
+        if write:
+            self._next_write = clock + SECONDS_BETWEEN_WRITES
+        problem = why_not_writable(self._lock.parent, write=write)
+        if not problem and unwritable.end(clock):
+            self._say("results can be written again")
+        if problem and unwritable.begin(clock):
+            self._say(f"results can't be written: {problem}; jobs go on, waiting until they can")
+        return not problem
 
     def _look(self) -> list[Ended]:
         if not self._waited_for_orphan:
@@ -391,8 +399,12 @@ class ClusterJobs:
         job.since = self._clock() if job.since is None else job.since
         state, description = (last.state, last.description) if last else self._vanished(job)
         status = exit_status(job.script.folder, job.id)
-        if state == FAILED and status is None and self._faults.unwritable.times:
-            state = NOT_STARTED
+        outage = self._faults.unwritable.times > job.outages
+        if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
+            state, description = (
+                UNWRITTEN,
+                f"{description}, it could not write to {job.script.campaign_folder}",
+            )
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)
@@ -400,8 +412,9 @@ class ClusterJobs:
             return Ended(job.script, status)
         if (state == DONE or not last) and self._clock() - job.since < GRACE_SECONDS:
             return False  # its files may not be visible yet
-        if job.retries[state] < RETRIES.get(state, 0):
-            job.retries[state] += 1
+        known = outage and state in (UNWRITTEN, NOT_STARTED)  # to be over by now
+        if known or job.retries[state] < RETRIES.get(state, 0):
+            job.retries[state] += not known
             self._faults.again[state] += 1
             self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
@@ -409,6 +422,13 @@ class ClusterJobs:
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
         return Ended(job.script, None, f"job {job.id}: {description}; {advice}")
+
+    def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
+        """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
+        if state == FAILED and not status:
+            found = self._ask(job, job.id)
+            status = found.exit_status if found else None
+        return state in (FAILED, VANISHED) and could_not_write(job.script.folder, job.id, status)
 
     def _vanished(self, job: ClusterJob) -> tuple[str, str]:
         """State and description of a job that the scheduler does not know.
@@ -475,6 +495,7 @@ class ClusterJobs:
         """Submit runs; returns why they were not accepted, or nothing."""
         for job in jobs:
             job.left_exit_status = job.due = False
+            job.outages = self._faults.unwritable.times
             job.since = None
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
@@ -528,9 +549,8 @@ class ClusterJobs:
         for job in jobs:
             identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
             self._noted.setdefault(identity, []).append(text)
-            lines.append(f"{stamp} {identity} {text}\n")
-        with naming(self._log), self._log.open("a", encoding="utf-8") as file:
-            file.write("".join(lines))
+            lines.append(f"{stamp} {identity} {text}")
+        append_lines(self._log, lines)
 
 
 class Query:
