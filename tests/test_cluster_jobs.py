@@ -9,6 +9,7 @@ import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from builders import campaign, plan
 from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
+    CUT_SECONDS,
     FIRST_WAIT,
     GRACE_SECONDS,
     PATIENT_TRIES,
@@ -28,6 +30,7 @@ from mpicampaign.execution.cluster_jobs import (
     Ended,
     Query,
 )
+from mpicampaign.execution.writable import TRIES
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
@@ -48,6 +51,17 @@ from mpicampaign.schedulers.scheduler import (
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 
 
+def shown_job(number: str, state: str, why: str, name: str, exit_status: int = 0) -> str:
+    """A job as scontrol shows it."""
+    array, _, task = number.partition("_")
+    ids = f"JobId={array} " + (f"ArrayJobId={array} ArrayTaskId={task} " if task else "")
+    end = f"Dependency=(null) Restarts=0 ExitCode={exit_status}:0 RunTime=00:00:00 Command=job.sh"
+    return f"{ids}JobName={name} UserId=me(1) Priority=1 JobState={state} Reason={why} {end}\n"
+
+
+WRITABLE = "mpicampaign.execution.cluster_jobs.why_not_writable"
+
+
 class Cluster:
     """A scheduler with scripted answers; each step takes longer than any wait."""
 
@@ -55,6 +69,7 @@ class Cluster:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
+        self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
         self.submitted: list[list[list[Script]]] = []  # the tasks of each call
         self.said: list[str] = []
@@ -72,8 +87,13 @@ class Cluster:
             lines = [f"{n}|{state}|{why}|{name}" for n, (state, why, name) in self.queue.items()]
             return CommandResult(command[0], 0, "".join(line + "\n" for line in lines), "")
         if command[0] == "scontrol":
-            names = [name for n, (_, _, name) in self.queue.items() if command[-1] in (n, n.split("_")[0])]
-            return CommandResult(command[0], 0 if names else 1, "".join(names), "Invalid job id specified")
+            status = self.exit_status
+            shown = [
+                shown_job(n, *job, status)
+                for n, job in self.queue.items()
+                if command[-1] in (n, n.split("_")[0])
+            ]
+            return CommandResult(command[0], 0 if shown else 1, "".join(shown), "Invalid job id specified")
         if command[0] == "scancel":
             assert self.queue[command[1]][0] == "PENDING"
             self.becomes("CANCELLED", command[1])
@@ -118,16 +138,18 @@ class Cluster:
         return [script for found in self.submitted for task in found for script in task]
 
 
+def cluster_of(folder: Path, runs: int, **system: Any) -> Cluster:
+    """A campaign's runs on the scheduler."""
+    campaign_of_runs = campaign(repeats=runs, scheduler="slurm", **system)
+    planned = plan(campaign_of_runs)
+    prepared = Prepared(campaign_of_runs, planned, folder / "results")
+    write_scripts(prepared)
+    return Cluster(prepared.scripts[:runs], prepared.folder / "submitting.lock")
+
+
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., Cluster]:
-    def made(runs: int, **system: Any) -> Cluster:
-        campaign_of_runs = campaign(repeats=runs, scheduler="slurm", **system)
-        planned = plan(campaign_of_runs)
-        prepared = Prepared(campaign_of_runs, planned, tmp_path / "results")
-        write_scripts(prepared)
-        return Cluster(prepared.scripts[:runs], prepared.folder / "submitting.lock")
-
-    return made
+    return partial(cluster_of, tmp_path)
 
 
 def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
@@ -708,6 +730,24 @@ def test_an_empty_list_and_arrays_are_lists() -> None:
     assert [job.id for job in SLURM.read_queue("12_[0-3,7%2]|PENDING|None|array\n13_1|RUNNING|None|array\n")]
 
 
+def test_single_jobs_as_scontrol_shows_them() -> None:
+    """From Slurm 22.05: a task that ended has a number of its own, waiting ones share a line."""
+    rest = "UserId=me(1) Priority=0 JobState={} Dependency=(null) Restarts=0 ExitCode={}:0 RunTime=0"
+    ended = "JobId=2 ArrayJobId=1 ArrayTaskId=1 JobName=a " + rest.format("FAILED Reason=NonZeroExitCode", 73)
+    waiting = "JobId=1 ArrayJobId=1 ArrayTaskId=4-6%2 ArrayTaskThrottle=2 JobName=a b " + rest.format(
+        "PENDING Reason=JobHeldUser", 0
+    )
+    lost = "JobId=9 JobName=c " + rest.format("PENDING Reason=launch_failed_requeued_held", 0)
+    jobs = SLURM.read_jobs(f"{ended}\n{waiting}\n\n{lost}\n")
+    assert [(job.id, job.name, job.state, job.exit_status) for job in jobs] == [
+        ("1_1", "a", FAILED, 73),
+        ("1_4-6%2", "a b", HELD, 0),
+        ("9", "c", LAUNCH_FAILED, 0),
+    ]
+    with pytest.raises(UnreadableError, match="no line of a job"):
+        SLURM.read_jobs("JobId=9 JobName=c")
+
+
 @pytest.mark.parametrize(
     ("text", "number"), [("4711\n", "4711"), ("4711;here\n", "4711"), ("sbatch: note\n12\n", "12"), ("", "")]
 )
@@ -756,9 +796,22 @@ def test_a_job_that_a_cut_list_lacks_is_not_submitted_again(
         assert cluster.step() == []
     assert cluster.submissions == 3
     words = "within a line" if whole else "which is cut"
-    assert [words in line for line in cluster.said] == [True]
+    assert len([line for line in cluster.said if words in line]) == 1
     [line] = told(cluster)
     assert ("5 lists of jobs were incomplete" in line) == (not whole), line
+
+
+def test_a_job_that_is_always_missing_holds_up_no_other_run_for_ever(make: Callable[..., Cluster]) -> None:
+    """Such as one of another user's call."""
+    cluster = make(2)
+    first, second = cluster.scripts
+    cluster.queue["7"] = ("RUNNING", "None", first.job_name)
+    log = first.campaign_folder / "submissions.txt"
+    log.write_text(f"2026-01-01T00:00:00Z {first.run.identity} submitted 7\n")
+    cut(cluster, 0)
+    assert cluster.step() == [] and cluster.submissions == 0
+    assert cluster.step(CUT_SECONDS) == []
+    assert cluster.submitted == [[[second]]]
 
 
 def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(
@@ -789,7 +842,7 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     cluster.step()
     leave(cluster.scripts[1], None, result=True)
     with monkeypatch.context() as patch:
-        patch.setattr("os.access", lambda path, mode: False)
+        patch.setattr(WRITABLE, lambda folder, write: f"{folder}: Disk quota exceeded, 7.0 MB free")
         cluster.becomes("FAILED", "1_1", reason="NonZeroExitCode")
         for _ in range(3):
             assert cluster.step(10) == []
@@ -798,7 +851,51 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
     assert cluster.submissions == 4
     assert told(cluster)[0] == "results could not be written for 2 min, once"
-    assert told(cluster)[1] == "1 job was lost (script not started) and submitted again"
+    assert told(cluster)[1] == "1 job was lost (results not written) and submitted again"
+    folder = cluster.scripts[0].campaign_folder
+    assert (
+        f"results can't be written: {folder}: Disk quota exceeded, 7.0 MB free; jobs go on" in cluster.said[0]
+    )
+
+
+@pytest.mark.parametrize("status", [73, 74])
+def test_a_job_that_could_not_write_is_submitted_again_so_often(
+    make: Callable[..., Cluster], status: int
+) -> None:
+    """Its node may have another view of the disk than this machine: it ends at last, and names the folder."""
+    cluster = make(1)
+    cluster.exit_status = status
+    ended: list[Ended] = []
+    while not ended:
+        ended = cluster.step()
+        cluster.becomes("FAILED", str(cluster.submissions), reason="NonZeroExitCode")
+    assert cluster.submissions == TRIES
+    assert f"it could not write to {cluster.scripts[0].campaign_folder}; is the disk full" in ended[0].problem
+
+
+def test_a_full_disk_costs_no_try_of_any_job(
+    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = make(1)
+    cluster.exit_status = 73
+    for number in range(1, 3 * TRIES):
+        cluster.step()
+        assert cluster.submissions == number
+        cluster.becomes("FAILED", str(number), reason="NonZeroExitCode")
+        with monkeypatch.context() as patch:
+            patch.setattr(WRITABLE, lambda folder, write: "full")
+            assert cluster.step() == []
+
+
+def test_a_benchmark_with_the_exit_status_of_a_full_disk_has_failed(make: Callable[..., Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    leave(cluster.scripts[0], 74)
+    evidence = next(cluster.scripts[0].folder.glob("attempts/*/evidence.txt"))
+    said = "job reason=the benchmark ended with exit status 74; see stderr.txt\n"
+    evidence.write_text(evidence.read_text().replace("end of evidence", f"{said}end of evidence"))
+    cluster.becomes("FAILED", reason="NonZeroExitCode")
+    assert [found.status for found in cluster.step()] == [74]
 
 
 def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Cluster]) -> None:

@@ -19,7 +19,7 @@ from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
 from mpicampaign.campaign.model import Placement
-from mpicampaign.collect.runs import evidence_in, exit_status
+from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
 from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.verdict.evidence import Evidence
@@ -396,11 +396,36 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     small += 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt; exit $s'
     command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode != 0
+    assert done.returncode == 74
     assert "No space left on device" in done.stdout
-    assert "result" not in done.stdout
-    assert done.stdout.splitlines()[-2:] == ["job exit_status=1", "end of evidence"]
+    assert "/result" not in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["job exit_status=74", "end of evidence"]
+    assert "job reason=results could not be written: is the disk full" in done.stdout
     assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
+def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    text = script.path.read_text()
+    small = (
+        'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh"; cat /dev/zero >"$1/fill"; '
+    )
+    small += 'bash "$1/job.sh"; s=$?; ls "$1/attempts"; exit $s'
+    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stdout) == (73, "")
+    assert f"results could not be written: is the file system of {script.folder} full" in done.stderr
+
+
+def test_a_benchmark_that_ends_with_such_a_status_has_failed_itself(tmp_path: Path) -> None:
+    script = prepared(tmp_path, "exit 73\n").scripts[0]
+    assert execute(script) == 73
+    [attempt] = script.folder.glob("attempts/*")
+    number = attempt.name.partition("-")[2]
+    assert not could_not_write(script.folder, number, 73)
+    assert could_not_write(script.folder, "another", 73)
+    assert not could_not_write(script.folder, "another", 65)
 
 
 def test_evidence_that_cannot_be_written_is_not_a_success(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import queue
 import threading
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.runs import could_not_write
 from mpicampaign.execution.execute import LocalJob, wait_for_measurement
+from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
 from mpicampaign.files import refuse_changeable, system_error_text
 
 if TYPE_CHECKING:
@@ -72,13 +74,31 @@ class LocalRuns:
     def _execute(self, script: Script) -> int:
         self._progress.started(script.label)
         wait_for_measurement(script.measuring_lock, self._progress.say, self._stopping.is_set)
-        # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
-        return 0 if script.output.exists() or self._stopping.is_set() else self._run(script)
+        status = 0
+        for _ in range(TRIES):  # a run that could not write its results has not failed
+            self._wait_until_writable(script)
+            # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
+            if script.output.exists() or self._stopping.is_set():
+                return 0
+            number, status = self._run(script)
+            if not could_not_write(script.folder, number, status):
+                break
+        return status
 
-    def _run(self, script: Script) -> int:
+    def _wait_until_writable(self, script: Script) -> None:
+        problem = why_not_writable(script.campaign_folder)
+        if problem:
+            self._progress.say(f"results can't be written: {problem}; waiting until they can")
+        while problem and not self._stopping.wait(SECONDS_BETWEEN_WRITES / 10):
+            problem = why_not_writable(script.campaign_folder)
+            if not problem:
+                self._progress.say("results can be written again")
+
+    def _run(self, script: Script) -> tuple[str, int]:
+        """Run a script to its end; its job's id and exit status."""
         refuse_changeable(script.path, script.campaign_folder)
-        self._current = LocalJob(script.path, script.log)
+        self._current = job = LocalJob(script.path, script.log)
         try:
-            return self._current.wait()
+            return job.id, job.wait()
         finally:
             self._current = None

@@ -387,7 +387,7 @@ def bjobs(arguments: list[str]) -> int:
     if failure.exists():
         return fail(failure.read_text().strip())
     ended = header = False
-    layout, ids, rest = "jobid stat queue job_name", [], list(arguments)
+    layout, ids, rest = "jobid stat queue job_name", list[str](), list(arguments)
     header = True
     while rest:
         word = rest.pop(0)
@@ -402,16 +402,22 @@ def bjobs(arguments: list[str]) -> int:
                 return fail(f"bjobs: option requires an argument -- {word[1]}")
             value = rest.pop(0)
             layout = value if word == "-o" else layout
-        elif word.isdecimal():
-            ids.append(int(word))
+        elif re.fullmatch(r"[0-9]+(\[[0-9]+\])?", word):
+            ids.append(word)
         else:
             return fail(f"bjobs: {word}: Illegal option")
     return _list_jobs(layout, header, ids, ended)
 
 
-def _list_jobs(layout: str, header: bool, ids: list[int], ended: bool) -> int:
-    found = [job for job in jobs() if (job.number in ids if ids else ended or job.state["stat"] not in ENDED)]
-    missing = [number for number in ids if number not in {job.number for job in found}]
+def _list_jobs(layout: str, header: bool, ids: list[str], ended: bool) -> int:
+    """A number is that of a job or of all jobs of an array; 12[3] is one of them."""
+    named = {job: {str(job.submitted["shown"]), _address(job)} for job in jobs()}
+    found = [
+        job
+        for job, names in named.items()
+        if (names & {*ids} if ids else ended or job.state["stat"] not in ENDED)
+    ]
+    missing = [number for number in ids if not any(number in named[job] for job in found)]
     for number in missing:
         fail(f"Job <{number}> is not found")
     if not found:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
+_UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
 _RAW = ("output", "evidence", "stderr")
 _MANY = 200  # runs: to read them takes longer than to start a process
 
@@ -301,6 +302,16 @@ def exit_status(folder: Path, job_id: str = "") -> int | None:
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
     status = evidence_in(attempts[-1]).job.get("exit_status", "") if attempts else ""
     return int(status) if status.isdecimal() else None
+
+
+def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
+    """Whether a job's script ended since results could not be written; ``status``: its exit status.
+
+    A benchmark may end with such a status, too: then its attempt says so.
+    """
+    attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id]
+    reason = evidence_in(attempts[-1]).job.get("reason", "") if attempts else ""
+    return status in _UNWRITTEN and not reason.startswith("the benchmark ended")
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

@@ -17,20 +17,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import attempts_of, exit_status
+from mpicampaign.collect.runs import attempts_of, could_not_write, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
 from mpicampaign.execution.scheduler_calls import caller
-from mpicampaign.files import naming, refuse_changeable, system_error_text
+from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
+from mpicampaign.files import append_lines, refuse_changeable, system_error_text
+from mpicampaign.grouping import grouped
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
     DONE,
     FAILED,
     HELD,
+    IN_THE_QUEUE,
     LAUNCH_FAILED,
     NODE_FAIL,
     NOT_STARTED,
@@ -62,12 +65,16 @@ TOO_MANY = re.compile(r"submit ?limit|submit job|MaxSubmit|MAX_PEND|pending job|
 REFUSALS_IN_A_BURST = 3  # the other jobs then wait for the next look
 SETTLE_SECONDS = 10.0  # until a submission whose outcome is unknown is in the queue, if it was accepted
 GRACE_SECONDS = 30.0  # until a network file system must show the files of an ended job
+CUT_SECONDS = 180.0  # until a list of jobs must be whole: then a run that no note tells of is submitted
+KEPT_SECONDS = 300.0  # for which schedulers show a job that has ended
 FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
 
-_TAKEN = re.compile(r"(submitted|adopted) \S")  # notes with a job's id
+_TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
+UNWRITTEN = "results not written"
+MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
-RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2}
+RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
@@ -77,6 +84,7 @@ ADVICE = {
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
+    UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
 NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see above"
 
@@ -87,6 +95,9 @@ class ClusterJob:
 
     ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
     or since its job had ended without a result. ``held``: the id of the job that was reported as held.
+    ``seen``: when its job was last known to be in the queue. ``outages``: how often results could not be
+    written before it was submitted. ``unlisted``: its job is known, but missing in
+    the list.
     """
 
     script: Script
@@ -96,6 +107,9 @@ class ClusterJob:
     refusals: int = 0
     left_exit_status: bool = False
     held: str = ""
+    seen: float = 0.0
+    outages: int = 0
+    unlisted: bool = False
     retries: Counter[str] = field(default_factory=Counter)
     since: float | None = None
 
@@ -107,6 +121,10 @@ class Ended:
     script: Script
     status: int | None
     problem: str = ""
+
+
+class _NoAnswerError(Exception):
+    """Nothing can be concluded about a run from this look at the queue."""
 
 
 class ClusterJobs:
@@ -124,11 +142,13 @@ class ClusterJobs:
         self._run = run or caller(scheduler)
         self._jobs: dict[str, ClusterJob] = {}
         self._query = Query(scheduler, self._run, lock.parent)
-        self._next_query = 0.0
+        self._next_query = self._next_write = 0.0
         self._wait = FIRST_WAIT
         self._faults = Faults()
         self._gone: set[str] = set()  # ids of jobs and arrays that the scheduler does not know
         self._cut = False  # whether the last list of jobs was not whole
+        self._asks = True  # whether it is to be asked for further jobs that are missing in the last list
+        self._answered = True  # whether it answered each query since
         self._waited_for_orphan = False  # whether the last submission of a killed call has ended
         self._room: int | None = None  # jobs in flight when the scheduler accepted no more
         self._alone = False  # whether it refused an array for a limit on jobs
@@ -179,13 +199,16 @@ class ClusterJobs:
 
     def _writable(self) -> bool:
         """Whether files can be written in the campaign's folder; reports a change."""
-        folder, unwritable = self._lock.parent, self._faults.unwritable
-        if os.access(folder, os.W_OK) or not folder.exists():
-            if unwritable.end(self._clock()):
-                self._say("results can be written again")
-        elif unwritable.begin(self._clock()):
-            self._say(f"results can't be written: is {folder} read-only? jobs go on, waiting until they can")
-        return not unwritable.now
+        clock, unwritable = self._clock(), self._faults.unwritable
+        write = unwritable.now or clock >= self._next_write
+        if write:
+            self._next_write = clock + SECONDS_BETWEEN_WRITES
+        problem = why_not_writable(self._lock.parent, write=write)
+        if not problem and unwritable.end(clock):
+            self._say("results can be written again")
+        if problem and unwritable.begin(clock):
+            self._say(f"results can't be written: {problem}; jobs go on, waiting until they can")
+        return not problem
 
     def _look(self) -> list[Ended]:
         if not self._waited_for_orphan:
@@ -220,96 +243,139 @@ class ClusterJobs:
 
     # The queue
 
-    def _listing(self) -> dict[str, QueuedJob] | None:
-        """Our jobs by name, see `by_name`; None where the scheduler does not answer."""
+    def _listing(self) -> dict[str, list[QueuedJob]] | None:
+        """Our jobs by name; None where the scheduler does not answer."""
         self.queries += 1
         jobs, problem = self._query.jobs()
-        if not problem and self._faults.silent.end(self._clock()):
-            self._say("the scheduler answers again")
-            self._wait = FIRST_WAIT
         self._next_query = self._clock() + self._wait
         self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
         if problem:
-            if self._faults.silent.begin(self._clock()):
-                self._say(f"the scheduler does not answer ({problem}); jobs go on, trying again")
+            self._no_answer(problem)
             return None
-        return by_name(jobs)
+        return grouped(jobs, lambda job: job.name)
 
-    def _after_query(self, listing: dict[str, QueuedJob]) -> list[Ended]:
+    def _no_answer(self, problem: str) -> None:
+        if self._faults.silent.begin(self._clock()):
+            self._say(f"the scheduler does not answer ({problem}); jobs go on, trying again")
+
+    def _after_query(self, listing: dict[str, list[QueuedJob]]) -> list[Ended]:
+        """What became of the runs; those with notes come first, which show whether the list is whole."""
         self._room = None  # a limit may have been raised
-        self._cut = False
+        self._cut, self._asks, self._answered = False, True, True
         ended = []
-        for name, job in self._jobs.items():
-            found = self._judge(job, listing.get(name))
+        for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
+            try:
+                found = self._judge(job, listing.get(job.script.job_name, []))
+            except _NoAnswerError as error:
+                if problem := str(error):
+                    self._no_answer(problem)
+                    self._answered = False
+                found = False
             if isinstance(found, Ended):
                 ended.append(found)
             else:
                 job.due = found
+        if self._answered and self._faults.silent.end(self._clock()):
+            self._say("the scheduler answers again")
+            self._wait = FIRST_WAIT
         return ended
 
-    def _judge(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
-        """How the run ended, or whether it must be submitted."""
+    def _judge(self, job: ClusterJob, listed: list[QueuedJob]) -> Ended | bool:
+        """How the run ended, or whether it must be submitted; ``listed``: its jobs in the list."""
         if done := self._finished(job):
             return done
-        if queued and (queued.state in (*ACTIVE, UNKNOWN)):
-            self._adopt(job, queued)
+        known = self._known(job, listed)
+        if known and (latest := foremost(known)).state in MAY_LIVE:
+            self._adopt(job, latest)
             return False
-        if queued and queued.state == LAUNCH_FAILED and not self._cancelled(job, queued):
+        failed = [each for each in known if each.state == LAUNCH_FAILED]
+        if not all(self._cancelled(job, each) for each in failed):
             return False  # it is still in the queue: a second job would be one too many
-        if not job.id:
-            if not queued or not self._may_have_just_ended(job, queued):
-                return self._is_absent(job, queued)
-            job.id = queued.id
-        if queued and queued.id != job.id:
-            queued = None
-        return self._after_end(job, queued)
+        if job.id:
+            return self._after_end(job, next((each for each in known if each.id == job.id), None))
+        return self._is_absent(job, known)
 
-    def _is_absent(self, job: ClusterJob, queued: QueuedJob | None) -> bool:
-        """Whether a run without a job in the queue has none; ``queued``: an earlier one, which has ended.
+    def _known(self, job: ClusterJob, listed: list[QueuedJob]) -> list[QueuedJob]:
+        """The jobs of a run that the scheduler knows: the listed ones, and noted ones that the list lacks.
 
-        A submission that was cut off, by a timeout or a kill, may still be accepted.
+        A list that was cut between two lines looks complete. So the scheduler is asked for each of them.
         """
-        noted = self._noted.get(job.script.run.identity, [])
-        last = next((note.split()[1] for note in reversed(noted) if _TAKEN.match(note)), "")
-        if last and not (queued and queued.id == last) and not self._is_gone(last, job):
-            return False
-        if noted[-1:] != [SUBMITTING]:
-            return True
-        job.since = self._clock() if job.since is None else job.since
-        return self._clock() - job.since >= SETTLE_SECONDS
+        if any(each.state in MAY_LIVE for each in listed):
+            job.unlisted = False
+            return listed
+        found = list(listed)
+        for number in self._numbers(job):
+            if all(each.id != number for each in listed) and (asked := self._ask(job, number)):
+                self._list_is_cut(job, asked)
+                found.append(asked)
+        return found
 
-    def _is_gone(self, number: str, job: ClusterJob) -> bool:
-        """Whether the scheduler no longer knows the job of a run, which is missing from its list.
+    def _numbers(self, job: ClusterJob) -> list[str]:
+        """The id of its job in flight, or else of all its jobs that were noted."""
+        noted = (note for note in self._notes(job) if note.startswith(_TAKEN))
+        return [job.id] if job.id else list(dict.fromkeys(note.partition(" ")[2] for note in noted))
 
-        A list that was cut between two lines looks complete. So the scheduler is asked for this job or its
-        array alone. Where it still knows one job, nothing is concluded from the rest of this list.
+    def _notes(self, job: ClusterJob) -> list[str]:
+        return self._noted.get(job.script.run.identity, [])
+
+    def _ask(self, job: ClusterJob, number: str) -> QueuedJob | None:
+        """The job with this number, from a query of its own; None where the scheduler does not know it.
+
+        Raises
+        ------
+        _NoAnswerError
+            where it does not answer, or where the present list lacks enough jobs to be asked of.
         """
-        if self._cut:
-            return False
-        for asked in dict.fromkeys((number.partition("_")[0], number)):
-            if asked not in self._gone:
-                known = self._query.knows(asked, job.script.token)
-                if known is None:
-                    return False
-                if known:
-                    continue
+        array = number.partition("_")[0]
+        for asked in dict.fromkeys((array, number)):
+            if asked in self._gone:
+                return None
+            if not self._answered or not (self._asks or job.unlisted):
+                raise _NoAnswerError
+            found = self._query.alone(asked, job.script.token)
+            if not found:
                 self._gone.add(asked)
-            return True
-        self._cut = True
-        if not self._faults.lists_cut:
-            self._say(f"{job.script.label}: job {number} is missing in the scheduler's list, which is cut")
-        self._faults.lists_cut += 1
-        return False
+                return None
+        return found[0]._replace(id=number, name=job.script.job_name)
 
-    def _may_have_just_ended(self, job: ClusterJob, queued: QueuedJob) -> bool:
+    def _list_is_cut(self, job: ClusterJob, missing: QueuedJob) -> None:
+        """Note that a job is missing in the list: no further one is asked for now, as many may be missing.
+
+        Those that were missing before are: a job of somebody else's stays missing.
+        """
+        if not self._cut:
+            if not self._faults.lists_cut:
+                self._say(
+                    f"{job.script.label}: job {missing.id} is missing in the scheduler's list, which is cut"
+                )
+            self._faults.lists_cut += 1
+        self._cut = True
+        if missing.state in MAY_LIVE and not job.unlisted:
+            job.unlisted, self._asks = True, False
+
+    def _is_absent(self, job: ClusterJob, known: list[QueuedJob]) -> bool:
+        """Whether a run has no job in flight; ``known``: its earlier ones, which have ended.
+
+        A submission that was cut off, by a timeout or a kill, may still be accepted, and the files of a job
+        that has ended well may come late; after a while, they were removed. In a list that was cut, a job may
+        be missing that no note tells of.
+        """
+        wait = SETTLE_SECONDS if self._notes(job)[-1:] == [SUBMITTING] else 0.0
+        if self._cut and not self._numbers(job):
+            wait = CUT_SECONDS
+        if any(self._may_have_just_ended(job, each) for each in known):
+            wait = max(wait, GRACE_SECONDS)
+        job.since = self._clock() if job.since is None else job.since
+        return self._clock() - job.since >= wait
+
+    def _may_have_just_ended(self, job: ClusterJob, known: QueuedJob) -> bool:
         """Whether the job has ended well and its files must appear here soon.
 
         If not, it left no result, or it belongs to a folder that was removed since.
         """
-        if queued.state != DONE or exit_status(job.script.folder, queued.id) is not None:
+        if known.state != DONE or exit_status(job.script.folder, known.id) is not None:
             return False
-        noted = self._noted.get(job.script.run.identity, [])
-        return any(note.endswith(f" {queued.id}") for note in noted) or noted[-1:] == [SUBMITTING]
+        return known.id in self._numbers(job) or self._notes(job)[-1:] == [SUBMITTING]
 
     def _adopt(self, job: ClusterJob, queued: QueuedJob) -> None:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
@@ -320,7 +386,7 @@ class ClusterJobs:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
             self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
-        job.id, job.since = queued.id, None
+        job.id, job.since, job.seen = queued.id, None, self._clock()
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
         answer = _usable(self._run([self._scheduler.cancel, self._scheduler.address(queued.id)]))
@@ -330,24 +396,27 @@ class ClusterJobs:
             )
         return answer.status == 0
 
-    def _after_end(self, job: ClusterJob, queued: QueuedJob | None) -> Ended | bool:
+    def _after_end(self, job: ClusterJob, last: QueuedJob | None) -> Ended | bool:
         """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
-        state, description = (queued.state, queued.description) if queued else (VANISHED, VANISHED)
-        if state == VANISHED and not self._is_gone(job.id, job):
-            return False
+        job.since = self._clock() if job.since is None else job.since
+        state, description = (last.state, last.description) if last else self._vanished(job)
         status = exit_status(job.script.folder, job.id)
-        if state == FAILED and status is None and self._faults.unwritable.times:
-            state = NOT_STARTED
+        outage = self._faults.unwritable.times > job.outages
+        if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
+            state, description = (
+                UNWRITTEN,
+                f"{description}, it could not write to {job.script.campaign_folder}",
+            )
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)
         if status is not None and state == VANISHED:
             return Ended(job.script, status)
-        job.since = self._clock() if job.since is None else job.since
-        if state in (DONE, VANISHED) and self._clock() - job.since < GRACE_SECONDS:
+        if (state == DONE or not last) and self._clock() - job.since < GRACE_SECONDS:
             return False  # its files may not be visible yet
-        if job.retries[state] < RETRIES.get(state, 0):
-            job.retries[state] += 1
+        known = outage and state in (UNWRITTEN, NOT_STARTED)  # to be over by now
+        if known or job.retries[state] < RETRIES.get(state, 0):
+            job.retries[state] += not known
             self._faults.again[state] += 1
             self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
@@ -355,6 +424,24 @@ class ClusterJobs:
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
         return Ended(job.script, None, f"job {job.id}: {description}; {advice}")
+
+    def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
+        """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
+        if state == FAILED and not status:
+            found = self._ask(job, job.id)
+            status = found.exit_status if found else None
+        return state in (FAILED, VANISHED) and could_not_write(job.script.folder, job.id, status)
+
+    def _vanished(self, job: ClusterJob) -> tuple[str, str]:
+        """State and description of a job that the scheduler does not know.
+
+        Slurm forgets a task at once that is cancelled before it starts; it keeps all others for a while.
+        """
+        array, task, _ = job.id.partition("_")
+        just_now = job.since is not None and job.since - job.seen < KEPT_SECONDS
+        if task and array not in self._gone and just_now:
+            return CANCELLED, "cancelled before it started"
+        return VANISHED, VANISHED
 
     # Submission
 
@@ -410,6 +497,7 @@ class ClusterJobs:
         """Submit runs; returns why they were not accepted, or nothing."""
         for job in jobs:
             job.left_exit_status = job.due = False
+            job.outages = self._faults.unwritable.times
             job.since = None
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
@@ -424,14 +512,14 @@ class ClusterJobs:
         if number:
             ids = batch.ids(number)
             for job in jobs:
-                job.id, job.refusals = ids[job.script.job_name], 0
+                job.id, job.refusals, job.seen = ids[job.script.job_name], 0, self._clock()
             self._note(jobs, "submitted", with_id=True)
             return ""
         refused = answer.status is not None and not BUSY.search(answer.last_line)
         if refused:
             self._note(jobs, REFUSED)
-        elif self._faults.silent.begin(self._clock()):
-            self._say(f"the scheduler does not answer ({answer.last_line}); jobs go on, trying again")
+        else:
+            self._no_answer(answer.last_line)
         _usable(answer)
         for job in jobs:
             job.refusals += 1
@@ -465,9 +553,8 @@ class ClusterJobs:
         for job in jobs:
             identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
             self._noted.setdefault(identity, []).append(text)
-            lines.append(f"{stamp} {identity} {text}\n")
-        with naming(self._log), self._log.open("a", encoding="utf-8") as file:
-            file.write("".join(lines))
+            lines.append(f"{stamp} {identity} {text}")
+        append_lines(self._log, lines)
 
 
 class Query:
@@ -511,17 +598,27 @@ class Query:
         except (UnreadableError, OSError) as error:
             return [], str(error)
 
-    def knows(self, job_id: str, token: str) -> bool | None:
-        """Whether the scheduler knows a job, or an array, of the campaign; None where it does not answer.
+    def alone(self, number: str, token: str) -> list[QueuedJob]:
+        """A job, or the tasks of an array, asked for by number; none where the scheduler does not know it.
 
         ``token``: of the campaign, in the job's name: the scheduler may have used the number again.
+
+        Raises
+        ------
+        _NoAnswerError
+            where the scheduler does not answer.
         """
         if not self._scheduler.job_query:
-            return False
-        answer = self._run([*self._scheduler.job_query, self._scheduler.address(job_id)])
-        if answer.status != 0 and BUSY.search(answer.last_line):
-            return None
-        return answer.status == 0 and token in answer.out
+            return []
+        answer = self._run([*self._scheduler.job_query, self._scheduler.address(number)])
+        if answer.status != 0 and not BUSY.search(answer.last_line):
+            return []
+        try:
+            if answer.status == 0 and (found := self._scheduler.read_jobs(answer.out)):
+                return [job for job in found if token in job.name]
+        except UnreadableError as error:
+            raise _NoAnswerError(str(error)) from None
+        raise _NoAnswerError(answer.last_line)
 
 
 def _usable(answer: CommandResult) -> CommandResult:
@@ -532,21 +629,21 @@ def _usable(answer: CommandResult) -> CommandResult:
 
 
 def by_name(jobs: Iterable[QueuedJob]) -> dict[str, QueuedJob]:
-    """The jobs by name; of several with one name an active one, else the latest."""
-    found: dict[str, QueuedJob] = {}
-    for job in jobs:
-        before = found.get(job.name)
-        if before is None or (job.state in ACTIVE, _number(job)) > (before.state in ACTIVE, _number(before)):
-            found[job.name] = job
-    return found
+    """The `foremost` job of each name."""
+    return {name: foremost(several) for name, several in grouped(jobs, lambda job: job.name).items()}
+
+
+def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
+    """Of jobs with one name the one that counts: that may run, else is in the queue, else the latest."""
+
+    def number(job: QueuedJob) -> int:
+        return int("".join(filter(str.isdecimal, job.id.partition("_")[0])) or 0)
+
+    return max(jobs, key=lambda job: (job.state in MAY_LIVE, job.state in IN_THE_QUEUE, number(job)))
 
 
 def _system(job: ClusterJob) -> System:
     return job.script.run.job.system
-
-
-def _number(job: QueuedJob) -> int:
-    return int("".join(character for character in job.id.split("_")[0] if character.isdecimal()) or 0)
 
 
 def submit(

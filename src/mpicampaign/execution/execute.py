@@ -35,6 +35,11 @@ class LocalJob:
                 start_new_session=True,
             )
 
+    @property
+    def id(self) -> str:
+        """As its attempt is named."""
+        return str(self._process.pid)
+
     def wait(self) -> int:
         """Wait for the script's end; returns its exit status."""
         return self._process.wait()

@@ -114,7 +114,7 @@ class Lsf(BatchScheduler):
     cancel = "bkill"
     release = "bresume"
     no_jobs = "No job found"
-    job_query = ("bjobs", "-w")
+    job_query = ("bjobs", "-o", " ".join(_PLAIN))  # as volclava takes it, too
     granted: ClassVar[Mapping[str, str]] = {"queue": "LSB_QUEUE", "account": "LSB_PROJECT_NAME"}
     granted_hosts = "LSB_MCPU_HOSTS"
     # Such as LSB_DEFAULTQUEUE, LSB_BJOBS_FORMAT and BSUB_QUIET, which hides the job's number; LSF_ variables

@@ -26,13 +26,17 @@ IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
 
 
 class QueuedJob(NamedTuple):
-    """A job as the scheduler lists it; ``native_state`` and ``reason`` are in its own terms."""
+    """A job as the scheduler lists it; ``native_state`` and ``reason`` are in its own terms.
+
+    ``exit_status``: of its script, where the scheduler was asked for this job alone and says it.
+    """
 
     id: str
     name: str
     state: str
     native_state: str
     reason: str = ""
+    exit_status: int | None = None
 
     @property
     def description(self) -> str:
@@ -162,7 +166,7 @@ class BatchScheduler(Scheduler):
 
     # Commands: ``submit`` takes the script's path, or the script as standard input; ``release`` lets a held
     # job start; ``no_jobs`` is the message of `query`, whatever its exit status, when there are none.
-    # ``job_query`` takes the address of a job or an array: it prints their names, or fails.
+    # ``job_query`` takes the address of a job or an array: it prints what `read_jobs` reads, or fails.
     submit: tuple[str, ...]
     script_on_stdin = False
     cancel: str
@@ -233,6 +237,16 @@ class BatchScheduler(Scheduler):
     def read_hosts(self, text: str) -> list[str]:
         """The hosts in the variable `granted_hosts`, without domains; empty where it cannot be read."""
         return []
+
+    def read_jobs(self, text: str) -> list[QueuedJob]:
+        """The output of `job_query`.
+
+        Raises
+        ------
+        UnreadableError
+            as `read_queue`.
+        """
+        return self.read_queue(text)
 
     def address(self, job_id: str) -> str:
         """The job in arguments of its commands."""

@@ -65,6 +65,12 @@ _HOLDS = {
     "JobHeldAdmin": HELD,
     "JobHoldMaxRequeue": HELD,
 }
+# A job in the output of scontrol; the number of a task that ended is not that of its array.
+_SHOWN = re.compile(
+    r"JobId=(?P<id>\d+) (?:ArrayJobId=(?P<array>\d+) ArrayTaskId=(?P<task>\S+) )?"
+    r".*?JobName=(?P<name>.*?) UserId=.*? JobState=(?P<state>\S+) Reason=(?P<reason>\S*)"
+    r" .*?ExitCode=(?P<exit>\d+):"
+)
 # The node could not start the script, such as when it can't open its log.
 _NEVER_STARTED = ("FAILED", "JobLaunchFailure")
 # One line per node and partition; %P marks the default partition with a star, %R does not.
@@ -193,6 +199,10 @@ class Slurm(BatchScheduler):
         except ValueError:
             return []
 
+    def read_jobs(self, text: str) -> list[QueuedJob]:
+        """A line for each job; waiting tasks of an array share one, with their range as the task's number."""
+        return [_shown_job(line) for line in filter(str.strip, text.splitlines())]
+
     def read_submitted(self, text: str) -> str:
         """``4711``, or ``4711;cluster``."""
         match = re.search(r"^([0-9]+)(;\S*)?\s*$", text, re.MULTILINE)
@@ -236,6 +246,19 @@ def _queued_job(line: str) -> QueuedJob:
     if not is_job(line) or len(fields) != 4:
         raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
     number, native, reason, name = (field.strip() for field in fields)
+    return _job(number, name, native, reason)
+
+
+def _shown_job(line: str) -> QueuedJob:
+    found = _SHOWN.match(line)
+    if found is None:
+        raise UnreadableError(f"scontrol printed no line of a job: {printable(line)[:100]!r}")
+    number = f"{found['array']}_{found['task']}" if found["array"] else found["id"]
+    job = _job(number, found["name"], found["state"], found["reason"])
+    return job._replace(exit_status=int(found["exit"]))
+
+
+def _job(number: str, name: str, native: str, reason: str) -> QueuedJob:
     reason = "" if reason == "None" else reason
     hold = _HOLDS.get(reason.replace("_", " ")) if native == "PENDING" else None
     state = NOT_STARTED if (native, reason) == _NEVER_STARTED else _STATE_OF.get(native, UNKNOWN)

@@ -65,16 +65,28 @@ wait_until_writable() { # FOLDER
 wait_until_writable "$run"
 TZ=UTC0 printf -v attempt '%(%Y%m%dT%H%M%SZ)T' -1
 attempt=$run/attempts/$attempt-$job
-mkdir -p "$attempt/ranks" || exit 73
+# Such a status tells the caller to make the run again when there is room: its benchmark has not failed.
+cannot_write() {
+    rm -rf "$attempt" 2>/dev/null
+    echo "results could not be written: is the file system of $run full, over quota or read-only?" >&2
+    exit 73
+}
+mkdir -p "$attempt/ranks" || cannot_write
 evidence=$attempt/evidence.txt
 rank=$attempt/rank # starts each rank: binds it, then becomes the program
 launched=
 succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
-exec 3>"$evidence" || exit 73
-printf '%8192s' '' >"$attempt/reserve" # space for the exit status, should the disk be full
+unwritten= # set when evidence could not be written
+exec 3>"$evidence" || cannot_write
+printf '%8192s' '' >"$attempt/reserve" || cannot_write # space for the exit status, should the disk be full
 
 # Control characters become spaces: a value is one line.
-record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3; }
+record() {
+    printf '%s\n' "${1//[[:cntrl:]]/ }" >&3 || {
+        unwritten=yes
+        return 1
+    }
+}
 record_time() { # KEY
     local now
     TZ=UTC0 printf -v now '%(%Y-%m-%dT%H:%M:%SZ)T' -1
@@ -108,7 +120,13 @@ finish() { # STATUS
     trap - EXIT
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     [ "$status" -ne 0 ] || wait_until_writable "$attempt"
-    rm -f "$attempt/reserve"
+    # what failed at the end of a full disk may have failed for that: its output is cut
+    [ "$status" -eq 0 ] || dd if=/dev/zero of="$attempt/room" bs=65536 count=1 conv=fsync 2>/dev/null || unwritten=yes
+    rm -f "$attempt"/{reserve,room}
+    if [ -n "$unwritten" ] && [ "$status" -lt 124 ]; then
+        status=74
+        record "job reason=results could not be written: is the disk full, a quota used up, or the file system read-only?"
+    fi
     cat "$attempt"/ranks/* >&3 2>/dev/null
     rm -rf "$attempt/ranks" "$attempt/work" "$attempt/environment" "$rank"
     while read -r sum file; do
