@@ -7,7 +7,7 @@
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
 hosts=() exported=() further_settings='' refused='' version_option='' result_file=''
-umask o-w
+umask o-w # what the group may write is up to the user
 export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
 read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
 
