@@ -151,7 +151,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
             disturbed = ended_well and record.condition == DISTURBED
             if record.status == FAILED and record.condition == DISTURBED:
-                self._leave(script)  # stopped at its time limit
+                self._leave(script)  # others left it too little time
             if not self.workflow.config.get("once"):
                 self._look_for_others(script, record.condition)
                 if disturbed:
