@@ -70,6 +70,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
+        self._neighbour = ""  # the process that takes the CPU, by the last disturbed run that named one
         self._postponed: list[Script] = []  # runs that do not fit into the time that a busy machine has left
         self._left: dict[str, Script] = {}  # runs that have no result now, and need none, by their job
 
@@ -155,7 +156,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
             disturbed = ended_well and record.condition == DISTURBED
             if record.status == FAILED and record.condition == DISTURBED:
-                self._leave(script)  # stopped at its time limit
+                self._leave(script)  # others left it too little time
             if not self.workflow.config.get("once"):
                 self._look_for_others(script, record.condition)
                 if disturbed:
@@ -193,6 +194,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """Find out, once, whether the machine is plainly not quiet."""
         known = THIS_CALL.is_busy
         THIS_CALL.add(condition)
+        if not known and condition == DISTURBED and script.output.exists():
+            self._neighbour = busy_process(evidence_in(script.output.parent)) or self._neighbour
         if known or not THIS_CALL.is_busy:
             return
         try:
@@ -202,9 +205,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         if now.campaign.busy_machine != RANKED:
             self._busy = now
             self._progress.repeats_more = False
-            result = script.output.parent
-            process = busy_process(evidence_in(result)) if result.exists() else ""
-            self._progress.say(THIS_CALL.text(self._where, process))
+            self._progress.say(THIS_CALL.text(self._where, self._neighbour))
 
     @property
     def _where(self) -> str:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
 _UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
+_OUT_OF_TIME = "time-out"  # what IMB prints in place of values
 _RAW = ("output", "evidence", "stderr")
 _MANY = 200  # runs: to read them takes longer than to start a process
 
@@ -204,12 +205,15 @@ def _read_result(record: Record, left: _Left) -> Record:
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output)
-    if isinstance(parsed, str):
-        return replace(record, status=FAILED, reason=parsed)
     from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.hits import hits_text
     from mpicampaign.verdict.judge import judge
 
+    if isinstance(parsed, str):
+        record = replace(record, status=FAILED, reason=parsed)
+        state, why = condition(evidence) if _OUT_OF_TIME in parsed else (NOT_JUDGED, "")
+        disturbed = replace(record, reason=f"{parsed}; {why}", condition=state, condition_reason=why)
+        return disturbed if state == DISTURBED else record
     printed = output + left.text("stderr")
     state, why = condition(evidence)
     shared = oversubscription(evidence, parsed.metadata)
