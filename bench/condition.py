@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, title, wheel_mpi
+from common import PROJECT, title, usually, wheel_mpi
 
 from mpicampaign.records import DISTURBED, QUIET
 from mpicampaign.verdict.condition import condition
@@ -54,7 +54,7 @@ class Launch:
     outside: float
 
 
-def main(quiet: int = 630, beside: int = 300) -> None:
+def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, smallest=2)) -> None:
     title(
         f"Condition of a run: {quiet} launches with nothing beside, {beside} of each kind beside busy loops"
     )
