@@ -20,23 +20,24 @@ from common import build_kernel, line, title, two_bound_ranks, usually, wheel_mp
 from condition import loops
 
 LIMIT = 1.25
-# Budgets (s), shorter than the defaults: b_eff defines many measurements, so it needs the most.
-BUDGETS = {
-    "point_to_point": 4,
-    "tree_gather": 8,
-    "tree_merge": 8,
-    "latency_bandwidth": 10,
-    "core_pairs": 4,
-    "b_eff": 40,
-}
-FURTHER = {"b_eff": ("--lmax", "1MiB")}
+# Of the defaults: b_eff defines many measurements, so it needs the most.
+CALLS: dict[str, tuple[str, ...]] = usually(
+    {
+        "point_to_point": ("--budget", "4"),
+        "tree_gather": ("--budget", "8"),
+        "tree_merge": ("--budget", "8"),
+        "latency_bandwidth": ("--budget", "10"),
+        "core_pairs": ("--budget", "4"),
+        "b_eff": ("--budget", "40", "--lmax", "1MiB"),
+    },
+    smallest={"core_pairs": ("--budget", "0.1")},
+)
 
 
 def main(rounds: int = usually(5, smallest=1)) -> None:
     title(f"Real time of the kernels / budget, two bound ranks, {rounds} rounds")
     with tempfile.TemporaryDirectory() as temporary:
-        for name, budget in BUDGETS.items():
-            arguments = ("--budget", f"{usually(budget, smallest=0.1)}", *FURTHER.get(name, ()))
+        for name, arguments in CALLS.items():
             program = build_kernel(name, "mpicc", Path(temporary), wheel_mpi())
             quiet, beside = [], []
             for _ in range(rounds):

@@ -40,7 +40,8 @@ shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
 # About 0.3 s between MPI_Init and MPI_Finalize.
-PROGRAM = ("IMB-MPI1", "-iter", "100000", "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
+COUNT = usually("100000", smallest="100")
+PROGRAM = ("IMB-MPI1", "-iter", COUNT, "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from common import PROJECT, paired, title, usually, wheel_mpi
 
 PAIRS = usually(40, smallest=1)
-ROWS, ITERATIONS = 40, 20_000
+ROWS, ITERATIONS = usually((40, 20_000), smallest=(10, 5000))
 LIMIT = 0.01
 RANK = """
 export MPICAMPAIGN_RANK=$PMI_RANK MPICAMPAIGN_EVIDENCE_FILE=$1/$PMI_RANK
