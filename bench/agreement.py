@@ -11,14 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common import PROJECT, two_bound_ranks
+from common import PROJECT, two_bound_ranks, usually
 
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.statistics.medians import difference, summarise
 from mpicampaign.suites import parse
 
-LAUNCHES = 10
+LAUNCHES = usually(10, smallest=2)
 ARGUMENTS = "-iter 1000 -time 1 -msglog 0:22 PingPong"
 CAMPAIGN = f"""\
 campaign: agreement

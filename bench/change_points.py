@@ -22,11 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from common import usually
+
 from mpicampaign.history.changes import analyse_curves
 from mpicampaign.history.curves import Curve, CurveKey, Point
 from mpicampaign.statistics.change_points import change_points, latest_change, why_not_judged
 
 LENGTH = 200
+POINTS, TRIALS, SERIES = usually((20_000, 400, 1000), smallest=(1, 8, 10))
 Generator = Callable[[random.Random, int], list[float]]
 
 
@@ -130,7 +133,7 @@ def _share(trials: list[Found | None]) -> Iterator[str]:
     yield f"at the right point {exact:.1%}, a plausible one {held:.1%}"
 
 
-def many_series(step: float, count: int = 1000) -> float:
+def many_series(step: float, count: int = SERIES) -> float:
     """Seconds for one new point each of series of 200 points, with the log; ``step`` of the last 3."""
     source = random.Random(1)
     curves = [_curve(f"m{number}", source, step) for number in range(count)]
@@ -160,8 +163,8 @@ def _curve(metric: str, source: random.Random, step: float) -> Curve:
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, default=20_000, help="stationary points of each kind")
-    parser.add_argument("--trials", type=int, default=400, help="of each delay")
+    parser.add_argument("--points", type=int, default=POINTS, help="stationary points of each kind")
+    parser.add_argument("--trials", type=int, default=TRIALS, help="of each delay")
     parser.add_argument("--seed", type=int, default=2026)
     options = parser.parse_args(arguments)
     count = -(-options.points // LENGTH)
@@ -180,7 +183,7 @@ def main(arguments: Sequence[str] = ()) -> None:
             print(f"  {name:26} {share} by point {limit}; {times}; {place}")
     for step, text in ((1.0, "no change"), (1.05, "all change")):
         seconds = statistics.median(many_series(step) for _ in range(3))
-        print(f"1,000 series of {LENGTH} points with one new point each, {text}: {seconds:.2f} s")
+        print(f"{SERIES:,} series of {LENGTH} points with one new point each, {text}: {seconds:.2f} s")
 
 
 if __name__ == "__main__":

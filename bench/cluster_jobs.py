@@ -8,13 +8,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import PROJECT, title
+from common import PROJECT, title, usually
 
 sys.path.insert(0, str(PROJECT / "tests"))
 from cluster_site import Site
 from minicluster import BLUE, MiniCluster, missing_parts
 
-JOBS, TURNS = 40, 3
+JOBS, TURNS = usually((40, 3), smallest=(2, 1))
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL"}
 
 

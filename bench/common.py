@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mpicampaign.statistics.medians import Summary, summarise
 
@@ -22,6 +22,14 @@ PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "reference", "src", "profiles", "campaign.yaml")
 BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
+
+T = TypeVar("T")
+SMALLEST = bool(os.environ.get("MPICAMPAIGN_BENCH_SMALLEST"))
+
+
+def usually(usual: T, *, smallest: T) -> T:
+    """The usual number; the smallest one shows only that a benchmark still runs (tests/test_bench.py)."""
+    return smallest if SMALLEST else usual
 
 
 @dataclass(frozen=True, slots=True)

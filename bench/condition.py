@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, title, wheel_mpi
+from common import PROJECT, title, usually, wheel_mpi
 
 from mpicampaign.records import DISTURBED, QUIET
 from mpicampaign.verdict.condition import condition
@@ -40,7 +40,8 @@ shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
 # About 0.3 s between MPI_Init and MPI_Finalize.
-PROGRAM = ("IMB-MPI1", "-iter", "100000", "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
+COUNT = usually("100000", smallest="100")
+PROGRAM = ("IMB-MPI1", "-iter", COUNT, "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Launch:
     outside: float
 
 
-def main(quiet: int = 630, beside: int = 300) -> None:
+def main(quiet: int = usually(630, smallest=2), beside: int = usually(300, smallest=2)) -> None:
     title(
         f"Condition of a run: {quiet} launches with nothing beside, {beside} of each kind beside busy loops"
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from common import QUIET, ProjectCopy, alternate, line, project_copy, ratio, title
+from common import QUIET, ProjectCopy, alternate, line, project_copy, ratio, title, usually
 from stock import A_RULE_EACH, ONE_RULE, write_snakefile
 from workloads import write_many
 
-RUNS = 1000
-ROUNDS = 5
+RUNS = usually(1000, smallest=40)
+ROUNDS = usually(5, smallest=1)
 LIMIT = 4.0
 
 

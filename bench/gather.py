@@ -13,14 +13,14 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from common import PROJECT, build_kernel, paired, title, two_bound_ranks, wheel_mpi
+from common import PROJECT, build_kernel, paired, title, two_bound_ranks, usually, wheel_mpi
 
 from mpicampaign.suites import parse
 
 sys.path.insert(0, str(PROJECT / "tests"))
 from minicluster import BLUE, MiniCluster, missing_parts
 
-LAUNCHES = 10
+LAUNCHES = usually(10, smallest=1)
 ARGUMENTS = ("--tree", "max-inter,natural", "--min-size", "1MiB", "--max-size", "16MiB", "--budget", "5")
 TCP = {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
 

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import PROJECT
+from common import PROJECT, usually
 
 sys.path.insert(0, str(PROJECT / "tests"))
 
@@ -20,7 +20,7 @@ from mpicampaign.history.changes import analyse_curves
 from mpicampaign.history.overview import Overview, SeriesEntry
 from mpicampaign.show.report.history import write_history_page
 
-TICKS, CURVES, ROUNDS = 2000, 50, 5
+TICKS, CURVES, ROUNDS = usually((2000, 50, 5), smallest=(100, 2, 1))
 _DRAWN = "performance.getEntriesByName('drawn').length"
 
 

@@ -20,12 +20,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from common import usually
+
 from mpicampaign.history.read_curves import NEEDED, curves_of
 from mpicampaign.history.rows import schema
 from mpicampaign.history.store import LARGE, MAX_FILES, METRICS, PACKS, Store
 
 FIRST = date(2020, 1, 1)
-SERIES, GROUPS, ROUNDS = 2000, 500, 5
+SERIES, GROUPS, ROUNDS = usually((2000, 500, 5), smallest=(100, 8, 1))
 _MEASURE, _MERGE = "--measure", "--merge"
 
 

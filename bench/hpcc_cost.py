@@ -10,19 +10,20 @@ from functools import partial
 from pathlib import Path
 
 import yaml
-from common import line, seconds, title
+from common import line, seconds, title, usually
 
 from mpicampaign.execution.build import build
 from mpicampaign.jobs.launchers import command_tokens, environment
 from mpicampaign.jobs.prepare import Script, prepare, write_scripts
 
-PAIRS = 10
+PAIRS = usually(10, smallest=1)
+N, NB = usually((1000, 128), smallest=(100, 32))
 NEEDED = ("hpcc", "mpirun.openmpi")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
 CAMPAIGN = {
     "campaign": "hpcc-cost",
     "repeats": PAIRS,
-    "time_limit": "1 min",
+    "time_limit": "5 min",
     "systems": {
         "here": {
             "scheduler": "none",
@@ -32,13 +33,13 @@ CAMPAIGN = {
     },
     "mpis": {"openmpi4": {"command": "mpirun.openmpi"}},
     "host_groups": {"local": {"system": "here"}},
-    "benchmarks": {"HPCC": {"parameters": {"N": 1000, "NB": 128}}},
+    "benchmarks": {"HPCC": {"parameters": {"N": N, "NB": NB}}},
     "matrix": [{"host_groups": "local", "placements": "SHM", "benchmarks": "HPCC"}],
 }
 
 
 def main() -> None:
-    title(f"HPCC of two ranks, N 1000, {PAIRS} pairs, in turn; limit: 1 s beyond the launch by hand")
+    title(f"HPCC of two ranks, N {N}, {PAIRS} pairs, in turn; limit: 1 s beyond the launch by hand")
     if missing := [name for name in NEEDED if shutil.which(name) is None]:
         print(f"  skipped: {', '.join(missing)} not installed (Debian: hpcc openmpi-bin)")
         return

@@ -12,12 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import outputs
-from common import ProjectCopy, line, project_copy, seconds, title
+from common import ProjectCopy, line, project_copy, seconds, title, usually
 
-COUNTS = (280, 2500, 10_000)
+COUNTS = usually((280, 2500, 10_000), smallest=(20,))
 LIMITS = {280: 2.0, 10_000: 5.0}
 LIMIT_MEGABYTES = 500.0
-ROUNDS = 3
+ROUNDS = usually(3, smallest=1)
 MAP = """\
 import: many
 campaign: many

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import outputs
-from common import QUIET, Cost, ProjectCopy, line, project_copy, ratio, title
+from common import QUIET, Cost, ProjectCopy, line, project_copy, ratio, title, usually
 from stock import ONE_RULE, write_snakefile
 from workloads import write_trivial
 
-RUNS, ROUNDS = 1000, 2
-RUNS_BESIDE, ROUNDS_BESIDE = 200, 3
+RUNS, ROUNDS = usually((1000, 2), smallest=(10, 1))
+RUNS_BESIDE, ROUNDS_BESIDE = usually((200, 3), smallest=(10, 1))
 LIMIT = 10.0  # ms
 LIMIT_AGAIN = 1.5  # s
 LOOP = 'for script in $(cat scripts.txt); do bash "$script" >/dev/null; done'

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, line, output_of, title
+from common import PROJECT, line, output_of, title, usually
 
-OUTPUT, LARGE_OUTPUT = 64 << 20, 1 << 30  # bytes
-ROUNDS, LARGE_ROUNDS = 21, 7
+OUTPUT, LARGE_OUTPUT = usually((64 << 20, 1 << 30), smallest=(1 << 20, 4 << 20))  # bytes
+ROUNDS, LARGE_ROUNDS = usually((21, 7), smallest=(1, 1))
 COPIES = ("memcpy", "copy_of_two_inputs")
 OF_MEMCPY = 80.0  # per cent, with AVX-512
 OF_COPY = 90.0  # per cent, of the fastest version

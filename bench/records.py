@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from common import ProjectCopy, alternate, line, project_copy, ratio, title
+from common import ProjectCopy, alternate, line, project_copy, ratio, title, usually
 from workloads import write_many
 
-RUNS = 1000
-ROUNDS = 5
+RUNS = usually(1000, smallest=40)
+ROUNDS = usually(5, smallest=1)
 LIMIT = 2.0
 LIMIT_MEGABYTES = 500.0
 HERE = Path(__file__).parent

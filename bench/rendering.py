@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
-from common import alternate, line, ratio, title
+from common import alternate, line, ratio, title, usually
 from workloads import write_many
 
 from mpicampaign.jobs import render
 from mpicampaign.jobs.prepare import Prepared, Script, prepare, write_scripts
 
-RUNS = 1000
-RUNS_BESIDE = 100
-ROUNDS = 5
+RUNS = usually(1000, smallest=40)
+RUNS_BESIDE = usually(100, smallest=10)
+ROUNDS = usually(5, smallest=1)
 LIMIT = 2.0
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
-from common import ProjectCopy, line, project_copy, title
+from common import ProjectCopy, line, project_copy, title, usually
 
 LIMIT = 10.0
 LIMIT_MEGABYTES = 5.0
-REPEATS = 10
-ROUNDS = 3
+REPEATS = usually(10, smallest=2)
+ROUNDS = usually(3, smallest=1)
 CALL = """\
 import sys
 sys.path[:0] = [sys.argv.pop(1)]

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 
 import outputs
-from common import line, seconds, title
+from common import line, seconds, title, usually
 from workloads import write_trivial
 
 from mpicampaign.jobs.launchers import command_tokens
 from mpicampaign.jobs.prepare import Script, prepare, write_scripts
 
-PAIRS = 60
+PAIRS = usually(60, smallest=5)
 COUNTED = 5  # runs whose processes are counted
 BARE = '"${@:2}" >"$1/output.txt" 2>"$1/stderr.txt"'
 FORK = re.compile(r"\b(?:clone3?|v?fork)\b.* = [1-9][0-9]*$", re.MULTILINE)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from common import PROJECT, ProjectCopy, alternate, line, project_copy, title
+from common import PROJECT, ProjectCopy, alternate, line, project_copy, title, usually
 
-ROUNDS = 15
+ROUNDS = usually(15, smallest=1)
 LIMITS = {"--help": 0.1, "check": 0.2, "plan": 0.2, "status": 0.2}
 
 

@@ -8,11 +8,11 @@ import sys
 import time
 from pathlib import Path
 
-from common import ProjectCopy, line, project_copy, title
+from common import ProjectCopy, line, project_copy, title, usually
 from workloads import write_many
 
-RUNS = 10_000
-ROUNDS = 3
+RUNS = usually(10_000, smallest=40)
+ROUNDS = usually(3, smallest=1)
 LIMITS = {"all three": 20.0, "unchanged report": 5.0}
 LIMIT_MEGABYTES = 500.0
 

@@ -12,14 +12,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from common import build_kernel, line, title, two_bound_ranks, wheel_mpi
+from common import build_kernel, line, title, two_bound_ranks, usually, wheel_mpi
 
 from mpicampaign.suites import parse
 
-LAUNCHES = 10
+LAUNCHES = usually(10, smallest=1)
 LIMIT = 0.2
+BUDGET = usually("600", smallest="2")  # s
 SIZES = 23  # 1 B to 4 MiB
-OURS = ("--pairs", "1", "--messages", "1", "--min-size", "1", "--max-size", "4MiB", "--budget", "600")
+OURS = ("--pairs", "1", "--messages", "1", "--min-size", "1", "--max-size", "4MiB", "--budget", BUDGET)
 IMB = ("-iter", "1000", "-iter_policy", "off", "-time", "600", "-msglog", "0:22", "PingPong")
 
 

@@ -108,7 +108,7 @@ def processes_of(folder: Path) -> list[str]:
 
 def left_of(folder: Path) -> list[str]:
     """The same, without those that end soon: a killed rank may have started a `sleep 0.1`."""
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while (left := processes_of(folder)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return left

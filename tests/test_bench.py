@@ -1,0 +1,53 @@
+"""Each benchmark in bench/ still runs: at its smallest size, which measures nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+
+pytestmark = [pytest.mark.mpi, pytest.mark.full]
+
+BENCH = PROJECT / "bench"
+HELPERS = {"analyse_runs", "finish_runs"}  # processes of a benchmark
+NAMES = sorted({path.stem for path in BENCH.glob("*.py") if "\ndef main(" in path.read_text()} - HELPERS)
+BOUND = {"agreement", "agreement_imb", "budget", "condition", "evidence_cost", "gather", "time_to_interval"}
+MISSING = re.compile(r"^ *((?:skipped|not measured): .*)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_benchmark_runs_at_its_smallest_size(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if name in BOUND:
+        request.getfixturevalue("imb")
+        if shutil.which("numactl") is None:
+            pytest.skip("numactl is not installed")
+    path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
+    variables = {"MPICAMPAIGN_BENCH_SMALLEST": "yes", "PATH": path, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, BENCH / f"{name}.py"],
+        env={**os.environ, **variables},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    if missing := MISSING.search(done.stdout):
+        pytest.skip(missing[1])
+
+
+def test_make_bench_knows_all_but_one_that_takes_hours() -> None:
+    done = subprocess.run(
+        [sys.executable, BENCH / "run_all", "?"], capture_output=True, text=True, check=False
+    )
+    known = done.stderr.strip().partition("known: ")[2].split(", ")
+    assert sorted([*known, "condition"]) == NAMES
