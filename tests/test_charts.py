@@ -151,22 +151,20 @@ def readings(records: Sequence[Record], case: Case, title: str) -> list[float]:
     name = "time" if "latency" in title or "time" in title else "bandwidth"
     columns = [dict(zip(SIZES, run.series[0].columns[name], strict=True)) for run in runs]
     if "maximum" in title:
-        printed = [[value for value in of.values() if value is not None] for of in columns]
-        largest = [max(of) for of in printed if of]
-        return largest if case.benchmark == "tree_gather" else whole(runs, largest)
+        return whole(runs)
     size = parse_size(re.findall(r"\d+ (?:Ki)?B", title)[0])
     return [value for of in columns if (value := of[float(size)]) is not None]
 
 
-def whole(runs: Sequence[Record], largest: list[float]) -> list[float]:
-    """Only of sweeps that do not end before the longest one."""
-    ends = []
+def whole(runs: Sequence[Record]) -> list[float]:
+    """Only of sweeps that reach their largest size."""
+    found = []
     for run in runs:
         times, rates = run.series[0].columns["time"], run.series[0].columns["bandwidth"]
-        printed = [s for s, t, b in zip(SIZES, times, rates, strict=True) if t is not None or b is not None]
-        ends.append((max(printed, default=0), [b for b in rates if b is not None]))
-    last = max((end for end, _ in ends), default=0)
-    return [max(rates) for end, rates in ends if end == last and rates]
+        reached = times[SIZES.index(max(SIZES))] is not None or rates[SIZES.index(max(SIZES))] is not None
+        known = [rate for rate in rates if rate is not None]
+        found += [max(known)] if reached and known else []
+    return found
 
 
 def check_dots(chart: DotChart, records: Sequence[Record]) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -180,6 +181,49 @@ def read_only(site: Site, seconds: float) -> None:
     time.sleep(seconds)
     for node in places:
         site.cluster.administer(["umount", "--lazy", str(folder)], node)
+
+
+@contextmanager
+def small_disk(site: Site) -> Iterator[Path]:
+    """The results on a file system of 16 MB: here, on the head and on all nodes."""
+    folder, image = site.folder / "results", site.folder / "disk.img"
+    folder.mkdir()
+    make = (
+        'truncate -s 16M "$0" && mkfs.ext4 -qm 0 "$0" && mount -o loop "$0" "$1" && losetup -nO NAME -j "$0"'
+    )
+    made = subprocess.run(["sh", "-c", make, image, folder], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        pytest.skip(f"no small file system can be made here: {made.stderr.strip()}")
+    try:
+        for node in (None, *site.cluster.nodes):
+            site.cluster.administer(["mount", made.stdout.strip(), str(folder)], node)
+        site.cluster.give(folder)
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.parametrize("runs", few_and_many(12))
+def test_a_disk_is_full_for_a_while(site: Site, runs: int) -> None:
+    """Jobs begin and end meanwhile, and some of them fail; no run does."""
+    site.write(body="sleep 0.3", repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
+    with small_disk(site) as folder:
+
+        def fill(stopping: Event) -> None:
+            if wait_for(partial(has_results, site, runs // 3), stopping):
+                with suppress(OSError), (folder / "fill").open("wb") as file:
+                    while True:
+                        file.write(bytes(2**16))
+                time.sleep(15)
+                (folder / "fill").unlink()
+
+        with meanwhile(fill):
+            site.done = site.run(timeout=LIMIT)
+        print(site.done.stderr)
+        assert succeeded(site.done)
+        assert "FAILED" not in site.done.stderr
+        assert lines_with(site, f"results can't be written: {folder}/jobs: No space left on device, ")
+        finished(site, runs)
 
 
 # One list of three ends somewhere, with exit status 0: within a line, or, where nobody sees it, between two.

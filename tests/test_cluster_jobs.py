@@ -870,7 +870,10 @@ def test_a_job_that_could_not_write_is_submitted_again_so_often(
         ended = cluster.step()
         cluster.becomes("FAILED", str(cluster.submissions), reason="NonZeroExitCode")
     assert cluster.submissions == TRIES
-    assert f"it could not write to {cluster.scripts[0].campaign_folder}; is the disk full" in ended[0].problem
+    assert (
+        f"job 3: could not write to {cluster.scripts[0].campaign_folder}; is the disk full"
+        in ended[0].problem
+    )
 
 
 def test_a_full_disk_costs_no_try_of_any_job(

@@ -35,13 +35,11 @@ find disk -name '*.part' -o -name 'building-*' -o -name tables.csv -o -name 'sit
 """
 
 
-@pytest.mark.slow
-def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) -> None:
-    write_trivial(project)
-    script = SCRIPT.replace("{python}", sys.executable)
+def on_small_disk(project: ProjectCopy, script: str) -> subprocess.CompletedProcess[str]:
+    """The script in a mount namespace of its own; skips where it ends with 77."""
     alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
     done = subprocess.run(
-        [*alone, "bash", "-c", script],
+        [*alone, "bash", "-c", script.replace("{python}", sys.executable)],
         cwd=project.folder,
         env=project.environment,
         capture_output=True,
@@ -50,6 +48,13 @@ def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) 
     )
     if done.returncode == 77 or "unshare" in done.stderr:
         pytest.skip("a file system cannot be mounted here")
+    return done
+
+
+@pytest.mark.slow
+def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) -> None:
+    write_trivial(project)
+    done = on_small_disk(project, SCRIPT)
     parts = done.stdout.split("== ")[1:]
     said = {parts[i].split()[3]: parts[i].partition("\n")[2] for i in range(0, len(parts), 2)}
     statuses = [part.split()[0] for part in parts[1::2]]
@@ -63,6 +68,57 @@ def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) 
     assert statuses == ["2", "2", "2", "2", "1", "1"]
     assert parts[-1].splitlines()[1:] == [], "what is left"
     assert "None" not in done.stdout and "Traceback" not in done.stdout
+
+
+# The disk fills after the first run; room is made when the call waits.
+WAIT = """
+mkdir disk && mount -t tmpfs -o size=6m small disk && mkdir disk/results && ln -s disk/results . || exit 77
+log=$PWD/log
+{python} -m mpicampaign.cli run --campaign trivial.yaml >"$log" 2>&1 &
+until [ -e "$(echo results/trivial/runs/*/*/*/*/result/output.txt | cut -d ' ' -f 1)" ]; do sleep 0.05; done
+dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+until grep -q "can't be written" "$log"; do sleep 0.05; kill -0 $! || break; done
+rm disk/fill
+wait $!
+status=$?
+cat "$log"
+exit $status
+"""
+
+
+@pytest.mark.slow
+def test_runs_on_a_full_disk_wait_and_none_fails(project: ProjectCopy) -> None:
+    write_trivial(project)
+    done = on_small_disk(project, WAIT)
+    assert done.returncode == 0, done.stdout
+    folder = project.folder / "results/trivial"
+    assert f"results can't be written: {folder}: No space left on device, 0." in done.stdout
+    assert "results can be written again" in done.stdout
+    assert "FAILED" not in done.stdout and "Traceback" not in done.stdout
+
+
+READ_ONLY = """
+mpi="{python} -m mpicampaign.cli"
+$mpi run --campaign trivial.yaml >/dev/null 2>&1 || exit 1
+touch -d 2026-01-02T03:04 results/trivial/report.html
+mount --bind results results && mount -o remount,bind,ro results || exit 77
+$mpi report --campaign trivial.yaml; echo $?
+$mpi report --recheck --campaign trivial.yaml; echo $?
+$mpi report --placement one --campaign trivial.yaml; echo $?
+"""
+
+
+@pytest.mark.slow
+def test_a_report_of_a_read_only_folder_shows_the_existing_one(project: ProjectCopy) -> None:
+    write_trivial(project)
+    done = on_small_disk(project, READ_ONLY)
+    folder = project.folder / "results/trivial"
+    first, status, again, second, third = done.stdout.splitlines()
+    assert (status, second, third) == ("0", "0", "2"), done.stderr
+    assert first.startswith(f"{folder}/") and again.startswith(f"{folder}/")
+    end = f"Read-only file system: no report is written; that of 2026-01-02 03:04 is there: {folder}"
+    assert first.endswith(f"{end}/report.html") and again.endswith(f"{end}/report.html")
+    assert f"{folder}/" in done.stderr and "Read-only file system" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,7 @@ from mpicampaign.cli.campaign_argument import add_campaign, check_there
 from mpicampaign.cli.common import add_selection, counts, print_lines, selection_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import system_error_text
 from mpicampaign.selection import ALL_RUNS
 
 if TYPE_CHECKING:
@@ -62,13 +65,37 @@ def report_of(
 ) -> str:
     """Write the report of a campaign, unless it is up to date; how its runs ended, and where it is.
 
+    Where its folder is read-only: the report that is there.
+
     ``selection``: of some runs only. It is not that of ``prepared``: a run of some makes the whole report.
     """
     from mpicampaign.jobs.prepare import write_plan
 
-    write_plan(prepared)
     text = Path(prepared.campaign.file).read_text(encoding="utf-8")
-    return _report(prepared.folder, prepared.campaign.presentation, text, figures, recheck, selection)
+    try:
+        write_plan(prepared)
+        return _report(prepared.folder, prepared.campaign.presentation, text, figures, recheck, selection)
+    except OSError as error:
+        return _existing(prepared.folder, selection, error)
+
+
+def _existing(folder: Path, selection: Selection, error: OSError) -> str:
+    """The report that is there, where no new one can be written since the folder is read-only.
+
+    Raises
+    ------
+    OSError
+        the given one, where it has another cause, or where there is no report.
+    """
+    from mpicampaign.analyse import report_folder
+
+    report = report_folder(folder, selection) / "report.html"
+    if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
+        raise error
+    made = datetime.fromtimestamp(report.stat().st_mtime).astimezone()
+    return (
+        f"{system_error_text(error)}: no report is written; that of {made:%Y-%m-%d %H:%M} is there: {report}"
+    )
 
 
 def _report(
@@ -118,5 +145,8 @@ def _report_of_import(options: argparse.Namespace) -> int:
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing was imported with this map yet", printable(str(file)), hint=hint))
     figures, recheck, selection = options.figures, options.recheck, selection_of(options)
-    print_lines(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
+    try:
+        print_lines(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
+    except OSError as error:
+        print_lines(_existing(folder, selection, error))
     return DONE

@@ -403,10 +403,7 @@ class ClusterJobs:
         status = exit_status(job.script.folder, job.id)
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
-            state, description = (
-                UNWRITTEN,
-                f"{description}, it could not write to {job.script.campaign_folder}",
-            )
+            state, description = UNWRITTEN, f"could not write to {job.script.campaign_folder}"
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.script, status, note)

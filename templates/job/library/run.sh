@@ -123,7 +123,7 @@ finish() { # STATUS
     # what failed at the end of a full disk may have failed for that: its output is cut
     [ "$status" -eq 0 ] || dd if=/dev/zero of="$attempt/room" bs=65536 count=1 conv=fsync 2>/dev/null || unwritten=yes
     rm -f "$attempt"/{reserve,room}
-    if [ -n "$unwritten" ] && [ "$status" -lt 124 ]; then
+    if [ -n "$unwritten" ] && [ "$status" -ne 124 ] && [ "$status" -lt 128 ]; then # not stopped from outside
         status=74
         record "job reason=results could not be written: is the disk full, a quota used up, or the file system read-only?"
     fi
