@@ -160,9 +160,9 @@ def whole(runs: Sequence[Record]) -> list[float]:
     """Only of sweeps that reach their largest size."""
     found = []
     for run in runs:
-        times, rates = run.series[0].columns["time"], run.series[0].columns["bandwidth"]
-        reached = times[SIZES.index(max(SIZES))] is not None or rates[SIZES.index(max(SIZES))] is not None
-        known = [rate for rate in rates if rate is not None]
+        columns, last = run.series[0].columns, SIZES.index(max(SIZES))
+        reached = any(columns[name][last] is not None for name in columns if name != "size")
+        known = [rate for rate in columns["bandwidth"] if rate is not None]
         found += [max(known)] if reached and known else []
     return found
 
