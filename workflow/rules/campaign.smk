@@ -38,7 +38,9 @@ options = shlex.join([f"--campaign={campaign_file}", f"--system={config.get('sys
 campaign_input = relpath(campaign_file)
 if contains_wildcard(campaign_input):
     message = "Snakemake takes braces in a path for a wildcard"
-    raise SystemExit(visible_lines(str(Problem(message, campaign_input, hint="rename the file or its folder"))))
+    raise SystemExit(
+        visible_lines(str(Problem(message, campaign_input, hint="rename the file or its folder")))
+    )
 if not prepared.pending:
     print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 chosen = prepared.one_repeat if config.get("once") else prepared.selected
