@@ -102,13 +102,15 @@ def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
 
 
 def test_a_job_in_another_partition_is_contradicted(site: Site) -> None:
-    site.write(group=", partition: all, account: physics, hosts: [n1, n2]", repeats=2)
-    for script, option in zip(site.scripts(), ("--partition=blue", "--account=geo"), strict=True):
+    site.write(group=", partition: all, account: physics, constraint: blue, hosts: [n1, n2]", repeats=3)
+    others = ("--partition=blue", "--account=geo", "--constraint=blue&blue")
+    for script, option in zip(site.scripts(), others, strict=True):
         site.submit(script, option)
     site.run()
     verdicts = sorted((record.verdict, *record.verdict_reasons) for record in site.records())
     assert verdicts == [
         (CONTRADICTED, "account: the job ran in geo, not in physics"),
+        (CONTRADICTED, "constraint: the job ran in blue&blue, not in blue"),
         (CONTRADICTED, "partition: the job ran in blue, not in all"),
     ]
 

@@ -215,6 +215,7 @@ measure() {
     ask_version
     write_rank
     record_system
+    learn_constraint
     record_environment
     missing=$(lacks)
     command -v "$program" >/dev/null || missing="program: ${program##*/} is not on $HOSTNAME"
@@ -263,6 +264,14 @@ choose_bootstrap() {
         [ "${#places[@]}" -gt 2 ] || by=fork
         export I_MPI_HYDRA_BOOTSTRAP=${I_MPI_HYDRA_BOOTSTRAP:-$by} HYDRA_LAUNCHER=${HYDRA_LAUNCHER:-$by}
     }
+}
+# Slurm tells a job its partition and account, but (22.05) not its constraint: it is asked where the claim names one.
+learn_constraint() {
+    local said
+    [ -n "${SLURM_JOB_ID-}" ] && [ -z "$lock${SLURM_JOB_CONSTRAINTS-}" ] || return 0
+    grep -q '^claim request.constraint=.' "$run/claim" 2>/dev/null || return 0
+    said=$(timeout 10 scontrol --oneliner show job "$SLURM_JOB_ID" 2>/dev/null)
+    [[ $said =~ \ Features=([^ ]+)\  ]] && export SLURM_JOB_CONSTRAINTS="${BASH_REMATCH[1]#(null)}"
 }
 # A run that this machine cannot do is neither a failure nor a result with values.
 give_up() { # KIND: WHY
