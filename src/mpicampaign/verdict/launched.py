@@ -25,6 +25,7 @@ LONGEST_VALUE = 4000  # characters; a rank leaves out longer ones
 _CLOCKS = {"libc_ns": "clock_gettime()", "wtime_ns": "MPI_Wtime()"}
 _OPTIONS = ("launcher_options", "placement.launcher_options", "mpi.options")
 _SETS_UP = ("modules", "source", "provider.modules")
+_UNSET = "which the {} does not set (where the site sets it, give it under environment:)"
 _EXTENDED = re.compile(r"(PATH|LD_LIBRARY_PATH|LD_PRELOAD)$")  # launchers and this program add to them
 
 
@@ -101,9 +102,7 @@ def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Ite
     for key, value in evidence.job.items():
         name = key.removeprefix("env.")
         if key.startswith("env.") and name not in claimed and steers_library(mpi, name):
-            yield Finding(
-                "variables", CONTRADICTS, f"the job had {name}={value}, which the claim does not set"
-            )
+            yield Finding("variables", CONTRADICTS, f"the job had {name}={value}, {_UNSET.format('claim')}")
             return
 
 
@@ -143,7 +142,7 @@ def _wrong_variable(
         return LACKS, "which the job script did not set; an option of the launcher may have"
     return (
         CONTRADICTS,
-        "which the job script did not set" if script is None else f"in the job script {script}",
+        _UNSET.format("job script") if script is None else f"in the job script {script}",
     )
 
 
