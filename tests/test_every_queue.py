@@ -128,21 +128,21 @@ def check(site: Site, situation: Situation) -> None:
     assert "Traceback" not in "".join(site.said)
 
 
-def checked(folder: Path, chosen: list[Situation]) -> None:
-    cluster = cluster_of(folder, runs=1)
-    site = Site(cluster.scripts, cluster.scripts[0].submitting_lock)
-    for situation in chosen:
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """Results can be written, which is not tried: that takes longer than all else."""
+    monkeypatch.setattr("mpicampaign.execution.cluster_jobs.why_not_writable", lambda *_, **__: "")
+    cluster = cluster_of(tmp_path, runs=1)
+    return Site(cluster.scripts, cluster.scripts[0].submitting_lock)
+
+
+@pytest.mark.parametrize("count", [200, pytest.param(None, marks=pytest.mark.full)])
+def test_no_state_is_waited_for_without_a_job(site: Site, count: int | None) -> None:
+    """``count``: of all situations, or all."""
+    chosen = list(situations())
+    for situation in random.Random(27).sample(chosen, count or len(chosen)):
         try:
             check(site, situation)
         except AssertionError as error:
             error.add_note(f"{situation}\n{site.said[-5:]}")
             raise
-
-
-def test_no_state_of_queue_notes_and_folder_is_waited_for_without_a_job(tmp_path: Path) -> None:
-    checked(tmp_path, random.Random(27).sample(list(situations()), 200))
-
-
-@pytest.mark.full
-def test_no_state_at_all_is_waited_for_without_a_job(tmp_path: Path) -> None:
-    checked(tmp_path, list(situations()))

@@ -121,7 +121,7 @@ SYSTEM = {"mpi": "intelmpi", "prefix": "wheel", "environment": {"I_MPI_THREAD_YI
 LIES = {
     "honest": Lie(imb(), SYSTEM),
     "arguments": Lie(imb(), SYSTEM, "arguments", ("'-iter 50 ", "not '-iter 200 ")),
-    "setting": Lie(imb(), SYSTEM, "variables", ("I_MPI_SHM_CELL_FWD_SIZE=256", "did not set")),
+    "setting": Lie(imb(), SYSTEM, "variables", ("I_MPI_SHM_CELL_FWD_SIZE=256", "does not set")),
     "claimed": Lie(imb(), SYSTEM, "variables", ("I_MPI_FABRICS=ofi, claimed: shm",)),
     "wtime": Lie(imb("-iter 3000 -time 2 -msglog 0:18 PingPong"), SYSTEM, "clocks", ("by MPI_Wtime()",)),
     "faketime": Lie(imb(), SYSTEM, "clocks", ("by the kernel's clock",), "TCP-loopback"),
@@ -173,7 +173,7 @@ def test_a_program_that_prints_what_another_one_measured(
 
 
 def test_a_stopped_rank_is_disturbed(project: ProjectCopy, wrapper: Path) -> None:
-    long = "-iter 100000 -time 2 -msglog 10:16 PingPong"
+    long = "-iter 1000000,100000 -time 1 -msglog 10:13 PingPong"  # a second or more on any machine
     (record,) = started(project, wrapper, {"stopped": Lie(imb(long), SYSTEM)})["stopped"]
-    assert record.condition == DISTURBED
+    assert record.condition == DISTURBED, record.condition_reason
     assert "rank 0 was stopped for" in record.condition_reason
