@@ -278,7 +278,7 @@ REAL = """\
 campaign: busy
 repeats: 4
 time_limit: 1 min
-time_when_busy: 1 min
+time_when_busy: 30 s
 systems:
   this-machine: {scheduler: none, mpi: wheel}
 host_groups:
@@ -288,9 +288,9 @@ placements:
   B: *bound
   C: *bound
 benchmarks:
-  PingPong: {arguments: -iter 5000 -time 10 -iter_policy off -msglog 0:1 PingPong}
-  PingPing: {arguments: -iter 5000 -time 10 -iter_policy off -msglog 0:1 PingPing}
-  Exchange: {arguments: -iter 5000 -time 10 -iter_policy off -msglog 0:1 Exchange}
+  PingPong: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 PingPong}
+  PingPing: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 PingPing}
+  Exchange: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 Exchange}
 matrix:
   - {host_groups: local, placements: [A, B, C], benchmarks: [PingPong, PingPing, Exchange]}
 """
