@@ -101,7 +101,7 @@ LIES = [
     Lie("messages up to 1 KiB in shared memory that was tcp, and the library says nothing", "red", "SHM",
         LOOPBACK + SILENT, {SOCKETS, VARIABLES}, "over interface lo, claimed: shm", "Small"),
     Lie("hosts of another group", "red", "TCP-first", [("--constraint=red\n", "--constraint=blue\n")],
-        {"host group"}, "not in host group red (n3 n4): n1, n2"),
+        {"host group", "constraint"}, "not in host group red (n3 n4): n1, n2"),
     Lie("shared memory of two nodes, where Intel MPI falls back to libfabric", "blue", "TCP-first",
         [*SHARED_MEMORY, ("claim transport=tcp\n", "claim transport=shm\n"),
          ("claim interface=eth0\n", "claim interface=\n")],
