@@ -60,7 +60,7 @@ def test_times_of_each_pair(build: Build) -> None:
 @pytest.fixture(scope="module")
 def limited(build: Build) -> str:
     """The kernel with limits that small runs reach: 2 rows of pairs, 64 B of messages."""
-    objects = [str(path) for path in (build.folder / "common").glob("*.o")]
+    objects = [str(path) for path in (build.folder / "common").rglob("*.o")]
     limits = ["-DPAIR_ROWS=2", "-DPAIR_BYTES=64"]
     source = [f"-I{KERNELS / 'common'}", "-std=c11", *limits, str(KERNELS / "point_to_point.c")]
     program = build.folder / "point_to_point_with_limits"
