@@ -18,7 +18,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.execution.busy import Call, fitting, left_out_text
-from mpicampaign.jobs.prepare import Script
+from mpicampaign.jobs.run import Run
 from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
 from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
 
@@ -136,7 +136,7 @@ def test_a_machine_is_busy_by_eight_of_the_first_ten_judged_runs(
     assert call.is_busy == is_busy
 
 
-def scripts(repeats: int = 5) -> list[Script]:
+def scripts(repeats: int = 5) -> list[Run]:
     return [script_of(run) for run in plan(campaign(repeats=repeats)).runs]
 
 
@@ -156,13 +156,13 @@ def test_first_repeats_and_short_runs_come_first_into_the_time_left(
 ) -> None:
     expected = {"SHM": 10.0, "SHM-1": 1.0}
     due = scripts(repeats=3)
-    jobs = fitting(due, lambda script: expected[script.run.case.placement], seconds)
-    found = [script.run for script in due if script.job_name in jobs]
+    jobs = fitting(due, lambda script: expected[script.case.placement], seconds)
+    found = [script for script in due if script.job_name in jobs]
     assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
 
 
 def test_what_is_left_out_is_one_line() -> None:
-    left = [s for s in scripts() if s.run.repeat > 3 or s.run.case.placement == "SHM"]
+    left = [s for s in scripts() if s.repeat > 3 or s.case.placement == "SHM"]
     assert left_out_text(left) == (
         "not run since this machine is busy: repeats 4 to 5 of 1 case; PingPong (SHM); "
         "the same command makes them when it is quieter"
@@ -170,7 +170,7 @@ def test_what_is_left_out_is_one_line() -> None:
 
 
 def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
-    left = [s for s in scripts() if s.run.repeat > (3 if s.run.case.placement == "SHM" else 1)]
+    left = [s for s in scripts() if s.repeat > (3 if s.case.placement == "SHM" else 1)]
     assert "busy: some of repeats 2 to 5 of 2 cases; the same" in left_out_text(left)
 
 

@@ -31,7 +31,8 @@ from mpicampaign.execution.cluster_jobs import (
     Query,
 )
 from mpicampaign.execution.writable import TRIES
-from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
@@ -65,13 +66,13 @@ WRITABLE = "mpicampaign.execution.cluster_jobs.why_not_writable"
 class Cluster:
     """A scheduler with scripted answers; each step takes longer than any wait."""
 
-    def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
+    def __init__(self, scripts: tuple[Run, ...], lock: Path) -> None:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
         self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
-        self.submitted: list[list[list[Script]]] = []  # the tasks of each call
+        self.submitted: list[list[list[Run]]] = []  # the tasks of each call
         self.said: list[str] = []
         self.jobs = ClusterJobs(SLURM, lock, self.said.append, lambda: self.now, self.answer)
         for script in scripts:
@@ -108,14 +109,14 @@ class Cluster:
             self.submissions += 1
             # noted before it is done: a killed call leaves a job that the next one must know
             notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
-            assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
+            assert [line for line in notes if script.identity in line][-1].endswith(" submitting")
         name = Path(command[-1]).stem if sum(map(len, tasks)) > 1 else tasks[0][0].job_name
         numbers = [f"{self.calls}_{index}" for index in range(1, len(tasks) + 1)]
         for number in numbers if len(tasks) > 1 else [str(self.calls)]:
             self.queue[number] = ("PENDING", "Priority", name)
         return CommandResult(command[0], 0, f"{self.calls}\n", "")
 
-    def tasks(self, submitted: Path) -> list[list[Script]]:
+    def tasks(self, submitted: Path) -> list[list[Run]]:
         """The runs that a submitted script makes, by task of its array."""
         by_folder = {
             str(script.folder.relative_to(script.campaign_folder)): script for script in self.scripts
@@ -133,7 +134,7 @@ class Cluster:
         self.queue[number] = (state, reason, self.queue[number][2])
 
     @property
-    def runs(self) -> list[Script]:
+    def runs(self) -> list[Run]:
         """The scripts in the order in which they were submitted."""
         return [script for found in self.submitted for task in found for script in task]
 
@@ -144,7 +145,7 @@ def cluster_of(folder: Path, runs: int, **system: Any) -> Cluster:
     planned = plan(campaign_of_runs)
     prepared = Prepared(campaign_of_runs, planned, folder / "results")
     write_scripts(prepared)
-    return Cluster(prepared.scripts[:runs], prepared.folder / "submitting.lock")
+    return Cluster(prepared.runs[:runs], prepared.folder / "submitting.lock")
 
 
 @pytest.fixture
@@ -152,7 +153,7 @@ def make(tmp_path: Path) -> Callable[..., Cluster]:
     return partial(cluster_of, tmp_path)
 
 
-def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
+def leave(script: Run, status: int | None, result: bool = False, number: str = "1") -> None:
     """The files of the job with this number: its result, or an attempt with its exit status."""
     if result:
         script.output.parent.mkdir()
@@ -449,7 +450,7 @@ def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
     cluster = make(1)
     script = cluster.scripts[0]
     log = script.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} submitted 0\n")
+    log.write_text(f"2026-01-01T00:00:00Z {script.identity} submitted 0\n")
     cluster.queue["0"] = ("FAILED", "None", script.job_name)
     assert cluster.step() == []
     assert cluster.submissions == 1
@@ -473,7 +474,7 @@ def test_a_job_that_has_just_completed_is_not_submitted_again(
     cluster = make(1)
     script = cluster.scripts[0]
     log = script.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} {words}\n")
+    log.write_text(f"2026-01-01T00:00:00Z {script.identity} {words}\n")
     cluster.queue["0"] = ("COMPLETED", "None", script.job_name)
     assert cluster.step() == []
     leave(cluster.scripts[0], 0, result=True)
@@ -522,7 +523,7 @@ def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Call
     cluster.jobs._run = refusing
     found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]
     assert cluster.submissions == cluster.calls == 4  # the array was refused: each by itself
-    assert [ended.script for ended in found] == [bad]
+    assert [ended.run for ended in found] == [bad]
     assert "time limit is invalid" in found[0].problem
 
 
@@ -531,9 +532,9 @@ def test_a_folder_that_was_removed_hangs_no_other_run(make: Callable[[int], Clus
     cluster.step()
     shutil.rmtree(cluster.scripts[0].folder)
     leave(cluster.scripts[1], 0, result=True)
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    assert [ended.run for ended in cluster.step()] == [cluster.scripts[1]]
     cluster.becomes("FAILED", "1_1")
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[0]]
+    assert [ended.run for ended in cluster.step()] == [cluster.scripts[0]]
 
 
 def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]) -> None:
@@ -561,10 +562,10 @@ def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
 def test_runs_alike_in_request_go_as_one_array_in_the_plans_order(make: Callable[..., Cluster]) -> None:
     cluster = make(30)
     cluster.step()
-    requests = {script.run.job.placement.nodes for script in cluster.scripts}
+    requests = {script.job.placement.nodes for script in cluster.scripts}
     assert cluster.calls == len(cluster.submitted) == len(requests)
     for tasks in cluster.submitted:
-        orders = [script.run.order for [script] in tasks]
+        orders = [script.order for [script] in tasks]
         assert orders == sorted(orders)
     assert {script.job_name for script in cluster.runs} == cluster.jobs.names
     assert len(cluster.runs) == 30
@@ -595,8 +596,8 @@ def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Clust
     packs = [task for tasks in cluster.submitted for task in tasks]
     assert max(map(len, packs)) > 1
     for pack in packs:
-        assert len({script.run.case for script in pack}) == len(pack) <= 4
-        assert [script.run.order for script in pack] == sorted(script.run.order for script in pack)
+        assert len({script.case for script in pack}) == len(pack) <= 4
+        assert [script.order for script in pack] == sorted(script.order for script in pack)
     assert len(cluster.runs) == 30
     text = Path(cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
     assert any("timeout --kill-after=60" in each.read_text() for each in text)
@@ -627,7 +628,7 @@ def test_a_limit_of_the_scheduler_is_found_and_kept_to(make: Callable[..., Clust
                 return CommandResult("sbatch", 1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit")
         return answer(command, **options)
 
-    done: list[Script] = []
+    done: list[Run] = []
     cluster.jobs._run = limited
     for _ in range(3):
         cluster.step()
@@ -645,7 +646,7 @@ def test_a_submission_of_unknown_outcome_is_waited_for(make: Callable[..., Clust
     """A timeout, or a kill: the scheduler may accept the job later, and it would be there twice."""
     cluster = make(1)
     log = cluster.scripts[0].campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {cluster.scripts[0].run.identity} {last}\n")
+    log.write_text(f"2026-01-01T00:00:00Z {cluster.scripts[0].identity} {last}\n")
     cluster.step(0.1)
     assert cluster.submissions == (last == "refused")
     cluster.step(SETTLE_SECONDS)
@@ -807,7 +808,7 @@ def test_a_job_that_is_always_missing_holds_up_no_other_run_for_ever(make: Calla
     first, second = cluster.scripts
     cluster.queue["7"] = ("RUNNING", "None", first.job_name)
     log = first.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {first.run.identity} submitted 7\n")
+    log.write_text(f"2026-01-01T00:00:00Z {first.identity} submitted 7\n")
     cut(cluster, 0)
     assert cluster.step() == [] and cluster.submissions == 0
     assert cluster.step(CUT_SECONDS) == []
@@ -848,7 +849,7 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
             assert cluster.step(10) == []
             assert not cluster.jobs.submits
     assert cluster.submissions == 2
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    assert [ended.run for ended in cluster.step()] == [cluster.scripts[1]]
     assert cluster.submissions == 4
     assert told(cluster)[0] == "results could not be written for 2 min, once"
     assert told(cluster)[1] == "1 job was lost (results not written) and submitted again"

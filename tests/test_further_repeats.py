@@ -21,7 +21,7 @@ from default_signals import popen_with_default_signals
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.further import repeats_of
-from mpicampaign.jobs.plan import Plan, check_cap, plan_file
+from mpicampaign.jobs.plan import Plan, check_cap
 from mpicampaign.jobs.plan_text import further_text, warnings_text
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import plan_from, plan_json
@@ -76,7 +76,7 @@ def test_further_repeats_come_last_and_change_no_other_run() -> None:
     more = {run.identity for run in plan(campaign(repeats=4)).runs}
     assert {run.identity for run in after.runs} == more, "a fourth repeat is the same run"
     assert further_text(after) == "2 further repeats, since 2 runs were disturbed"
-    data = json.loads(plan_json(plan_file(after, "")))
+    data = json.loads(plan_json(after))
     assert [run["further"] for run in data["cases"][0]["runs"]] == [False, False, False, True]
     assert plan_from(data).cases[0].runs[3].further
     for run in data["cases"][0]["runs"]:
@@ -108,14 +108,14 @@ def test_results_stay_described_where_the_program_is_gone() -> None:
     gone = Program("IMB-MPI1", "", "no IMB here")
     made = lambda case, repeat, identity: DISTURBED if repeat < 5 else ""  # noqa: E731
     found = plan(campaign(), replace(MACHINE, condition_of=made, find_program=lambda *_: gone))
-    assert not found.runs and [len(case.identities) for case in found.cases] == [4, 4]
+    assert not found.runs and [len(case.runs) for case in found.cases] == [4, 4]
 
 
 def test_further_repeats_stay_within_the_node_hours() -> None:
     machine = replace(MACHINE, condition_of=of_repeats(1, 2, 3))
     capped = plan(replace(campaign(), node_hours_cap=8 / 60), machine)  # 6 runs of a minute on one node
     assert len(capped.further) == 2
-    assert [len(case.identities) for case in capped.cases] == [4, 4]
+    assert [len(case.runs) for case in capped.cases] == [4, 4]
     check_cap(capped, replace(campaign(), node_hours_cap=8 / 60))
     with pytest.raises(UserError):
         check_cap(capped, replace(campaign(), node_hours_cap=5 / 60))
@@ -165,7 +165,7 @@ def test_repeats_go_on_from_look_to_look_until_the_case_is_known(
     known_at: int, made: int, repeats: int
 ) -> None:
     found = until_known(known_at, made)
-    assert {len(case.identities) for case in found.cases} == {repeats}
+    assert {len(case.runs) for case in found.cases} == {repeats}
     assert {case.repeats for case in found.cases} == {6}
 
 

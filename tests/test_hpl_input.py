@@ -15,7 +15,7 @@ from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.peak import with_peak
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan import make_plan, plan_file
+from mpicampaign.jobs.plan import make_plan
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.suites.hpl.problem import grid_of, input_file, order_of, warns
@@ -195,7 +195,7 @@ def test_other_suites_have_no_parameters_and_no_inputs(tmp_path: Path) -> None:
 
 def test_the_peak_of_a_core_reaches_the_analysis_by_the_plan() -> None:
     made = plan(campaign(benchmark=benchmark_of(N="1000"), group={"core_peak": 41.6e9}))
-    [case, *_] = plan_from(json.loads(plan_json(plan_file(made, "c.yaml")))).cases
+    [case, *_] = plan_from(json.loads(plan_json(made))).cases
     assert case.core_peak == 41.6e9
 
 

@@ -31,19 +31,19 @@ def with_input(folder: Path, program: str, content: str = "hello\n", **system: o
 
 def test_the_program_starts_beside_its_input_and_leaves_nothing_else(tmp_path: Path) -> None:
     found = with_input(tmp_path, f"cat words.txt; touch litter; ls >&2; {END}")
-    script = found.scripts[0]
+    script = found.runs[0]
     assert execute(script) == 0
     result = script.output.parent
     assert script.output.read_text().startswith("hello\n")
     assert (result / "stderr.txt").read_text().split()[-2:] == ["litter", "words.txt"]
     assert sorted(each.name for each in result.iterdir()) == ["evidence.txt", "output.txt", "stderr.txt"]
-    assert evidence(script).job["input.words.txt"] == script.run.inputs[0].sha256
+    assert evidence(script).job["input.words.txt"] == script.inputs[0].sha256
 
 
 def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     found = with_input(tmp_path, END)
-    script = found.scripts[0]
-    script.run.inputs[0].kept(found.folder).write_text("changed\n")
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).write_text("changed\n")
     assert execute(script) == 66
     [attempt] = script.folder.glob("attempts/*")
     reason = "the input file words.txt differs from the one that the campaign declares"
@@ -53,8 +53,8 @@ def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> 
 def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
     found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
     write_inline(found)
-    script = found.scripts[0]
-    script.run.inputs[0].kept(found.folder).unlink()
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).unlink()
     assert execute(script) == 0
     assert script.output.read_text().startswith("end of file\n$(touch /tmp/x) `x`\n")
 

@@ -67,7 +67,7 @@ def test_what_the_earlier_default_finished_stays_so_and_one_line_says_how_to_go_
         (shutil.rmtree if lost == "runs" else Path.unlink)(folder / lost)
     for _ in range(2):  # the plan that is written now says the same
         now = planned(finished)
-        assert len(now.scripts) == 10
+        assert len(now.runs) == 10
         assert len(now.pending) == (10 if lost == "runs" else 0)
         (warning,) = said(now)
         assert "write repeats: 6" in warning and "or repeats: 5" in warning and "\n" not in warning
@@ -83,13 +83,13 @@ def test_a_written_number_is_taken_as_it_is(finished: Path) -> None:
 def test_a_block_with_five_of_its_own_says_nothing_of_the_default(tmp_path: Path) -> None:
     finish(planned(tmp_path, "repeats: 4", ", repeats: 5"))
     now = planned(tmp_path, "", ", repeats: 5")
-    assert (len(now.scripts), said(now)) == (11, [])
+    assert (len(now.runs), said(now)) == (11, [])
 
 
 def test_five_are_kept_beside_a_block_with_its_own_number(tmp_path: Path) -> None:
     finish(planned(tmp_path, "repeats: 5", ", repeats: 3"))
     now = planned(tmp_path, "", ", repeats: 3")
-    assert (len(now.scripts), len(now.pending), len(said(now))) == (8, 0, 1)
+    assert (len(now.runs), len(now.pending), len(said(now))) == (8, 0, 1)
 
 
 def test_a_damaged_plan_is_none(finished: Path) -> None:

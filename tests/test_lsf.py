@@ -24,7 +24,8 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.run import Run
 from mpicampaign.records import FAILED, OK, Record, read_records
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
@@ -373,7 +374,7 @@ class Clock:
         return self.now
 
 
-Watched = tuple[Site, Script, ClusterJobs, Clock, list[str]]
+Watched = tuple[Site, Run, ClusterJobs, Clock, list[str]]
 
 
 @pytest.fixture
@@ -385,7 +386,7 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     campaign = load_campaign(site.folder / "jobs.yaml")
     prepared = Prepared(campaign, make_plan(campaign, ["lsf"], MACHINE), site.folder / "results")
     write_scripts(prepared)
-    [script] = prepared.scripts
+    [script] = prepared.runs
     clock, said = Clock(), list[str]()
     jobs = ClusterJobs(LSF, script.submitting_lock, said.append, clock)
     jobs.take(script)

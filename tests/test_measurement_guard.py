@@ -21,8 +21,9 @@ from test_golden import FOUND, GOLDEN
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.launchers import command_tokens, environment
-from mpicampaign.jobs.plan import Run, make_plan
+from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.jobs.run import Run
 from mpicampaign.suites import SUITES
 
 PROJECT = Path(__file__).parents[1]
@@ -43,7 +44,7 @@ def tokens(source: str) -> str:
 
 
 def sources(name: str) -> list[Path]:
-    """The source files of a kernel: its own, and all that it includes: a folder whole, a header with its C file."""
+    """The source files of a kernel: its own, and the folders, and headers with C files, that it includes."""
     found: list[Path] = []
     waiting = [KERNELS / f"{name}.c"]
     while waiting:

@@ -14,6 +14,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
 from mpicampaign.jobs.plan import Plan, make_plan
+from mpicampaign.jobs.render import script_text
 from mpicampaign.mpis import MPIS
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
@@ -76,7 +77,7 @@ def planned(folder: Path, old: str = "", new: str = "") -> Plan:
 
 
 def scripts(plan: Plan) -> dict[str, str]:
-    return {run.case.placement: script_of(run).text() for run in plan.runs}
+    return {run.case.placement: script_text(script_of(run)) for run in plan.runs}
 
 
 @pytest.mark.usefixtures("toy")

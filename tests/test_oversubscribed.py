@@ -13,7 +13,6 @@ from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.consensus import stated_rankings
-from mpicampaign.jobs.plan import plan_file
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import CONTRADICTED, DISTURBED, MISSING, OVERSUBSCRIBED, Case, Record
 from mpicampaign.show.answers import answers
@@ -58,7 +57,7 @@ def test_a_kernel_that_prints_it() -> None:
 def test_a_placement_declared_to_share_cores() -> None:
     placement = Placement("crowd", 1, 4, "shm", binding="none")
     for cores, expected in ((2, "4 ranks on 2 cores of a node"), (4, ""), (None, "")):
-        file = plan_file(plan(made_campaign({"crowd": placement}, group={"cores": cores})), "c.yaml")
+        file = plan(made_campaign({"crowd": placement}, group={"cores": cores}))
         assert file.cases[0].oversubscribed == expected
         assert "oversubscribed" not in file.cases[0].declared
 
@@ -66,7 +65,7 @@ def test_a_placement_declared_to_share_cores() -> None:
 def test_a_plan_of_before_has_no_such_fact() -> None:
     import json
 
-    data = json.loads(plan_json(plan_file(plan(made_campaign()), "c.yaml")))
+    data = json.loads(plan_json(plan(made_campaign())))
     for case in data["cases"]:
         del case["oversubscribed"]
     assert {case.oversubscribed for case in plan_from(data).cases} == {""}

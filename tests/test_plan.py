@@ -13,7 +13,7 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_file
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan
 from mpicampaign.jobs.plan_text import no_runs_text, pending_text, plan_text
 from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import Program, find_program
@@ -123,7 +123,7 @@ def test_cap_refuses_and_names_both_values() -> None:
 
 def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
     made = plan(campaign(repeats=2))
-    data = json.loads(plan_json(plan_file(made, "../../campaign.yaml")))
+    data = json.loads(plan_json(replace(made, campaign_file="../../campaign.yaml")))
     assert (data["format"], data["version"], data["seed"]) == ("mpicampaign-plan", 2, 1)
     assert (data["systems"], data["campaign_file"]) == (["here"], "../../campaign.yaml")
     found = {(run.case.placement, run.repeat): (run.identity, run.order) for run in made.runs}
@@ -223,7 +223,7 @@ def test_the_line_rate_reaches_the_analysis_through_the_plan_and_changes_no_run(
     for rate in (None, 1.25e8):
         fabrics = {"eth": Fabric("eth", "tcp", "eth0", bytes_per_second=rate)}
         made = plan(campaign(tcp, group={"fabrics": fabrics}))
-        plans.append(plan_file(made, "").cases)
+        plans.append(made.cases)
     rates = [{entry.case.placement: entry.line_rate for entry in entries} for entries in plans]
     assert rates == [{"TCP": None, "SHM": None}, {"TCP": 1.25e8, "SHM": None}]
     assert [entry.runs for entry in plans[0]] == [entry.runs for entry in plans[1]]

@@ -13,7 +13,8 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.execution.durations import TimeLeft, estimate
 from mpicampaign.execution.progress import Progress, headline
-from mpicampaign.jobs.prepare import Prepared, Script, prepare
+from mpicampaign.jobs.prepare import Prepared, prepare
+from mpicampaign.jobs.run import Run
 from mpicampaign.records import NOT_AVAILABLE, Case, Record
 
 CHATTER = re.compile(
@@ -26,7 +27,7 @@ def campaign(project: ProjectCopy) -> Prepared:
     return prepare(write_trivial(project), results=project.folder / "results")
 
 
-def write_result(script: Script, seconds: int, reason: str = "") -> None:
+def write_result(script: Run, seconds: int, reason: str = "") -> None:
     """What these functions read of a result."""
     times = (
         f"job started=2026-01-02T10:00:00Z\njob ended=2026-01-02T10:{seconds // 60:02}:{seconds % 60:02}Z\n"
@@ -37,8 +38,8 @@ def write_result(script: Script, seconds: int, reason: str = "") -> None:
     script.output.with_name("evidence.txt").write_text(f"evidence\n{absent}{times}")
 
 
-def of(prepared: Prepared, placement: str) -> list[Script]:
-    return [script for script in prepared.scripts if script.run.case.placement == placement]
+def of(prepared: Prepared, placement: str) -> list[Run]:
+    return [script for script in prepared.runs if script.case.placement == placement]
 
 
 def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campaign: Prepared) -> None:
@@ -52,7 +53,7 @@ def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campa
 
 def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -> None:
     left = TimeLeft()
-    left.expect(campaign.scripts)
+    left.expect(campaign.runs)
     assert left.text() == ""
     one, two = of(campaign, "one"), of(campaign, "two")
     for script, seconds in ((one[0], 100), (two[0], 3000)):
@@ -70,10 +71,10 @@ def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -
 def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign: Prepared) -> None:
     stream = io.StringIO()
     progress = Progress(stream)
-    progress.expect(campaign.scripts)
-    for script in campaign.scripts:
-        case = script.run.case
-        record = Record(case, "osu", script.run.repeat, NOT_AVAILABLE, "needs 2 sockets")
+    progress.expect(campaign.runs)
+    for script in campaign.runs:
+        case = script.case
+        record = Record(case, "osu", script.repeat, NOT_AVAILABLE, "needs 2 sockets")
         other = replace(record, case=replace(case, benchmark="another"))
         progress.finished(script.label, record, 0)
         progress.finished(script.label, other, 0)

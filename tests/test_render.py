@@ -16,9 +16,9 @@ from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
-from mpicampaign.jobs.plan import Run
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import claim_text, minutes
+from mpicampaign.jobs.render import claim_text, minutes, script_text
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse
@@ -44,13 +44,13 @@ def first(made: Campaign, placement: str = "SHM-1") -> Run:
 
 
 def text_of(made: Campaign, placement: str = "SHM-1", root: Path = ROOT) -> str:
-    return script_of(first(made, placement), root).text()
+    return script_text(script_of(first(made, placement), root))
 
 
 def test_rendering_is_deterministic_and_names_the_run() -> None:
     run = first(campaign())
-    text = script_of(run).text()
-    assert text == script_of(run).text() == script_of(replace(run, order=99)).text()
+    text = script_text(script_of(run))
+    assert text == script_text(script_of(run)) == script_text(script_of(replace(run, order=99)))
     assert f"\nrun=/results/c/runs/blue/SHM-1/PingPong/r01-{run.identity}\n" in text
 
 
@@ -95,7 +95,7 @@ def prepared_script(folder: Path, made: Campaign, inline: bool = False) -> Path:
     write_scripts(found)
     if inline:
         write_inline(found)
-    return found.scripts[0].path
+    return found.runs[0].path
 
 
 def fake_benchmark(folder: Path) -> Path:
@@ -134,13 +134,13 @@ def test_values_reach_the_program_as_they_are(tmp_path: Path, hostile: str, inli
     machine = replace(MACHINE, find_program=lambda system, benchmark: Program(str(program), ""))
     found = Prepared(made, plan(made, machine), tmp_path / "results")
     (write_inline if inline else write_scripts)(found)
-    script = found.scripts[0]
+    script = found.runs[0]
     script.campaign_folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(["bash", script.path], cwd=tmp_path, capture_output=True, timeout=240)
     assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "arguments").read_bytes().decode().split("\0") == [hostile, "last", hostile, ""]
     assert not (tmp_path / "pwned").exists()
-    record = read_run(script.run.case, "kernel", RunFolder(script.folder, 1))
+    record = read_run(script.case, "kernel", RunFolder(script.folder, 1))
     assert not [reason for reason in record.verdict_reasons if reason.startswith(("job script", "claim"))]
 
 
@@ -227,7 +227,7 @@ def test_shellcheck_and_bash_take_a_script_with_hostile_values(scheduler: str, t
     benchmark = replace(BENCHMARK, arguments=tuple(HOSTILE))
     made = campaign(benchmark=benchmark, scheduler=scheduler, environment={"X": HOSTILE[2]})
     script = tmp_path / "job.sh"
-    script.write_text(script_of(first(made)).text(inline=True), encoding="utf-8")
+    script.write_text(script_text(script_of(first(made)), inline=True), encoding="utf-8")
     subprocess.run(["bash", "-n", script], check=True, timeout=240)
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")

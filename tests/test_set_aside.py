@@ -10,8 +10,9 @@ import pytest
 from builders import campaign, plan, script_of
 
 from mpicampaign.execution.set_aside import fault_of, set_aside_faulty
-from mpicampaign.jobs.prepare import Script, host_names
+from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.render import claim_text
+from mpicampaign.jobs.run import Run
 
 OUTPUT = (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
 HERE = host_names()[0]
@@ -30,7 +31,7 @@ def result(
     program: str = PROGRAM,
     library: str = "as it is",
     claimed_library: str = "",
-) -> Script:
+) -> Run:
     """A run with a result of this host, program and text of its MPI library."""
     file = folder / "libmpi.so.12"
     file.write_text("as it is")

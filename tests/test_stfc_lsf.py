@@ -12,6 +12,7 @@ from builders import MACHINE, script_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import script_text
 
 sys.path.insert(0, str(Path(__file__).parent / "lsf_standin"))
 from bsub_grammar import parse
@@ -100,7 +101,7 @@ def test_directives_and_mpirun_options_are_those_of_the_report(number: int) -> N
     cases = {(run.case.host_group, run.case.placement, run.repeat) for run in runs}
     assert cases == {(g, p, r) for g in code.groups for p in code.tiles for r in range(1, 6)}
     for run in runs:
-        text = script_of(run).text()
+        text = script_text(script_of(run))
         tile, words = code.tiles[run.case.placement]
         wanted = {
             "-x": "",
@@ -145,7 +146,7 @@ def test_code_9_maps_by_node_over_named_hosts() -> None:
     campaign = load_campaign(CAMPAIGNS / "cloud-hpl.yaml")
     runs = make_plan(campaign, ["two"], MACHINE).runs
     assert len(runs) == 30
-    mpirun, arguments = launch(script_of(runs[0]).text())
+    mpirun, arguments = launch(script_text(script_of(runs[0])))
     assert arguments == []
     hosts = "vm275.nubes.stfc.ac.uk,vm15.nubes.stfc.ac.uk"
     code_9 = ["mpirun", "-np", "4", "--prefix", "/usr/lib64/openmpi-1.10", "--host", hosts]
@@ -156,7 +157,7 @@ def test_mapping_to_processors_as_in_section_3_1_1() -> None:
     """Which the campaign of the whole report has, not the scripts of its appendix."""
     campaign = load_campaign(CAMPAIGNS / "stfc-2017/campaign.yaml")
     found = {run.case.placement: run for run in make_plan(campaign, ["scarf"], MACHINE).runs}
-    scripts = {name: launch(script_of(run).text())[0] for name, run in found.items()}
+    scripts = {name: launch(script_text(script_of(run)))[0] for name, run in found.items()}
     assert scripts["SHM-1"] == [*PLATFORM, "numactl", "--cpunodebind=0", "--"]
     assert scripts["SHM-2"] == [*PLATFORM, "-cpu_bind=MAP_CPU:0,15"]
 
@@ -169,5 +170,5 @@ def test_a_reservation_instead_of_hosts(tmp_path: Path) -> None:
     (tmp_path / "reserved.yaml").write_text(reserved)
     runs = make_plan(load_campaign(tmp_path / "reserved.yaml"), ["lotus"], MACHINE).runs
     run = next(run for run in runs if run.case.host_group == "ivybridge2000G")
-    options = parse([], script_of(run).text()).options
+    options = parse([], script_text(script_of(run))).options
     assert (options.get("-m"), options["-U"]) == (None, "bench#0")

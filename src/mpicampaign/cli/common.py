@@ -69,7 +69,7 @@ def selection_lines(prepared: Prepared) -> list[str]:
     """One line that names the selection, if there is one."""
     if not prepared.selection:
         return []
-    return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.scripts)} runs"]
+    return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.runs)} runs"]
 
 
 def make_runs(
@@ -139,7 +139,7 @@ def beside(prepared: Prepared) -> list[str]:
     """Lines about results that the campaign does not describe."""
     from mpicampaign.collect.undescribed import undescribed_lines
 
-    return undescribed_lines(prepared.plan_file, prepared.folder)
+    return undescribed_lines(prepared.plan, prepared.folder)
 
 
 def counts(records: list[Record]) -> str:

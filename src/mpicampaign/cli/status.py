@@ -65,4 +65,4 @@ def _run_data(found: RunStatus) -> dict[str, Any]:
     from mpicampaign.cli.json_output import run_data
 
     facts = {"state": found.state, "job": found.job_id or None, "reason": found.reason or None}
-    return run_data(found.script) | facts
+    return run_data(found.run) | facts

@@ -18,7 +18,7 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case, Record
 
 
@@ -39,16 +39,16 @@ class Progress:
         self._absent: set[tuple[Case, str]] = set()
         self._said_left = ""
 
-    def expect(self, scripts: Sequence[Script]) -> None:
+    def expect(self, runs: Sequence[Run]) -> None:
         """Add runs to those that are expected."""
-        self.left.expect(scripts)
-        self._host_groups |= {script.run.case.host_group for script in scripts}
-        self._expected += len(scripts)
+        self.left.expect(runs)
+        self._host_groups |= {run.case.host_group for run in runs}
+        self._expected += len(runs)
 
-    def left_out(self, scripts: Sequence[Script]) -> None:
+    def left_out(self, runs: Sequence[Run]) -> None:
         """Remove runs that are not made now."""
-        self.left.left_out(scripts)
-        self._expected -= len(scripts)
+        self.left.left_out(runs)
+        self._expected -= len(runs)
 
     def started(self, label: str) -> None:
         if self._terminal:

@@ -11,10 +11,9 @@ from mpicampaign.expectation import LOOKS
 from mpicampaign.records import DISTURBED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.records import Case
 
 
 class Repeats(NamedTuple):
@@ -27,21 +26,6 @@ class Repeats(NamedTuple):
     @property
     def all(self) -> int:
         return self.planned + self.further
-
-
-def no_results(_case: Case, _repeat: int, _identity: str) -> str:
-    """The conditions of a campaign without results."""
-    return ""
-
-
-def none_begun(_case: Case, _repeat: int, _identity: str) -> bool:
-    """Of a campaign without results no run was begun."""
-    return False
-
-
-def none_known(_case: Case, _suite: str, _identities: Sequence[str]) -> bool:
-    """Of a campaign without results no case is known."""
-    return False
 
 
 def limit_of(campaign: Campaign, planned: int) -> int:

@@ -18,17 +18,14 @@ def selected_plan(plan: Plan, selection: Selection) -> Plan:
     return replace(
         plan,
         runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
-        cases=tuple(planned for planned in cases if planned.identities),
+        cases=tuple(planned for planned in cases if planned.runs),
     )
 
 
 def _selected(planned: PlannedCase, selection: Selection) -> PlannedCase:
-    numbers = range(1, len(planned.identities) + 1)
-    taken = [number for number in numbers if selection.takes(planned.case, number)]
-    more = range(len(numbers) + 1, len(numbers) + planned.addable + 1)
+    more = range(len(planned.runs) + 1, len(planned.runs) + planned.addable + 1)
     return replace(
         planned,
-        identities=tuple(planned.identities[number - 1] for number in taken),
-        further=sum(number > planned.repeats for number in taken),
+        runs=tuple(run for run in planned.runs if selection.takes(planned.case, run.repeat)),
         addable=sum(selection.takes(planned.case, number) for number in more),
     )
