@@ -226,4 +226,4 @@ def test_the_line_rate_reaches_the_analysis_through_the_plan_and_changes_no_run(
         plans.append(made.cases)
     rates = [{entry.case.placement: entry.line_rate for entry in entries} for entries in plans]
     assert rates == [{"TCP": None, "SHM": None}, {"TCP": 1.25e8, "SHM": None}]
-    assert [entry.runs for entry in plans[0]] == [entry.runs for entry in plans[1]]
+    assert [entry.declared for entry in plans[0]] == [entry.declared for entry in plans[1]]
