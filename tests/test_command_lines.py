@@ -129,7 +129,7 @@ def test_the_options_of_a_kernel_are_those_of_its_source(kernel: Kernel) -> None
     source = (KERNEL_SOURCES / f"{kernel.name}.c").read_text()
     sweep, _, rest = (KERNEL_SOURCES / "common/options.c").read_text().partition('"--budget"')
     texts = [source, '{"--budget"', rest, "" if ".measure" in source else sweep]
-    for header, macro in (("tree.h", "TREE_OPTION"), ("baseline.h", "BASELINE_OPTION")):
+    for header, macro in (("tree/tree.h", "TREE_OPTION"), ("baseline.h", "BASELINE_OPTION")):
         texts += [(KERNEL_SOURCES / "common" / header).read_text()] if macro in source else []
     options = re.findall(r'[{][\s\\]*"(--[a-z-]+)"', "\n".join(texts))
     assert set(options_of(kernel)) == set(options)

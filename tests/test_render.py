@@ -154,7 +154,7 @@ def test_no_value_brings_a_directive_to_the_start_of_a_line(scheduler: str) -> N
 
 
 def test_a_title_cannot_leave_its_comment() -> None:
-    text = script_of(replace(first(campaign()), campaign="c\n#SBATCH --evil\u2028rm -rf x")).text()
+    text = script_text(script_of(replace(first(campaign()), campaign="c\n#SBATCH --evil\u2028rm -rf x")))
     assert not [line for line in text.splitlines() if line.startswith(("#SBATCH", "rm -rf x"))]
 
 

@@ -189,7 +189,7 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
 def _declared(suite: str, evidence: Evidence) -> str:
     """What the reading of an output depends on beside its text."""
     found = SUITES.get(suite)
-    return evidence.claim.get("declared", "{}") if found and found.parse_declared else ""
+    return evidence.claim.get("declared", "{}") if found and found.declares else ""
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:

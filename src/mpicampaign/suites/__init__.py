@@ -57,8 +57,7 @@ def parse(suite: str, text: str, expected_max: int | None = None, declared: str 
     found = SUITES.get(suite)
     if found is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
-    by_declaration = found.parse_declared if declared else None
-    parsed = by_declaration(text, json.loads(declared)) if by_declaration else found.parse(text)
+    parsed = found.parse_declared(text, json.loads(declared)) if declared else found.parse(text)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

@@ -165,14 +165,18 @@ def _undeclared(text: str) -> ParsedOutput:
     raise OutputError("an output of suite own can be read only with the metrics that its campaign declares")
 
 
-SUITE = Suite(
+class _Own(Suite):
+    declares = ("metrics", "whole", "refused")
+    needs = ("metrics", "whole")
+    private_folder = True
+
+    def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
+        return parse(text, declared)
+
+
+SUITE = _Own(
     name="own",
     title="programs of one's own",
     banner=Banner("\0", re.compile(r"(?!)")),  # none: it cannot be recognised
     parse=_undeclared,
-    parse_declared=parse,
-    closing_line=True,
-    declares=("metrics", "whole", "refused"),
-    needs=("metrics", "whole"),
-    private_folder=True,
 )
