@@ -60,7 +60,7 @@ def read_note(folder: Path) -> dict[str, Any]:
     path = folder / NOTE
     try:
         note = json.loads(path.read_text(encoding="utf-8"))
-        return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"]), "same": list(note["same"])}
+        return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is damaged: {error}; remove {folder} and merge its bundle again") from error
 

@@ -312,19 +312,6 @@ class Store:
         """
         return self._checked(name, verify).members
 
-    def content(self, name: str, wanted: str) -> bytes:
-        """One file of a series.
-
-        Raises
-        ------
-        UserError
-            when there is no such series or file, or the pack is damaged.
-        """
-        found = self._checked(name, lambda path: _members(path, {wanted}))
-        if wanted not in found:
-            raise UserError(Problem(f"the series has no file {wanted!r}", hint="history --files lists them"))
-        return found[wanted]
-
     def records(self, name: str) -> list[Record]:
         """The records of a series.
 
