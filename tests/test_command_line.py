@@ -198,9 +198,8 @@ def test_every_option_is_in_the_documents() -> None:
     for name, parser in subparsers(command_parser()).items():
         parser.load_arguments()
         shown = [action for action in parser._actions if action.help != SUPPRESS and action.dest != "help"]
-        missing += [
-            f"{name} {each.option_strings}" for each in shown if not words.issuperset(each.option_strings)
-        ]
+        options = [text for action in shown for text in action.option_strings]
+        missing += [f"{name} {text}" for text in options if text not in words]
     assert not missing
 
 

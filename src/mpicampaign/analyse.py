@@ -84,7 +84,7 @@ def analyse(
         provenance=_provenance(folder, plan),
         beside=beside,
         unit=presentation.unit,
-        changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
+        changes=earlier_series(folder, presentation.table_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
     return records

@@ -56,7 +56,7 @@ def compared(
     records = [record for record in every if selection.takes(record.case, record.repeat)]
     if not selection:
         _check_not_emptied(folder, records)
-    comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
+    comparison = compare(records, presentation.table_sizes)
     return records, with_published(comparison, presentation.reference)
 
 
@@ -70,7 +70,7 @@ def keep(
     """Write tables and records into a folder."""
     shown = presentation
     write_tables(comparison, folder / "tables", shown.unit, shown.title)
-    header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    header = Header(campaign, shown.title, shown.table_sizes)
     write_records(folder / RECORDS, header, records)
 
 

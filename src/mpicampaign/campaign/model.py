@@ -524,10 +524,7 @@ OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters.
-
-    ``figure_sizes``: in bytes; empty: those of the campaign.
-    """
+    """A program with its parameters."""
 
     name: str
     suite: str = key(
@@ -588,12 +585,6 @@ class Benchmark:
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
-    figure_sizes: tuple[int, ...] = key(
-        SIZES,
-        "Message sizes at which tables show its bandwidth",
-        "Default: table_sizes of the campaign.",
-        ["8KiB", "1MiB"],
-    )
 
 
 BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
@@ -817,8 +808,7 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        sizes = {name: found.figure_sizes for name, found in self.benchmarks.items() if found.figure_sizes}
-        return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
+        return Presentation(self.title, self.table_sizes, reference=self.reference)
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

@@ -62,8 +62,7 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     from mpicampaign.compare.compare import compare
     from mpicampaign.compare.contract import judge
 
-    shown = campaign.presentation
-    comparison = compare(collect_all(folder), shown.table_sizes, shown.benchmark_sizes)
+    comparison = compare(collect_all(folder), campaign.table_sizes)
     cases = [entry.case for entry in plan_of(folder).cases]
     return judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
 
@@ -80,8 +79,7 @@ def _before(folder: Path, campaign: Campaign) -> Comparison | None:
     names = store.names()
     if not names:
         return None
-    shown = campaign.presentation
-    return compare(store.records(names[-1]), shown.table_sizes, shown.benchmark_sizes)
+    return compare(store.records(names[-1]), campaign.table_sizes)
 
 
 def write_judgement(folder: Path, name: str, found: Sequence[Judged]) -> None:

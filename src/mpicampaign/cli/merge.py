@@ -25,10 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The bundles, and names for their systems."""
     parser.add_argument("bundles", nargs="+", type=Path, metavar="BUNDLE")
     parser.add_argument("--results", type=Path, help="where campaigns' results are (default: results/)")
-    rename = (
-        "name of a system of the bundle here; OLD=OLD: it is the system of that name here, even if in doubt"
-    )
-    rename += "; may be given several times"
+    rename = "name of a system of the bundle here; OLD=OLD: it is the system of that name here, even if "
+    rename += "in doubt; may be given several times"
     parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=rename)
 
 

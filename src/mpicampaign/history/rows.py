@@ -89,14 +89,10 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
     lines = [
         {**_of_series(series, record), "campaign": plan.campaign, **_of_run(record, declared), **value}
         for runs in grouped(records, lambda record: record.case.benchmark).values()
-        for record, value in _values(runs, _sizes(header, runs[0].case))
+        for record, value in _values(runs, header.table_sizes)
     ]
     columns = {name: [line.get(name) for line in lines] for name in COLUMNS}
     return arrow.table(columns, schema=schema())
-
-
-def _sizes(header: Header, case: Case) -> Sequence[int]:
-    return header.benchmark_sizes.get(case.benchmark) or header.table_sizes
 
 
 def _of_series(series: OpenSeries, record: Record) -> dict[str, Any]:

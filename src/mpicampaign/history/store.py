@@ -100,7 +100,7 @@ class Store:
             if not self.pack(series.name).exists():
                 plan = plan_of(campaign_folder)
                 records = collect_own(plan, campaign_folder)
-                header = Header(plan.campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+                header = Header(plan.campaign, shown.title, shown.table_sizes)
                 write_records(campaign_folder / RECORDS, header, records)
                 files = {SERIES_FILE: series_text(series).encode()}
                 self.pack(series.name).parent.mkdir(parents=True, exist_ok=True)
