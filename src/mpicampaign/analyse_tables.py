@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
@@ -42,7 +42,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
 
 
 def compared(
-    folder: Path, presentation: Presentation, selection: Selection = ALL_RUNS
+    folder: Path, presentation: Presentation, selection: RunSelection = ALL_RUNS
 ) -> tuple[list[Record], Comparison]:
     """The records and the comparison of the selected runs in a campaign's folder.
 

@@ -44,7 +44,7 @@ from mpicampaign.campaign.kinds import (
     TIME_OF_DAY,
     TOKENS,
     WORD,
-    of_room,
+    registered,
 )
 from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
@@ -141,7 +141,7 @@ class Mpi:
     """
 
     name: str
-    launcher: str = key(of_room(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
+    launcher: str = key(registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, ("shm", "tcp", "ibv")),
         "What forces each transport",
@@ -183,7 +183,7 @@ class System:
 
     name: str
     scheduler: str = key(
-        of_room(each.name for each in SCHEDULERS.built_in()),
+        registered(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
         "One of these, or one from another package. none: scripts run where they are "
         "started, on one machine or over a list of hosts.",
@@ -199,7 +199,7 @@ class System:
         required=True,
     )
     launcher: str = key(
-        of_room([*_LAUNCHERS, *_OF_SCHEDULERS]),
+        registered([*_LAUNCHERS, *_OF_SCHEDULERS]),
         "Launcher",
         "Default: the launcher of the MPI library. Under Slurm, srun may start any library that has a `pmi`.",
         "srun",
@@ -528,7 +528,7 @@ class Benchmark:
 
     name: str
     suite: str = key(
-        of_room(each.name for each in SUITES.built_in()),
+        registered(each.name for each in SUITES.built_in()),
         "Suite",
         "It determines how the output is read: one of these, or one from another package.",
         "imb",

@@ -15,7 +15,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_output
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.selection import Selection, spans
+from mpicampaign.selection import RunSelection, spans
 from mpicampaign.show.form import (
     LAYOUTS,
     LONG,
@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> list[Record]:
     """The records of these repeats; all of them where none is named."""
-    selection = Selection(repeats=repeats)
+    selection = RunSelection(repeats=repeats)
     selection.check((record.case, record.repeat) for record in records)
     return [record for record in records if selection.takes(record.case, record.repeat)]
 

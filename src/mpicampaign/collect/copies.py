@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.alike import PROCESS
+from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, IMPORTED_FROM, OK
 

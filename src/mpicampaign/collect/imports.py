@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.collect.alike import of_import
+from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.facts import belongs, facts_of_outputs

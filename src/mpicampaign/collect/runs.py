@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.background import on_two_cores
-from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.cause import cause_of
+from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.collect.peak import with_peak

@@ -13,7 +13,7 @@ from mpicampaign.statistics.medians import median
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.history.curves import Change, Curve
+    from mpicampaign.history.curves import ChangePoint, Curve
     from mpicampaign.statistics.change_points import Candidate
 
 # Observations by column, as people name them
@@ -85,7 +85,7 @@ def events(curves: Sequence[Curve]) -> list[Event]:
     return [event for _, event in sorted(made, key=lambda each: each[0], reverse=True)]
 
 
-_Pair = tuple["Curve", "Change"]
+_Pair = tuple["Curve", "ChangePoint"]
 
 
 def _neighbours(pairs: Iterable[_Pair], places: Mapping[str, int]) -> Iterator[tuple[int, list[_Pair]]]:
@@ -96,7 +96,7 @@ def _neighbours(pairs: Iterable[_Pair], places: Mapping[str, int]) -> Iterator[t
         yield most, [pair for place in (most - 1, most, most + 1) for pair in left.pop(place, ())]
 
 
-def _tick(curve: Curve, change: Change) -> str:
+def _tick(curve: Curve, change: ChangePoint) -> str:
     return curve.points[change.index].tick
 
 

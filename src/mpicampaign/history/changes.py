@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.files import append_lines
 from mpicampaign.history.causes import causes, likely_first
-from mpicampaign.history.curves import Change, Curve, CurveKey
+from mpicampaign.history.curves import ChangePoint, Curve, CurveKey
 from mpicampaign.history.series import tick_order
 from mpicampaign.records import plain_fields
 from mpicampaign.statistics.change_points import false_discoveries_controlled, latest_change, why_not_judged
@@ -36,7 +36,7 @@ class Analysis(NamedTuple):
     """
 
     curves: tuple[Curve, ...]
-    new: tuple[tuple[int, Change], ...]
+    new: tuple[tuple[int, ChangePoint], ...]
     tested: int
     problems: tuple[str, ...] = ()
 
@@ -110,10 +110,10 @@ class _State:
         """The positions of the first points after the reported changes, up to a point."""
         return [change.index for change in self.changes() if change.index <= end]
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ChangePoint]:
         """The reported changes whose points are there, each once."""
         found = {
-            self.places[each.first]: Change(
+            self.places[each.first]: ChangePoint(
                 self.places[each.first], self.places[each.tick], each.before, each.after, each.p
             )
             for each in reversed(self.reported)

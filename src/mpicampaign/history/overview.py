@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-    from mpicampaign.history.curves import Change, Curve
+    from mpicampaign.history.curves import ChangePoint, Curve
 
 
 class SeriesEntry(NamedTuple):
@@ -47,7 +47,7 @@ class Overview(NamedTuple):
     series: tuple[SeriesEntry, ...]
     curves: tuple[Curve, ...]
     events: tuple[Event, ...]
-    new: tuple[tuple[int, Change], ...]
+    new: tuple[tuple[int, ChangePoint], ...]
     tested: int
     ticks: tuple[int, int, int]
     problems: tuple[str, ...]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.dimension import Dimension
     from mpicampaign.history.causes import Event, Share
-    from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
+    from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Node
 
@@ -129,7 +129,7 @@ def unit_name(key: CurveKey) -> str:
     return dimension_of(key).unit(BANDWIDTH_UNITS[0]).name
 
 
-def change_text(change: Change, curve: Curve, year: str = "") -> str:
+def change_text(change: ChangePoint, curve: Curve, year: str = "") -> str:
     """``3 March: +5.2 %, with kernel 5.14.0-427``."""
     ratio = change.ratio
     sign = "+" if ratio >= 1 else "−"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import NodeClass
-    from mpicampaign.site.facts import Group, Interface, NodeProbe, Port, Site
+    from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site
 
 _MAX_QUEUES = 10
 
@@ -48,7 +48,7 @@ def _libraries(site: Site) -> Iterator[str]:
         yield "MPI library: not found"
 
 
-def _group(site: Site, group: Group) -> Iterator[str]:
+def _group(site: Site, group: NodeGroup) -> Iterator[str]:
     if site.scheduler.local:
         yield "this machine:"
     else:

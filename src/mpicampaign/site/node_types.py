@@ -15,7 +15,7 @@ from mpicampaign.schedulers.scheduler import Node, NodeClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from mpicampaign.site.facts import Group, NodeProbe
+    from mpicampaign.site.facts import NodeGroup, NodeProbe
 
 T = TypeVar("T")
 
@@ -64,14 +64,14 @@ def _dividing(nodes: Sequence[Node]) -> list[str]:
     return sorted(dividing, key=lambda feature: (-smaller[feature], feature))
 
 
-def joined(kinds: Iterable[Sequence[Group]]) -> list[Group]:
+def joined(kinds: Iterable[Sequence[NodeGroup]]) -> list[NodeGroup]:
     """Groups of like hardware, from the parts of each kind of nodes that the scheduler reports."""
     found = [group for of_kind in kinds for group in _joined_parts(of_kind)]
     return [_one(like) for like in _gathered(found, _probed_alike)]
 
 
-def _joined_parts(of_kind: Sequence[Group]) -> list[Group]:
-    """Parts without an answer are taken for alike where those with one are, else for a group of their own."""
+def _joined_parts(of_kind: Sequence[NodeGroup]) -> list[NodeGroup]:
+    """Nodes whose probe failed join the others if all probed nodes match; else they are a group apart."""
     answered = _gathered([part for part in of_kind if part.probe], _probed_alike)
     silent = [part for part in of_kind if not part.probe]
     if len(answered) == 1:
@@ -79,13 +79,13 @@ def _joined_parts(of_kind: Sequence[Group]) -> list[Group]:
     return [_one(like) for like in [*answered, silent] if like]
 
 
-def _doubted(part: Group) -> Group:
+def _doubted(part: NodeGroup) -> NodeGroup:
     count = len(part.nodes.members)
     note = f"{count} of these nodes are taken to be like the others, since their probe failed: {part.unknown}"
     return replace(part, nodes=replace(part.nodes, notes=(*part.nodes.notes, note)))
 
 
-def _one(like: Sequence[Group]) -> Group:
+def _one(like: Sequence[NodeGroup]) -> NodeGroup:
     """One group of like ones; the first, which answered if any did, speaks for all."""
     first = like[0]
     nodes = first.nodes.only(node for group in like for node in group.nodes.members)
@@ -112,7 +112,7 @@ def _reported_alike(one: Node, other: Node) -> bool:
     return reported[0] == reported[1] and _like_memory(one.memory, other.memory)
 
 
-def _probed_alike(one: Group, other: Group) -> bool:
+def _probed_alike(one: NodeGroup, other: NodeGroup) -> bool:
     """The same hardware, and as many CPUs for jobs: the scheduler gives no more than it reports."""
     counts = [(group.nodes.members[0].cores, group.nodes.members[0].cpus) for group in (one, other)]
     if counts[0] != counts[1] or one.nodes.queue != other.nodes.queue or not one.probe or not other.probe:

@@ -1,7 +1,7 @@
 """What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
 
-`mpicampaign.compare.unlike` compares these. What may differ between repeats, such as hosts, job numbers and
-time limits, is left out.
+`mpicampaign.compare.inconsistent_repeats` compares these. What may differ between repeats, such as hosts, job
+numbers and time limits, is left out.
 """
 
 from __future__ import annotations
