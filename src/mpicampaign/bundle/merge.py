@@ -113,10 +113,10 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
     results = sum(record.status in (OK, FAILED) for record in _readable(merged))
     if not (folder / FILE).exists():
         return [], results
-    found = undescribed(plan_of(folder), merged)
-    found.pop(NO_CASE, None)
-    count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
-    lines = [f"{reason} ({', '.join(of_cases)})" for reason, of_cases in found.items()]
+    left_out = undescribed(plan_of(folder), merged)
+    left_out.pop(NO_CASE, None)
+    count = sum(len(repeats) for of_cases in left_out.values() for repeats in of_cases.values())
+    lines = [f"{reason} ({', '.join(of_cases)})" for reason, of_cases in left_out.items()]
     return lines, results - count
 
 

@@ -172,8 +172,8 @@ CORES = "cores"  # ranks_per_node: one rank on each physical core
 
 
 def _ranks(values: Values, key: Key) -> int | str:
-    found = values.get(key)
-    return found if isinstance(found, str) else int(found)
+    number = values.get(key)
+    return number if isinstance(number, str) else int(number)
 
 
 RANKS_PER_NODE = _count_or(CORES, 100_000, _ranks)

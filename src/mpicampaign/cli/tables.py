@@ -134,13 +134,13 @@ def _form(options: argparse.Namespace) -> Form:
 
 
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
-    found = _ignored_by_list(options) if options.list else []
+    problems = _ignored_by_list(options) if options.list else []
     if options.layout == MATRIX and options.columns:
-        found.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
+        problems.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
         hint = "the long layout shows all of them: use --columns, or --layout matrix"
-        found.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
-    return found
+        problems.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
+    return problems
 
 
 def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:

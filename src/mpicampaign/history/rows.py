@@ -130,18 +130,18 @@ def _time(text: str) -> datetime | None:
 
 
 def _observed(record: Record, key: str) -> str:
-    found = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
-    return ", ".join(sorted(set(found)))
+    values = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
+    return ", ".join(sorted(set(values)))
 
 
 def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Each run of a benchmark with each of its values; a run without any once."""
     chosen = {label: _metrics(runs, label, sizes) for label in _labels(runs)}
     for run in runs:
-        found = [
+        values = [
             value for series in run.series for value in _of_table(run, series, chosen.get(series.label, ()))
         ]
-        for value in found if run.status == OK and found else [{}]:
+        for value in values if run.status == OK and values else [{}]:
             yield run, value
 
 

@@ -86,13 +86,13 @@ def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
 
 def named(groups: Iterable[NodeGroup], scheduler: Scheduler) -> list[NodeGroup]:
     """Host groups, named after what selects the nodes."""
-    found: list[NodeGroup] = []
+    made: list[NodeGroup] = []
     for group in groups:
-        taken = {each.name for each in found}
+        taken = {each.name for each in made}
         keys = scheduler.host_group(group.nodes) if isinstance(scheduler, BatchScheduler) else {}
         text = keys.get("constraint") or group.nodes.queue
-        found.append(replace(group, name=name_from(text, taken)))
-    return found
+        made.append(replace(group, name=name_from(text, taken)))
+    return made
 
 
 def campaign_text(site: Site) -> str:
@@ -274,16 +274,16 @@ def _usable(site: Site) -> list[NodeGroup]:
 def placements_of(site: Site, group: NodeGroup) -> list[str]:
     """Placements for these nodes, as far as known."""
     cores, sockets = group.cores or 1, group.sockets or 1
-    found = ["SHM-1"] if cores // sockets >= 2 else []
-    found += ["SHM-2"] if sockets >= 2 else []
-    found += ["SHM"] if cores >= 2 or not group.cores else []
+    placements = ["SHM-1"] if cores // sockets >= 2 else []
+    placements += ["SHM-2"] if sockets >= 2 else []
+    placements += ["SHM"] if cores >= 2 or not group.cores else []
     if site.scheduler.local:
-        return [*found, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
+        return [*placements, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
     if group.nodes.usable >= 2:
         names = _tcp_names(site, group)
-        found += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
-        found += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
-    return found or ["SHM"]
+        placements += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
+        placements += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
+    return placements or ["SHM"]
 
 
 def _benchmarks(site: Site) -> str:

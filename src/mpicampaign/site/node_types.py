@@ -28,14 +28,14 @@ def node_classes(queues: Mapping[str, Sequence[Node]], *, once: bool) -> list[No
 
     ``once``: a node of several queues counts in the first of them only.
     """
-    found: list[NodeClass] = []
+    classes: list[NodeClass] = []
     seen: set[str] = set()
     for queue, nodes in queues.items():
         whole = NodeClass(queue, tuple(nodes))
         left = [node for node in nodes if node.name not in seen]
-        found += [whole.only(members) for members in _gathered(left, _reported_alike)]
+        classes += [whole.only(members) for members in _gathered(left, _reported_alike)]
         seen |= set(whole.names) if once else set()
-    return found
+    return classes
 
 
 def parts(nodes: NodeClass, most: int) -> list[NodeClass]:
@@ -50,11 +50,11 @@ def parts(nodes: NodeClass, most: int) -> list[NodeClass]:
         if len(chosen) < most and len(has) == 1:
             chosen.append(next(node for node in usable if (feature in node.features) not in has))
     features = [set(node.features) for node in chosen]
-    found: dict[int, list[Node]] = {}
+    members: dict[int, list[Node]] = {}
     for node in nodes.members:
         unlike = [len(of_chosen.symmetric_difference(node.features)) for of_chosen in features]
-        found.setdefault(unlike.index(min(unlike)), []).append(node)
-    return [nodes.only(like) for _, like in sorted(found.items())]
+        members.setdefault(unlike.index(min(unlike)), []).append(node)
+    return [nodes.only(like) for _, like in sorted(members.items())]
 
 
 def _dividing(nodes: Sequence[Node]) -> list[str]:
@@ -66,8 +66,8 @@ def _dividing(nodes: Sequence[Node]) -> list[str]:
 
 def joined(kinds: Iterable[Sequence[NodeGroup]]) -> list[NodeGroup]:
     """Groups of like hardware, from the parts of each kind of nodes that the scheduler reports."""
-    found = [group for of_kind in kinds for group in _joined_parts(of_kind)]
-    return [_one(like) for like in _gathered(found, _probed_alike)]
+    groups = [group for of_kind in kinds for group in _joined_parts(of_kind)]
+    return [_one(like) for like in _gathered(groups, _probed_alike)]
 
 
 def _joined_parts(of_kind: Sequence[NodeGroup]) -> list[NodeGroup]:
@@ -96,14 +96,14 @@ def _one(like: Sequence[NodeGroup]) -> NodeGroup:
 
 def _gathered(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
     """Each item is put to the first list that begins with one like it."""
-    found: list[list[T]] = []
+    lists: list[list[T]] = []
     for item in items:
-        like = next((each for each in found if alike(each[0], item)), None)
+        like = next((each for each in lists if alike(each[0], item)), None)
         if like is None:
-            found.append([item])
+            lists.append([item])
         else:
             like.append(item)
-    return found
+    return lists
 
 
 def _reported_alike(one: Node, other: Node) -> bool:
