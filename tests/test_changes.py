@@ -99,14 +99,14 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
 
     report(THEN)
     report(THEN)
-    assert earlier_series(tmp_path, (1024,), {}) is None
+    assert earlier_series(tmp_path, (1024,)) is None
     report([*NOW[:2], *THEN[2:]])  # a report in the midst of the new series
     report(NOW)
     assert read_records(tmp_path / EARLIER_FILE) == (Header("c"), THEN)
     again = [replace(run, started="2026-03-04T09:00:00Z") for run in NOW]
     report(again)  # on the same day: a run that was repeated, no series
     assert read_records(tmp_path / EARLIER_FILE)[1] == THEN
-    found = earlier_series(tmp_path, (1024,), {})
+    found = earlier_series(tmp_path, (1024,))
     assert found is not None and found.since == "2026-01-02"
     report(series("2026-05-06", 3e-6))
     assert [r.started[:10] for r in read_records(tmp_path / EARLIER_FILE)[1]] == ["2026-03-04"] + [

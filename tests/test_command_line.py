@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from argparse import SUPPRESS
 from pathlib import Path
 
 import pytest
@@ -187,6 +189,18 @@ def test_every_subcommand_has_examples_that_its_parser_takes(
         assert examples and name in parser.format_help()
         for command, effect in examples:
             assert f"mpicampaign {name}" in command and effect
+
+
+def test_every_option_is_in_the_documents() -> None:
+    documents = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    words = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", "\n".join(path.read_text() for path in documents)))
+    missing = []
+    for name, parser in subparsers(command_parser()).items():
+        parser.load_arguments()
+        shown = [action for action in parser._actions if action.help != SUPPRESS and action.dest != "help"]
+        options = [text for action in shown for text in action.option_strings]
+        missing += [f"{name} {text}" for text in options if text not in words]
+    assert not missing
 
 
 def test_the_manual_page_is_current() -> None:

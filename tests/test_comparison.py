@@ -17,7 +17,7 @@ from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
 from mpicampaign.show.rankings import absent_text, pair_sentence, pair_sentences, verdict
-from mpicampaign.show.sentences import absence, reason, said
+from mpicampaign.show.sentences import absence, note_text, reason
 from mpicampaign.suites import SUITES
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
@@ -72,11 +72,6 @@ def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value(
     assert median_of(compare(some).tables[0].rows[0], "bandwidth at 8 KiB") is None
 
 
-def test_sizes_of_a_benchmark_override_those_of_the_campaign() -> None:
-    comparison = compare(fixed(SHM_1, [1e-6]), (1024,), {"PingPong": (64,)})
-    assert comparison.tables[0].metrics[1].name == "bandwidth at 64 B"
-
-
 def test_collectives_show_times_and_no_latency_of_nothing() -> None:
     case = Case("s", "g", "SHM-full", "Gather")
     records = [synthetic.run(case, n, synthetic.collective("Gather", 1e-6, 1e9)) for n in (1, 2)]
@@ -119,7 +114,7 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
     row = compare(records).tables[0].rows[0]
     assert (row.counted, row.planned) == (2, 4)
     assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
-    notes = [said(note) for note in row.notes]
+    notes = [note_text(note) for note in row.notes]
     assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
     assert row.verdicts == {"verified": 2, "contradicted": 1}
 
@@ -145,7 +140,7 @@ def test_contradicted_runs_alone_show_their_reason() -> None:
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
     records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
-    notes = [said(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
+    notes = [note_text(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 

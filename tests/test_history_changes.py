@@ -11,7 +11,7 @@ from time_curves import curve, step, ticks
 
 from mpicampaign.history.causes import events
 from mpicampaign.history.changes import analyse_curves, key_id
-from mpicampaign.history.curves import Cause, Change, Curve
+from mpicampaign.history.curves import Cause, ChangePoint, Curve
 from mpicampaign.history.series import tick_order
 from mpicampaign.show.history import NO_CAUSE, event_text, not_judged_text
 from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT
@@ -360,7 +360,7 @@ def test_where_nothing_that_was_recorded_changed(log: Path) -> None:
 
 def changed(at: int, metric: str, ratio: float = 1.1, **key: object) -> Curve:
     """A curve of 30 points with a change that needs no search."""
-    change = Change(at, at + 3, 1.0, ratio, 1e-6)
+    change = ChangePoint(at, at + 3, 1.0, ratio, 1e-6)
     return replace(curve([1.0] * 30, metric=metric, **key), changes=(change,))
 
 

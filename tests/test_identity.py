@@ -82,7 +82,6 @@ SAME: dict[str, Change] = {
     "requeue": of_group(requeue=False),
     "title, seed and name": lambda c: replace(c, title="New", seed=7, name="other"),
     "description": of_placement(description="in other words"),
-    "sizes shown": of_benchmark(figure_sizes=(64,)),
     "line rate": of_group(fabrics={"ethernet": replace(ETHERNET, bytes_per_second=1e9)}),
     "another network": of_group(fabrics={"ethernet": ETHERNET, "ib": Fabric("ib", "ibv", device="mlx5_0")}),
     "login hosts": of_system(login_hosts=("login*",)),

@@ -266,7 +266,7 @@ def test_what_a_file_needs_is_read_from_it(site: Site) -> None:
         assert dynamic(site.folder / "damaged") in (None, ((), "", (), ()))
 
 
-def misfit(program: Path, **keys: object) -> str:
+def wrong_mpi(program: Path, **keys: object) -> str:
     wanted = replace(BENCHMARK, provider=Provider("path", str(program)))
     mpi = str(keys.pop("mpi"))
     return find_program(system(mpi, **keys), wanted).not_available
@@ -291,14 +291,14 @@ def libraries(site: Site) -> dict[str, Path]:
 
 def test_a_program_of_another_library_is_not_available(site: Site, libraries: dict[str, Path]) -> None:
     program = site.linked("apps/IMB-MPI1", libraries["intel"])
-    reason = misfit(program, mpi="openmpi4")
+    reason = wrong_mpi(program, mpi="openmpi4")
     assert f"{program} is linked to libmpi.so.12 (Intel MPI or MPICH" in reason
     assert "system here uses openmpi4 (libmpi.so.40): build it" in reason
-    assert "libmpi.so.40 (Open MPI); system here uses intelmpi" in misfit(
+    assert "libmpi.so.40 (Open MPI); system here uses intelmpi" in wrong_mpi(
         site.linked("other/IMB-MPI1", libraries["open"]), mpi="intelmpi"
     )
     # wherever the library comes from, it never has this name
-    assert "is linked to" in misfit(program, mpi="openmpi4", modules=("openmpi",))
+    assert "is linked to" in wrong_mpi(program, mpi="openmpi4", modules=("openmpi",))
 
 
 def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
@@ -306,15 +306,17 @@ def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
 ) -> None:
     program = site.linked("apps/IMB-MPI1", libraries["intel"])
     for mpi, name in (("intelmpi", "intel"), ("mpich-ofi", "mpich")):
-        assert misfit(program, mpi=mpi, prefix=f"{site.folder}/{name}") == ""
-        assert misfit(program, mpi=mpi) == ""  # launchers add their own folder
+        assert wrong_mpi(program, mpi=mpi, prefix=f"{site.folder}/{name}") == ""
+        assert wrong_mpi(program, mpi=mpi) == ""  # launchers add their own folder
     bound = site.linked(
         "bound/IMB-MPI1", libraries["intel"], f"-Wl,-rpath,{site.folder}/intel/lib", "-Wl,--disable-new-dtags"
     )
-    reason = misfit(bound, mpi="mpich-ofi", prefix=f"{site.folder}/mpich")
+    reason = wrong_mpi(bound, mpi="mpich-ofi", prefix=f"{site.folder}/mpich")
     assert f"would load {site.folder}/intel/lib/libmpi.so.12; system here uses mpich-ofi below" in reason
-    assert f"would load {site.folder}/intel/lib/libmpi.so.12; system here" in misfit(bound, mpi="mpich-ofi")
-    assert misfit(bound, mpi="intelmpi") == ""
+    assert f"would load {site.folder}/intel/lib/libmpi.so.12; system here" in wrong_mpi(
+        bound, mpi="mpich-ofi"
+    )
+    assert wrong_mpi(bound, mpi="intelmpi") == ""
 
 
 def test_a_library_that_is_not_here_is_named(site: Site, libraries: dict[str, Path]) -> None:
@@ -322,17 +324,17 @@ def test_a_library_that_is_not_here_is_named(site: Site, libraries: dict[str, Pa
     program = site.linked("apps/IMB-MPI1", debian)
     shutil.rmtree(debian.parent)
     if not Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12").exists():
-        assert "libmpich.so.12 (MPICH), which is not on this machine" in misfit(program, mpi="mpich-ofi")
-    assert "libmpich.so.12 (MPICH); system here uses intelmpi" in misfit(program, mpi="intelmpi")
-    assert misfit(program, mpi="mpich-ofi", modules=("mpich",)) == ""
+        assert "libmpich.so.12 (MPICH), which is not on this machine" in wrong_mpi(program, mpi="mpich-ofi")
+    assert "libmpich.so.12 (MPICH); system here uses intelmpi" in wrong_mpi(program, mpi="intelmpi")
+    assert wrong_mpi(program, mpi="mpich-ofi", modules=("mpich",)) == ""
 
 
 def test_what_cannot_be_read_is_not_refused(site: Site) -> None:
     site.program("bin/mpirun", OF_OPEN_MPI)
     site.path("bin")
     script = Path(site.program("apps/IMB-MPI1", "a script"))
-    assert misfit(script, mpi="openmpi4") == ""
+    assert wrong_mpi(script, mpi="openmpi4") == ""
     static = site.folder / "static/IMB-MPI1"
     static.parent.mkdir()
     shutil.copy("/bin/true", static)
-    assert misfit(static, mpi="openmpi4") == ""
+    assert wrong_mpi(static, mpi="openmpi4") == ""

@@ -14,7 +14,7 @@ import pytest
 from bundles import campaign_folder, case
 
 from mpicampaign.bundle import merge as merging
-from mpicampaign.bundle.merge import MergeWishes, Outcome, merge
+from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
@@ -38,8 +38,8 @@ def records(results: Path) -> list[Record]:
     return collect_all(results / "c")
 
 
-def merged(results: Path, *bundles: Path, **wishes: Any) -> Outcome:
-    return merge(bundles, results, MergeWishes(**wishes))
+def merged(results: Path, *bundles: Path, **names: str) -> Outcome:
+    return merge(bundles, results, names)
 
 
 def said(outcome: Outcome) -> str:
@@ -149,7 +149,7 @@ def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, 
         f"in the bundle: hosts {facts.get('host', 'blue1')}; CPU {facts.get('cpu', 'Invented CPU')}" in text
     )
     assert "here: hosts blue1; CPU Invented CPU; MPI intelmpi" in text
-    assert "--rename here=NEW" in text and "--same here" in text
+    assert "--rename here=NEW; if they are one system: --rename here=here" in text
 
 
 def test_two_bundles_of_one_name_in_one_call(tmp_path: Path) -> None:
@@ -162,19 +162,19 @@ def test_two_bundles_of_one_name_in_one_call(tmp_path: Path) -> None:
 def test_a_renamed_system_says_so(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="red1")
-    outcome = merged(tmp_path / "here", path, renamed={"here": "there"})
+    outcome = merged(tmp_path / "here", path, here="there")
     assert outcome.lines == ["site.tar.gz: merged into campaign c: 2 runs, systems: there"]
     found = [record for record in records(tmp_path / "here") if record.status == OK]
     assert {record.case.system: record.hosts for record in found} == {"here": ("blue1",), "there": ("red1",)}
     (old,) = {r.metadata.get("system named in its bundle") for r in found if r.case.system == "there"}
     assert old == "here"
     assert all(record.verdict == found[0].verdict for record in found)
-    other = merged(tmp_path / "here", path, renamed={"here": "yonder"})
+    other = merged(tmp_path / "here", path, here="yonder")
     assert "merged before with other system names (here=there)" in said(other)
 
 
 def test_a_new_name_for_a_system_that_is_not_in_it(tmp_path: Path) -> None:
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), renamed={"hree": "there"})
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), hree="there")
     assert "--rename hree: not a system of the bundle, which has here" in said(outcome)
     assert outcome.lines == []
 
@@ -182,53 +182,28 @@ def test_a_new_name_for_a_system_that_is_not_in_it(tmp_path: Path) -> None:
 def test_a_new_name_that_is_taken_is_refused_too(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", system="b", host="red1")
-    assert "its system 'here' may not be" in said(merged(tmp_path / "here", path, renamed={"b": "here"}))
+    assert "its system 'here' may not be" in said(merged(tmp_path / "here", path, b="here"))
 
 
 def test_the_user_may_say_that_it_is_one_system(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "site", host="blue7"), same=("here",))
-    assert outcome.refused == []
-    (note,) = (tmp_path / "here").rglob("merge.json")
-    assert json.loads(note.read_text())["same"] == ["here"]
-
-
-def test_a_name_for_same_that_is_in_no_doubt_is_refused(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    doubted = bundle(tmp_path, "doubted", host="blue7")
-    outcome = merged(tmp_path / "here", doubted, same=("hree",))
-    assert "refused: --same hree: in doubt: here" in said(outcome) and outcome.lines == []
-    outcome = merged(tmp_path / "here", doubted, same=("here", "there"))
-    assert "refused: --same there: in doubt: here" in said(outcome) and outcome.lines == []
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "known"), same=("here",))
-    assert "refused: --same here: no system of the bundle is in doubt; it has here" in said(outcome)
-    assert outcome.lines == []
-
-
-def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    path = bundle(tmp_path, "site", system="b", host="blue7")
-    outcome = merged(tmp_path / "here", path, renamed={"b": "here"}, same=("b",))
-    assert "--same b: in doubt: here" in said(outcome)
-    assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
-
-
-def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="blue7")
-    merged(tmp_path / "here", path, same=("here",))
-    for same in ((), ("here",)):
-        assert "already merged" in merged(tmp_path / "here", path, same=same).lines[0]
-    outcome = merged(tmp_path / "here", path, same=("here", "hree"))
-    assert "merged before with --same here, not with --same hree" in said(outcome)
+    assert merged(tmp_path / "here", path, here="here").refused == []
+    (note,) = (tmp_path / "here").rglob("merge.json")
+    assert json.loads(note.read_text())["renamed"] == {}
+    found = [record for record in records(tmp_path / "here") if record.status == OK]
+    assert {(record.case.system, record.hosts) for record in found} == {
+        ("here", ("blue1",)),
+        ("here", ("blue7",)),
+    }
+    assert "already merged" in merged(tmp_path / "here", path).lines[0]
 
 
-@pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
-def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
+def test_a_new_name_is_for_one_bundle(tmp_path: Path) -> None:
     """The same name is a different system in each."""
     one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
-    with pytest.raises(UserError, match="apply to the systems of one bundle, but 2 are given"):
-        merged(tmp_path / "here", one, two, **wishes)
+    with pytest.raises(UserError, match="applies to the systems of one bundle, but 2 are given"):
+        merged(tmp_path / "here", one, two, here="there")
     assert not list((tmp_path / "here").rglob("merge.json"))
 
 
@@ -332,7 +307,7 @@ def slow(path, manifest, part, unpack=merge._unpack):
     print("unpacked", flush=True)
     time.sleep(60)
 merge._unpack = slow
-merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), merge.MergeWishes())
+merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), {})
 """
 
 

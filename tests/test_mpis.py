@@ -9,7 +9,7 @@ from builders import MACHINE, script_of
 
 from mpicampaign import mpis
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.collect.alike import of_import
+from mpicampaign.collect.common_settings import of_import
 from mpicampaign.errors import UserError
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import read_job_script
@@ -128,7 +128,7 @@ def test_it_is_known_by_what_it_leaves_in_outputs_scripts_and_modules() -> None:
 
 
 def test_built_in_libraries_need_no_other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Registry, "_brought", property(lambda _: pytest.fail("entry points were read")))
+    monkeypatch.setattr(Registry, "_plugins", property(lambda _: pytest.fail("entry points were read")))
     plan = planned(tmp_path, "mpi: toy, prefix: /opt/toy", "mpi: mpich-ofi")
     assert len(scripts(plan)) == 2
 

@@ -19,7 +19,7 @@ from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import Program, find_program
 from mpicampaign.plan_file import plan_json
 from mpicampaign.records import DISTURBED, RANKED
-from mpicampaign.selection import Selection
+from mpicampaign.selection import RunSelection
 
 
 def names(runs: object) -> list[tuple[str, int]]:
@@ -177,7 +177,7 @@ def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
     assert "12 runs here, 12 still to be done; at most 80 until all cases are known" in plan_text(
         known, 12, None
     )
-    assert selected_plan(known, Selection(repeats=((1, 8),))).most(None)[0] == 16
+    assert selected_plan(known, RunSelection(repeats=((1, 8),))).most(None)[0] == 16
 
 
 def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:

@@ -10,7 +10,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.selection import ALL_RUNS, Selection, selection_of, spans, split_names
+from mpicampaign.selection import ALL_RUNS, RunSelection, selection_of, spans, split_names
 
 RUNS = [
     (Case(system, "local", placement, benchmark), repeat)
@@ -21,17 +21,17 @@ RUNS = [
 ]
 
 
-def taken(selection: Selection) -> int:
+def taken(selection: RunSelection) -> int:
     return sum(selection.takes(case, repeat) for case, repeat in RUNS)
 
 
 def test_a_selection_takes_the_runs_that_have_all_of_it() -> None:
     assert not ALL_RUNS and taken(ALL_RUNS) == len(RUNS) == 24
-    assert taken(Selection(placements=("tcp",))) == 12
-    assert taken(Selection(placements=("TCP",), benchmarks=("PingPong", "gather"))) == 12
-    assert taken(Selection(host_groups=("local",))) == 24
-    assert taken(Selection(host_groups=("here/local",))) == 12
-    assert taken(Selection(repeats=((2, 3),), placements=("SHM",), benchmarks=("Gather",))) == 4
+    assert taken(RunSelection(placements=("tcp",))) == 12
+    assert taken(RunSelection(placements=("TCP",), benchmarks=("PingPong", "gather"))) == 12
+    assert taken(RunSelection(host_groups=("local",))) == 24
+    assert taken(RunSelection(host_groups=("here/local",))) == 12
+    assert taken(RunSelection(repeats=((2, 3),), placements=("SHM",), benchmarks=("Gather",))) == 4
 
 
 def test_names_and_repeats_are_lists() -> None:
@@ -43,19 +43,19 @@ def test_names_and_repeats_are_lists() -> None:
 
 
 def test_every_unknown_name_is_reported_with_the_nearest() -> None:
-    wrong = Selection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
+    wrong = RunSelection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
     with pytest.raises(UserError) as raised:
         wrong.check(RUNS)
     keys = [problem.key for problem in raised.value.problems]
     assert keys == ["--placement", "--benchmark", "--host-group", "--repeat", "--repeat"]
     assert "did you mean 'PingPong'?" in str(raised.value)
     with pytest.raises(UserError, match="no run of the campaign has all of these: placement TCP; repeat 3"):
-        Selection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
+        RunSelection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
 
 
 def test_snakemakes_configuration_takes_lists_and_texts() -> None:
     found = selection_of({"placement": "TCP,SHM", "repeat": 5, "host_group": ["a"], "campaign": "x.yaml"})
-    assert found == Selection(("TCP", "SHM"), (), ("a",), ((5, 5),))
+    assert found == RunSelection(("TCP", "SHM"), (), ("a",), ((5, 5),))
     assert selection_of(found.texts) == found
 
 

@@ -52,7 +52,7 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if another package had brought it."""
-    monkeypatch.setitem(SUITES._brought, "toy", TOY)
+    monkeypatch.setitem(SUITES._plugins, "toy", TOY)
 
 
 @pytest.mark.parametrize(("suite", "program"), [("hpl", "xhpl"), ("hpcc", "hpcc")])
@@ -93,7 +93,7 @@ def test_a_metric_of_its_own_over_sizes(
 ) -> None:
     """A rate is ranked at its maximum; what should be small, at the smallest and the largest size."""
     metrics = {"toys": ColumnMetric("toys", dimension, headline=True), "dolls": ColumnMetric("dolls", COUNT)}
-    monkeypatch.setitem(SUITES._brought, "toy", replace(TOY, metrics=metrics))
+    monkeypatch.setitem(SUITES._plugins, "toy", replace(TOY, metrics=metrics))
     columns: dict[str, list[float | None]] = {"size": [0, 1, 4], "toys": [5, 6, 7], "dolls": [1, 1, 1]}
     *of_toys, of_dolls = choose_metrics("toy", [Series("Toy", 2, columns)], [4])
     assert [metric.name for metric in of_toys] == shown

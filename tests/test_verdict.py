@@ -16,7 +16,7 @@ from evidence_texts import (
     split,
 )
 
-from mpicampaign.collect.alike import of_own_run
+from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.host_lists import is_member
 from mpicampaign.mpis import reported_transports
 from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series

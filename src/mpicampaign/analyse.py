@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 
 SELECTED = "selected"  # in the campaign's folder: the last report of a selection
 
 
-def report_folder(folder: Path, selection: Selection) -> Path:
+def report_folder(folder: Path, selection: RunSelection) -> Path:
     """Where the report of these runs is: one of a selection never replaces that of all runs."""
     return folder / SELECTED if selection else folder
 
@@ -42,7 +42,7 @@ def analyse(
     campaign_text: str,
     formats: Sequence[str] = ("svg",),
     every_figure: bool = False,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> list[Record]:
     """Write records, tables, figures and the report of a campaign's folder; the records.
 
@@ -84,7 +84,7 @@ def analyse(
         provenance=_provenance(folder, plan),
         beside=beside,
         unit=presentation.unit,
-        changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
+        changes=earlier_series(folder, presentation.table_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
     return records

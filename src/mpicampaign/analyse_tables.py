@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
@@ -42,7 +42,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
 
 
 def compared(
-    folder: Path, presentation: Presentation, selection: Selection = ALL_RUNS
+    folder: Path, presentation: Presentation, selection: RunSelection = ALL_RUNS
 ) -> tuple[list[Record], Comparison]:
     """The records and the comparison of the selected runs in a campaign's folder.
 
@@ -56,7 +56,7 @@ def compared(
     records = [record for record in every if selection.takes(record.case, record.repeat)]
     if not selection:
         _check_not_emptied(folder, records)
-    comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
+    comparison = compare(records, presentation.table_sizes)
     return records, with_published(comparison, presentation.reference)
 
 
@@ -70,7 +70,7 @@ def keep(
     """Write tables and records into a folder."""
     shown = presentation
     write_tables(comparison, folder / "tables", shown.unit, shown.title)
-    header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    header = Header(campaign, shown.title, shown.table_sizes)
     write_records(folder / RECORDS, header, records)
 
 

@@ -36,8 +36,8 @@ def _facts(runs: list[Record]) -> SystemFacts:
         evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
         mpi.add(evidence.claim.get("mpi", ""))
         clusters |= {evidence.job.get(f"env.{name}", "") for name in variables}
-    found = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
-    return SystemFacts(found[0], found[1], found[2], found[3], len(runs))
+    lists = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
+    return SystemFacts(lists[0], lists[1], lists[2], lists[3], len(runs))
 
 
 def _text_of(run: Record, name: str) -> str:

@@ -109,7 +109,7 @@ def _is_left_out(record: Record, left_out: Mapping[Path, str]) -> bool:
 
 def _files(folder: Path, parts: Sequence[str]) -> tuple[dict[str, Path], dict[Path, str]]:
     """The regular files of a campaign's folder by their path in it; those left out, with the reason."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     left_out: dict[Path, str] = {}
     for part in parts:
         for path in _below(folder / part):
@@ -118,8 +118,8 @@ def _files(folder: Path, parts: Sequence[str]) -> tuple[dict[str, Path], dict[Pa
             if reason:
                 left_out[path] = f"{printable(name)}: {reason}"
             elif not path.name.endswith(".part"):
-                found[name] = path
-    return found, left_out
+                files[name] = path
+    return files, left_out
 
 
 def _below(path: Path) -> Iterator[Path]:

@@ -34,8 +34,8 @@ def _with_inputs(values: Values, benchmark: Benchmark) -> Benchmark:
     """With input files relative to the file that names them."""
     key: Key = ("benchmarks", benchmark.name, "inputs")
     folders = [Path(values.document.mark(item).file).parent for item, _ in values.document.items(key)]
-    found = zip(folders, benchmark.inputs, strict=False)
-    return replace(benchmark, inputs=tuple(str(folder / Path(name).expanduser()) for folder, name in found))
+    named = zip(folders, benchmark.inputs, strict=False)
+    return replace(benchmark, inputs=tuple(str(folder / Path(name).expanduser()) for folder, name in named))
 
 
 def _mpi(values: Values, name: str) -> Mpi:

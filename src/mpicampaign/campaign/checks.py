@@ -176,7 +176,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if launcher == mpi.launcher:
         return
-    owners = {found.launcher: found for found in SCHEDULERS.values() if found.launcher}
+    owners = {each.launcher: each for each in SCHEDULERS.values() if each.launcher}
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
@@ -201,8 +201,8 @@ def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
-    found = batch_scheduler(scheduler)
-    if found is None:
+    known = batch_scheduler(scheduler)
+    if known is None:
         return
     for item, directive in notes.document.items(key):
         try:
@@ -211,7 +211,7 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
             message = f"the scheduler cannot split this line into options: {str(error).lower()}"
             notes.add(item, message, shown(directive))
             continue
-        for option in dict.fromkeys(map(found.own_option, options)):
+        for option in dict.fromkeys(map(known.own_option, options)):
             if option:
                 message = f"each job script sets {option} itself, from its placement"
                 notes.add(item, message, shown(directive))
@@ -238,7 +238,7 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
     for selector in (name for name in given if name not in _FOR_ALL | scheduler.selectors):
         message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
         value = shown(given[selector]) if isinstance(given[selector], str) else ""
-        others = [found.name for found in SCHEDULERS.values() if selector in found.selectors]
+        others = [other.name for other in SCHEDULERS.values() if selector in other.selectors]
         notes.add((*key, selector), message, value, f"it is a key for {' and '.join(others)}", reads)
     for first, second in scheduler.either:
         if first in given and second in given:
@@ -321,10 +321,10 @@ def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
     """Note what the suite says of the program's name and of its arguments."""
     suite = SUITES.get(benchmark.suite)
     place: Key = ("benchmarks", benchmark.name)
-    for found in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
-        key = (*place, "program") if found.program else _argument(place, found.value, notes)
-        note = notes.warn if found.doubtful else notes.add
-        note(key, found.message, shown(found.value) if found.value else "", found.hint)
+    for doubt in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
+        key = (*place, "program") if doubt.program else _argument(place, doubt.value, notes)
+        note = notes.warn if doubt.doubtful else notes.add
+        note(key, doubt.message, shown(doubt.value) if doubt.value else "", doubt.hint)
 
 
 def _argument(place: Key, value: str, notes: Notes) -> Key:

@@ -97,13 +97,13 @@ def _names(campaign: Campaign, index: int, section: str, notes: Notes) -> dict[s
     """The defined names of a matrix entry's key, with their places; others are noted."""
     key: Key = ("matrix", index, section)
     known: dict[str, Any] = getattr(campaign, section)
-    found: dict[str, Key] = {}
+    first: dict[str, Key] = {}
     for item, name in notes.document.items(key):
-        if name in found:
+        if name in first:
             notes.add(item, "named twice", shown(name))
         elif check_reference(item, section, name, known, notes):
-            found[name] = item
-    return found
+            first[name] = item
+    return first
 
 
 def _check_twice(

@@ -108,7 +108,7 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
 
     That is an entry without any of the keys that a new one needs, with a name like that of a built-in one.
     """
-    found: list[Key] = []
+    unused: list[Key] = []
     for section, kind in (("placements", "placement"), ("mpis", "mpi"), ("benchmarks", "benchmark")):
         needed = campaign_schema()["$defs"][kind]["required"]
         entries = lookup(own.data, (section,))
@@ -118,10 +118,10 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
                 hint = f"did you mean {meant!r}? A new one needs {', '.join(needed)}"
                 message = f"no {kind} {shown(name)} is built in"
                 own.problems.append(own.problem((section, name), message, "", hint))
-                found.append((section, name))
-    for key in found:
+                unused.append((section, name))
+    for key in unused:
         own.remove(key)
-    return found
+    return unused
 
 
 def _is_import_map(data: Any) -> bool:

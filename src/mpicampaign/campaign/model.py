@@ -44,7 +44,7 @@ from mpicampaign.campaign.kinds import (
     TIME_OF_DAY,
     TOKENS,
     WORD,
-    of_room,
+    registered,
 )
 from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
@@ -141,7 +141,7 @@ class Mpi:
     """
 
     name: str
-    launcher: str = key(of_room(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
+    launcher: str = key(registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, ("shm", "tcp", "ibv")),
         "What forces each transport",
@@ -183,7 +183,7 @@ class System:
 
     name: str
     scheduler: str = key(
-        of_room(each.name for each in SCHEDULERS.built_in()),
+        registered(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
         "One of these, or one from another package. none: scripts run where they are "
         "started, on one machine or over a list of hosts.",
@@ -199,7 +199,7 @@ class System:
         required=True,
     )
     launcher: str = key(
-        of_room([*_LAUNCHERS, *_OF_SCHEDULERS]),
+        registered([*_LAUNCHERS, *_OF_SCHEDULERS]),
         "Launcher",
         "Default: the launcher of the MPI library. Under Slurm, srun may start any library that has a `pmi`.",
         "srun",
@@ -524,14 +524,11 @@ OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters.
-
-    ``figure_sizes``: in bytes; empty: those of the campaign.
-    """
+    """A program with its parameters."""
 
     name: str
     suite: str = key(
-        of_room(each.name for each in SUITES.built_in()),
+        registered(each.name for each in SUITES.built_in()),
         "Suite",
         "It determines how the output is read: one of these, or one from another package.",
         "imb",
@@ -588,12 +585,6 @@ class Benchmark:
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
-    figure_sizes: tuple[int, ...] = key(
-        SIZES,
-        "Message sizes at which tables show its bandwidth",
-        "Default: table_sizes of the campaign.",
-        ["8KiB", "1MiB"],
-    )
 
 
 BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
@@ -817,8 +808,7 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        sizes = {name: found.figure_sizes for name, found in self.benchmarks.items() if found.figure_sizes}
-        return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
+        return Presentation(self.title, self.table_sizes, reference=self.reference)
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

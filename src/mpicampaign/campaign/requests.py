@@ -39,8 +39,8 @@ def request_of(
 def _memory(group: HostGroup, here: bool) -> int | None:
     """The memory (B) that a node has for the ranks: no more than the scheduler is asked for."""
     requested = _requested(group.memory)
-    found = group.node_memory or (this_machine.memory() if here else None)
-    return min(filter(None, (requested, found)), default=None)
+    available = group.node_memory or (this_machine.memory() if here else None)
+    return min(filter(None, (requested, available)), default=None)
 
 
 def _requested(memory: str) -> int | None:

@@ -32,8 +32,8 @@ def check_time_limits(campaign: Campaign, notes: Notes) -> None:
 
     A campaign with a schedule is only warned: no upgrade may stop what cron calls.
     """
-    found = (SCHEDULERS.get(system.scheduler) for system in campaign.systems.values())
-    slurm = next((each.title for each in found if each and each.minutes_first), "")
+    schedulers = (SCHEDULERS.get(system.scheduler) for system in campaign.systems.values())
+    slurm = next((each.title for each in schedulers if each and each.minutes_first), "")
     note = notes.warn if campaign.schedule else notes.add
     for key, text in _given(notes.document).items():
         pair = _TWO_NUMBERS.fullmatch(text)

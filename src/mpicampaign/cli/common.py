@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
+from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
 from mpicampaign.text import visible_lines
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document (docs/formats.md)")
 
 
-def selection_of(options: argparse.Namespace) -> Selection:
+def selection_of(options: argparse.Namespace) -> RunSelection:
     """The runs that the options select; all of them for a subcommand without such options."""
     if not hasattr(options, "repeat"):
         return ALL_RUNS
     placements, benchmarks, groups = map(tuple, (options.placement, options.benchmark, options.host_group))
-    return Selection(placements, benchmarks, groups, spans(options.repeat))
+    return RunSelection(placements, benchmarks, groups, spans(options.repeat))
 
 
 def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
@@ -131,8 +131,8 @@ def discard_output() -> None:
 
 def doubts(prepared: Prepared, *keys: str) -> list[str]:
     """Lines about what is doubtful in the campaign file; ``keys``: only at these."""
-    found = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
-    return [f"warning: {each}" for each in found]
+    warnings = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
+    return [f"warning: {each}" for each in warnings]
 
 
 def beside(prepared: Prepared) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
-    from mpicampaign.site.facts import Group, NodeProbe, Site
+    from mpicampaign.site.facts import NodeGroup, NodeProbe, Site
 
 
 def site_data(site: Site) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def site_data(site: Site) -> dict[str, Any]:
     }
 
 
-def _group(group: Group) -> dict[str, Any]:
+def _group(group: NodeGroup) -> dict[str, Any]:
     return {
         "name": group.name,
         "hosts": list(group.nodes.names),

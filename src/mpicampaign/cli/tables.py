@@ -15,7 +15,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_output
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.selection import Selection, spans
+from mpicampaign.selection import RunSelection, spans
 from mpicampaign.show.form import (
     LAYOUTS,
     LONG,
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Header, Record
     from mpicampaign.show.writer import Writer
 
-    # Message sizes (B) that tables show, and those of single benchmarks.
-    _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
 _MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
@@ -94,13 +92,13 @@ def run(options: argparse.Namespace) -> int:
     records = _of_repeats(records, spans(options.repeat))
     sizes = _sizes(options.sizes, header)
     if options.sizes is not None:
-        _check_sizes(sizes[0], records)
-    comparison = compare(records, *sizes)
+        _check_sizes(sizes, records)
+    comparison = compare(records, sizes)
     if options.list:
         print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
     chosen = (options.benchmark, options.metric, options.host_group, options.placement)
-    shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
+    shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), sizes))
     changes = _changes(options.since, path, header, records, sizes)
     _write(tables(shown, form, header.campaign, changes), options.output, form)
     return DONE
@@ -108,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> list[Record]:
     """The records of these repeats; all of them where none is named."""
-    selection = Selection(repeats=repeats)
+    selection = RunSelection(repeats=repeats)
     selection.check((record.case, record.repeat) for record in records)
     return [record for record in records if selection.takes(record.case, record.repeat)]
 
@@ -136,13 +134,13 @@ def _form(options: argparse.Namespace) -> Form:
 
 
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
-    found = _ignored_by_list(options) if options.list else []
+    problems = _ignored_by_list(options) if options.list else []
     if options.layout == MATRIX and options.columns:
-        found.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
+        problems.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
         hint = "the long layout shows all of them: use --columns, or --layout matrix"
-        found.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
-    return found
+        problems.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
+    return problems
 
 
 def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
@@ -222,11 +220,12 @@ def _records_file(place: Path) -> Path:
     return path
 
 
-def _sizes(wanted: str | None, header: Header) -> _Sizes:
+def _sizes(wanted: str | None, header: Header) -> Sequence[int]:
+    """Message sizes (B) that tables show."""
     if wanted is None:
-        return header.table_sizes or TABLE_SIZES, header.benchmark_sizes
+        return header.table_sizes or TABLE_SIZES
     try:
-        return tuple(sorted({parse_size(part) for part in wanted.split(",")})), {}
+        return tuple(sorted({parse_size(part) for part in wanted.split(",")}))
     except ValueError as error:
         raise UserError(Problem(str(error), key="--sizes")) from error
 
@@ -245,7 +244,7 @@ def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
 
 
 def _changes(
-    since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
+    since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: Sequence[int]
 ) -> Changes | None:
     """Changes since the given earlier series, or since the one kept in the results folder."""
     from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
@@ -253,7 +252,7 @@ def _changes(
     from mpicampaign.records import read_records
 
     if since is None:
-        return earlier_series(path.parent, *sizes)
+        return earlier_series(path.parent, sizes)
     earlier_file = _records_file(since)
     other, earlier = read_records(earlier_file)
     if other.campaign != header.campaign:
@@ -261,7 +260,7 @@ def _changes(
         hint = "a series is the same campaign on another date"
         raise UserError(Problem(message, file=str(earlier_file), hint=hint))
     check_earlier(str(earlier_file), records, earlier)
-    return changes_since(compare(earlier, *sizes))
+    return changes_since(compare(earlier, sizes))
 
 
 def _write(content: bytes, output: Path | None, form: Form) -> None:

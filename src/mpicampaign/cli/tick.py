@@ -68,9 +68,9 @@ def _failed_limits(prepared: Prepared) -> list[str]:
     from mpicampaign.show.contract import judged_text
 
     try:
-        found = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []
+        outcomes = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []
     except UserError as error:  # such as a metric that no run has; it must not stop the tick
         return [f"the contract cannot be judged: {problem}" for problem in error.problems]
-    if found:
-        write_judgement(prepared.folder, prepared.campaign.name, found)
-    return [f"failed: {judged_text(judged)}" for judged in found if judged.outcome == FAILED]
+    if outcomes:
+        write_judgement(prepared.folder, prepared.campaign.name, outcomes)
+    return [f"failed: {judged_text(judged)}" for judged in outcomes if judged.outcome == FAILED]

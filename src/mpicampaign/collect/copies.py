@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.alike import PROCESS
+from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, IMPORTED_FROM, OK
 
@@ -28,13 +28,16 @@ def mark_copies(records: Iterable[Record]) -> list[Record]:
     Runs of releases that did not record how their ranks started are left as they are.
     """
     records = list(records)
-    found: dict[int, Record] = {}
+    first_of: dict[int, Record] = {}
     own = (each for each in records if each.status == OK and IMPORTED_FROM not in each.metadata)
     for runs in grouped(own, _numbers).values():
         if len(runs) > 1 and _further_digits(runs[0]) >= CERTAIN:
             first, *later = sorted(runs, key=lambda run: (run.started, run.order or 0))
-            found |= {id(run): first for run in later if PROCESS in run.metadata}
-    return [_contradicted(record, found[id(record)]) if id(record) in found else record for record in records]
+            first_of |= {id(run): first for run in later if PROCESS in run.metadata}
+    return [
+        _contradicted(record, first_of[id(record)]) if id(record) in first_of else record
+        for record in records
+    ]
 
 
 def _numbers(record: Record) -> tuple[object, ...]:
@@ -49,12 +52,12 @@ def _numbers(record: Record) -> tuple[object, ...]:
 
 def _further_digits(record: Record) -> int:
     """How many digits of a run's values are no chance; a time and the bandwidth made of it count once."""
-    found = 0
+    digits = 0
     for series in record.series:
         others = (*_COUNTS, *_SAME, "time") if "bandwidth" in series.columns else (*_COUNTS, *_SAME)
         for name in series.columns.keys() - {*others}:
-            found += sum(max(0, _digits(value) - USUAL_DIGITS) for value in series.columns[name] if value)
-    return found
+            digits += sum(max(0, _digits(value) - USUAL_DIGITS) for value in series.columns[name] if value)
+    return digits
 
 
 def _digits(value: float) -> int:

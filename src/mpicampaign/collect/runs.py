@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.background import on_two_cores
-from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.cause import cause_of
+from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.collect.peak import with_peak
@@ -137,8 +137,8 @@ def _left(folder: Path, run: Path) -> _Left:
     """``folder``: of a result or an attempt, below the folder of the run."""
     paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
     paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
-    found = {name: _content(path) for name, path in paths.items()}
-    contents = {name: content for name, content in found.items() if content is not None}
+    read = {name: _content(path) for name, path in paths.items()}
+    contents = {name: content for name, content in read.items() if content is not None}
     return _Left({name: paths[name] for name in contents}, contents)
 
 
@@ -170,8 +170,8 @@ def unusable(
 
 def _is_of_this_program(suite: str) -> bool:
     """Whether its parser is part of this program's files."""
-    found = SUITES.get(suite)
-    return found is not None and found.parse.__module__.partition(".")[0] == "mpicampaign"
+    known = SUITES.get(suite)
+    return known is not None and known.parse.__module__.partition(".")[0] == "mpicampaign"
 
 
 def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
@@ -188,8 +188,8 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
 
 def _declared(suite: str, evidence: Evidence) -> str:
     """What the reading of an output depends on beside its text."""
-    found = SUITES.get(suite)
-    return evidence.claim.get("declared", "{}") if found and found.declares else ""
+    known = SUITES.get(suite)
+    return evidence.claim.get("declared", "{}") if known and known.declares else ""
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:

@@ -18,10 +18,10 @@ from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
-from mpicampaign.site.alike import joined, node_classes, parts
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
-from mpicampaign.site.facts import Group, Library, Site
+from mpicampaign.site.facts import Library, NodeGroup, Site
 from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.text import site_lines
 
@@ -201,17 +201,17 @@ def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[N
     return fitting, notes
 
 
-def _probed(options: DoctorOptions, found: _Found, say: Callable[[str], None]) -> list[Group]:
+def _probed(options: DoctorOptions, found: _Found, say: Callable[[str], None]) -> list[NodeGroup]:
     """Host groups of like nodes, with what probes found there."""
     scheduler = found.scheduler
     if not options.probe:
         unknown = "not asked to (--no-probe)"
-        return named([Group("", nodes, unknown=unknown) for nodes in found.classes], scheduler)
+        return named([NodeGroup("", nodes, unknown=unknown) for nodes in found.classes], scheduler)
     if not isinstance(scheduler, BatchScheduler):
-        return named([probe_here(Group("", nodes)) for nodes in found.classes], scheduler)
+        return named([probe_here(NodeGroup("", nodes)) for nodes in found.classes], scheduler)
     most = max(1, min(MAX_PARTS, MAX_GROUPS // len(found.classes)))
     kinds = [parts(nodes, most) for nodes in found.classes]
-    asked = named([Group("", part) for of_kind in kinds for part in of_kind], scheduler)
+    asked = named([NodeGroup("", part) for of_kind in kinds for part in of_kind], scheduler)
     say(f"asking {len(asked)} nodes; this takes up to {options.seconds:g} s")
     answers = iter(probe_groups(asked, scheduler, options.output.parent, options.seconds))
     return named(joined([[next(answers) for _ in of_kind] for of_kind in kinds]), scheduler)
@@ -228,7 +228,7 @@ def _modules() -> tuple[str, list[Library]]:
     return f"{len(names)} found, {len(found)} of them MPI libraries", found
 
 
-def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library, ...]:
+def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Library, ...]:
     """The one of the Python environment first, which needs no administrator; then those of a known kind."""
     found = list(modules)
     for probe in (group.probe for group in groups if group.probe):
@@ -246,7 +246,7 @@ def _has_wheel() -> bool:
     return (Path(sys.prefix) / "bin" / "mpirun").is_file()
 
 
-def _notes(scheduler: Scheduler, groups: Sequence[Group]) -> list[str]:
+def _notes(scheduler: Scheduler, groups: Sequence[NodeGroup]) -> list[str]:
     notes = []
     blind = [g.name for g in groups if g.probe and _has_wheel() and ENVIRONMENT not in g.probe.programs]
     if blind:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 ANY_OTHER = "any other"
 
@@ -62,7 +62,7 @@ def prepare_with_results(
     campaign_file: Path,
     system: str = "",
     results: Path | None = None,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
 

@@ -13,7 +13,7 @@ from mpicampaign.statistics.medians import median
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.history.curves import Change, Curve
+    from mpicampaign.history.curves import ChangePoint, Curve
     from mpicampaign.statistics.change_points import Candidate
 
 # Observations by column, as people name them
@@ -30,11 +30,11 @@ NAMES = {
 }
 
 
-def likely_first(curve: Curve, found: Candidate) -> int:
+def likely_first(curve: Curve, candidate: Candidate) -> int:
     """The first point after a change: where observations changed too, if the values allow it."""
-    plausible = range(found.earliest, found.latest + 1)
+    plausible = range(candidate.earliest, candidate.latest + 1)
     seen = [index for index in plausible if index and causes(curve, index)]
-    return min(seen, key=lambda index: abs(index - found.first), default=found.first)
+    return min(seen, key=lambda index: abs(index - candidate.first), default=candidate.first)
 
 
 def causes(curve: Curve, index: int) -> tuple[Cause, ...]:
@@ -74,18 +74,18 @@ class Event(NamedTuple):
 
 def events(curves: Sequence[Curve]) -> list[Event]:
     """The changes of all curves, those that belong together as one; the latest first."""
-    found = [(curve, change) for curve in curves for change in curve.changes]
+    changes = [(curve, change) for curve in curves for change in curve.changes]
     order = sorted({point.tick for curve in curves for point in curve.points}, key=tick_order)
     places = {tick: number for number, tick in enumerate(order)}
     made = [
         (tick, _event(order[tick], why, pairs, curves))
-        for why, alike in grouped(found, lambda pair: pair[1].causes).items()
+        for why, alike in grouped(changes, lambda pair: pair[1].causes).items()
         for tick, pairs in _neighbours(alike, places)
     ]
     return [event for _, event in sorted(made, key=lambda each: each[0], reverse=True)]
 
 
-_Pair = tuple["Curve", "Change"]
+_Pair = tuple["Curve", "ChangePoint"]
 
 
 def _neighbours(pairs: Iterable[_Pair], places: Mapping[str, int]) -> Iterator[tuple[int, list[_Pair]]]:
@@ -96,7 +96,7 @@ def _neighbours(pairs: Iterable[_Pair], places: Mapping[str, int]) -> Iterator[t
         yield most, [pair for place in (most - 1, most, most + 1) for pair in left.pop(place, ())]
 
 
-def _tick(curve: Curve, change: Change) -> str:
+def _tick(curve: Curve, change: ChangePoint) -> str:
     return curve.points[change.index].tick
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.files import append_lines
 from mpicampaign.history.causes import causes, likely_first
-from mpicampaign.history.curves import Change, Curve, CurveKey
+from mpicampaign.history.curves import ChangePoint, Curve, CurveKey
 from mpicampaign.history.series import tick_order
 from mpicampaign.records import plain_fields
 from mpicampaign.statistics.change_points import false_discoveries_controlled, latest_change, why_not_judged
@@ -36,7 +36,7 @@ class Analysis(NamedTuple):
     """
 
     curves: tuple[Curve, ...]
-    new: tuple[tuple[int, Change], ...]
+    new: tuple[tuple[int, ChangePoint], ...]
     tested: int
     problems: tuple[str, ...] = ()
 
@@ -80,10 +80,10 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
     written: list[dict[str, Any]] = []
     ticks = {point.tick for curve in curves for point in curve.points}
     for tick in sorted(ticks - done, key=tick_order):
-        found, tested = _analyse_tick(states.values(), tick)
-        data = [{"curve": key, **each._asdict()} for key, each in found.items()]
+        reported, tested = _analyse_tick(states.values(), tick)
+        data = [{"curve": key, **each._asdict()} for key, each in reported.items()]
         written.append({"tick": tick, "tested": tested, "changes": data})
-        new += [(key, tick) for key in found]
+        new += [(key, tick) for key in reported]
     if write and written:
         append_lines(log, map(json.dumps, written))
     judged = tuple(state.judged() for state in states.values())
@@ -110,16 +110,16 @@ class _State:
         """The positions of the first points after the reported changes, up to a point."""
         return [change.index for change in self.changes() if change.index <= end]
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[ChangePoint]:
         """The reported changes whose points are there, each once."""
-        found = {
-            self.places[each.first]: Change(
+        change_at = {
+            self.places[each.first]: ChangePoint(
                 self.places[each.first], self.places[each.tick], each.before, each.after, each.p
             )
             for each in reversed(self.reported)
             if 0 < self.places.get(each.first, 0) <= self.places.get(each.tick, 0)
         }
-        return [found[index] for index in sorted(found)]
+        return [change_at[index] for index in sorted(change_at)]
 
     def judged(self) -> Curve:
         """The curve with its changes."""
@@ -148,11 +148,13 @@ def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Repor
             continue
         tested += 1
         start = starts[-1] if starts else 0
-        found = latest_change(values, start)
-        if found:
-            first = likely_first(state.curve, found)
+        candidate = latest_change(values, start)
+        if candidate:
+            first = likely_first(state.curve, candidate)
             before, after = median(values[start:first]), median(values[first:])
-            candidates[state.key] = _Reported(state.curve.points[first].tick, tick, before, after, found.p)
+            candidates[state.key] = _Reported(
+                state.curve.points[first].tick, tick, before, after, candidate.p
+            )
     passed = false_discoveries_controlled([each.p for each in candidates.values()], tested)
     real = {key: each for (key, each), ok in zip(candidates.items(), passed, strict=True) if ok}
     for state in at_tick:
@@ -185,14 +187,14 @@ def _checked(line: dict[str, Any]) -> _Line:
     KeyError, TypeError, ValueError, OverflowError
         when it has another shape.
     """
-    found = [
+    changes = [
         (
             str(each["curve"]),
             _Reported(str(each["first"]), str(each["tick"]), *(float(each[name]) for name in _NUMBERS)),
         )
         for each in line["changes"]
     ]
-    for _, each in found:
+    for _, each in changes:
         if not (each.before > 0 and 0 < each.after / each.before < math.inf and 0 <= each.p <= 1):
             raise ValueError(f"not the numbers of a change: {each.before:g}, {each.after:g}, {each.p:g}")
-    return _Line(str(line["tick"]), int(line["tested"]), found)
+    return _Line(str(line["tick"]), int(line["tested"]), changes)

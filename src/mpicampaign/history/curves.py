@@ -56,7 +56,7 @@ class Cause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangePoint:
     """A change point. ``index``: of the first point after it; ``reported``: of the point that proved it.
 
     ``before``, ``after``: medians of the two sides when it was reported. ``causes``: what else changed in the
@@ -85,5 +85,5 @@ class Curve:
 
     key: CurveKey
     points: tuple[Point, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ChangePoint, ...] = ()
     not_judged: str = ""

@@ -109,11 +109,11 @@ class _Rows:
 
     def _seen(self, rows: np.ndarray[Any, Any]) -> dict[str, str]:
         """What the runs of a point observed; the same object for the same observations."""
-        found = [self._of(int(row)) for row in rows]
-        if all(each is found[0] for each in found):
-            return found[0]
-        names = dict.fromkeys(name for each in found for name in each)
-        return {name: ", ".join(sorted({each[name] for each in found if name in each})) for name in names}
+        facts = [self._of(int(row)) for row in rows]
+        if all(each is facts[0] for each in facts):
+            return facts[0]
+        names = dict.fromkeys(name for each in facts for name in each)
+        return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}
 
     def _of(self, row: int) -> dict[str, str]:
         code = int(self.observed[row])

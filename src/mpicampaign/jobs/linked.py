@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
 
 
-def misfit(system: System, benchmark: Benchmark, program: Path) -> str:
+def wrong_mpi(system: System, benchmark: Benchmark, program: Path) -> str:
     """Why a program cannot run with the MPI library of a system; empty where it can, or where nobody knows.
 
-    Where modules or sourced files bring the library, only a name that it never has is a misfit.
+    Where modules or sourced files bring the library, only a name that it never has is a wrong library.
     """
     needed = mpi_library_of(program)
     fitting = links_as(system.mpi.name)

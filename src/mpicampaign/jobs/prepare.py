@@ -27,7 +27,7 @@ from mpicampaign.jobs.run import measuring_lock
 from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
-from mpicampaign.selection import ALL_RUNS, Selection
+from mpicampaign.selection import ALL_RUNS, RunSelection
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import printable
 
@@ -90,7 +90,7 @@ class Prepared:
     campaign: Campaign
     plan: Plan
     results: Path
-    selection: Selection = ALL_RUNS
+    selection: RunSelection = ALL_RUNS
 
     @property
     def folder(self) -> Path:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Plan, PlannedCase
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 
-def selected_plan(plan: Plan, selection: Selection) -> Plan:
+def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
     """The plan with only the selected cases and repeats."""
     if not selection:
         return plan
@@ -22,7 +22,7 @@ def selected_plan(plan: Plan, selection: Selection) -> Plan:
     )
 
 
-def _selected(planned: PlannedCase, selection: Selection) -> PlannedCase:
+def _selected(planned: PlannedCase, selection: RunSelection) -> PlannedCase:
     more = range(len(planned.runs) + 1, len(planned.runs) + planned.addable + 1)
     return replace(
         planned,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.jobs.elf import build_id
-from mpicampaign.jobs.linked import misfit
+from mpicampaign.jobs.linked import wrong_mpi
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.source_build import source_folder, source_program
 from mpicampaign.places import shipped, working_folder
@@ -58,7 +58,7 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     sources = SUITES[benchmark.suite].sources
     for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            reason = misfit(system, benchmark, candidate.absolute())
+            reason = wrong_mpi(system, benchmark, candidate.absolute())
             return Program(str(candidate.absolute()), _sha256(candidate), reason)
     return Program(name, not_available=_absence(kind, location, name, sources))
 
@@ -73,7 +73,7 @@ def _from_source(system: System, benchmark: Benchmark) -> Program:
     path = source_program(system, benchmark)
     if not path.is_file():
         return Program(str(path))
-    return Program(str(path), _sha256(path), misfit(system, benchmark, path))
+    return Program(str(path), _sha256(path), wrong_mpi(system, benchmark, path))
 
 
 def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[Path]:

@@ -24,7 +24,7 @@ from mpicampaign.records import (
 )
 from mpicampaign.show.form import View
 from mpicampaign.show.rankings import change_verdict
-from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ COLUMNS = (
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
     _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
+    _text("notes", lambda line: "; ".join(note_text(note, line.view) for note in line.row.notes)),
 )
 
 
@@ -298,7 +298,7 @@ def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Va
     row, cell, reasons = one.entry(host_group, placement)
     if row is None:
         return (None, None, None, False, False, "", absence(reasons))
-    notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
+    notes = "; ".join(note_text(note, view) for note in row.notes) or absence(reasons)
     condition = (row.disturbed, row.ranked, _conditions(row), notes)
     if cell is None or cell.summary is None:
         return (None, 0, None, *condition)

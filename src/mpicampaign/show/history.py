@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.dimension import Dimension
     from mpicampaign.history.causes import Event, Share
-    from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
+    from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Node
 
@@ -129,7 +129,7 @@ def unit_name(key: CurveKey) -> str:
     return dimension_of(key).unit(BANDWIDTH_UNITS[0]).name
 
 
-def change_text(change: Change, curve: Curve, year: str = "") -> str:
+def change_text(change: ChangePoint, curve: Curve, year: str = "") -> str:
     """``3 March: +5.2 %, with kernel 5.14.0-427``."""
     ratio = change.ratio
     sign = "+" if ratio >= 1 else "−"
@@ -300,24 +300,3 @@ def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]
             point.value,
             *found,
         )
-
-
-def terminal_plot(curve: Curve, width: int, height: int = 10) -> list[str]:
-    """A curve as characters: a column for each stretch of ticks, its median as a point, changes as lines."""
-    key, count = curve.key, len(curve.points)
-    values = [point.value for point in curve.points]
-    labels = [number(max(values), key), number(min(values), key)]
-    left = max(map(len, labels)) + 1
-    levels = _levels(curve, max(1, width - left - 2))
-    rows = [[" "] * len(levels) for _ in range(height)]
-    for change in curve.changes:
-        for row in rows:
-            row[change.index * len(levels) // count] = "┊"
-    for column, level in enumerate(levels):
-        rows[round((height - 1) * (1 - level))][column] = "•"
-    sides = [labels[0], *[""] * (height - 2), labels[1]]
-    lines = [f"{side.rjust(left)}│{''.join(row).rstrip()}" for side, row in zip(sides, rows, strict=True)]
-    days = f"{day(curve.points[0].time)} to {day(curve.points[-1].time)}"
-    about = [change_text(change, curve) for change in curve.changes] or [not_judged_text(curve.not_judged)]
-    title = f"{curve_name(key)} ({unit_name(key)}), {count} points, {days}"
-    return [title, *lines, *(f"{' ' * left} {text}" for text in about if text), ""]

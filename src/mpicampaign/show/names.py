@@ -10,7 +10,7 @@ from mpicampaign.records import DISTURBED, IMPORTED_FROM, NOT_JUDGED, OK, QUIET,
 from mpicampaign.show.form import View
 from mpicampaign.show.not_available import is_offered, not_available
 from mpicampaign.show.numbers import percent
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def note_lines(comparison: Comparison, unit: str) -> list[str]:
             continue
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
         found.append(
-            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, View(unit))}"
+            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {note_text(note, View(unit))}"
         )
     return found
 

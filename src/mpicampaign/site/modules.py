@@ -23,8 +23,8 @@ def module_names(output: str) -> list[str]:
 
 def mpi_modules(names: list[str]) -> list[Library]:
     """The MPI libraries among modules, by their names."""
-    found = ((name, library_of_module(name)) for name in names)
-    return [Library(mpi, module=name) for name, mpi in found if mpi is not None]
+    libraries = ((name, library_of_module(name)) for name in names)
+    return [Library(mpi, module=name) for name, mpi in libraries if mpi is not None]
 
 
 def program_library(path: str, version: str) -> Library | None:

@@ -11,15 +11,15 @@ import synthetic
 from bundles import campaign_folder
 from evidence_texts import read
 
-from mpicampaign.collect.alike import library_file, of_import, of_own_run
 from mpicampaign.collect.campaign import collect_own, plan_of
+from mpicampaign.collect.common_settings import library_file, of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
 from mpicampaign.records import CONTRADICTED, Case, Record
 from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 
 CASE = Case("s", "g", "TCP", "PingPong")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -35,7 +35,7 @@ def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
 def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
-    return [said(note) for note in row.notes if note.kind == UNLIKE]
+    return [note_text(note) for note in row.notes if note.kind == UNLIKE]
 
 
 def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:

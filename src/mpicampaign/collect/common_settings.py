@@ -1,7 +1,7 @@
 """What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
 
-`mpicampaign.compare.unlike` compares these. What may differ between repeats, such as hosts, job numbers and
-time limits, is left out.
+`mpicampaign.compare.inconsistent_repeats` compares these. What may differ between repeats, such as hosts, job
+numbers and time limits, is left out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
     libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
     claim = evidence.claim
     settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
-    found = {
+    common = {
         "mpi_library": library_version(output),
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": _binding(evidence),
@@ -47,7 +47,7 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
         PROCESS: _process(evidence),
         "arguments": claim.get("arguments", ""),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in common.items() if value}
 
 
 def _process(evidence: Evidence) -> str:
@@ -75,7 +75,7 @@ def _binding(evidence: Evidence) -> str:
 def of_import(facts: Mapping[str, str]) -> dict[str, str]:
     """Of an imported run, by the facts of its output and job script."""
     per_node = _PTILE.search(facts.get("directive.R", ""))
-    found = {
+    common = {
         "mpi": facts.get("mpi"),
         "mpi_library": facts.get("mpi_library"),
         "nodes": _first(facts, "nodes", "mpi_hosts", "directive.nodes", "directive.N"),
@@ -85,10 +85,10 @@ def of_import(facts: Mapping[str, str]) -> dict[str, str]:
     if "command" in facts:  # with the script it is known which settings are absent
         environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
         steering = {name: environment[name] for name in environment if steers(name)}
-        found["command"] = facts["command"]
-        found["modules"] = facts.get("modules", _NONE)
-        found["settings"] = _settings(steering)
-    return {key: value for key, value in found.items() if value}
+        common["command"] = facts["command"]
+        common["modules"] = facts.get("modules", _NONE)
+        common["settings"] = _settings(steering)
+    return {key: value for key, value in common.items() if value}
 
 
 def _first(facts: Mapping[str, str], *names: str) -> str | None:

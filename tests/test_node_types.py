@@ -12,8 +12,8 @@ from mpicampaign.host_lists import expand, fold
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 from mpicampaign.schedulers.slurm import constraint_of
-from mpicampaign.site.alike import joined, node_classes, parts
-from mpicampaign.site.facts import Group, Interface, NodeProbe, Port
+from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port
+from mpicampaign.site.node_types import joined, node_classes, parts
 
 GIB = 2**30
 
@@ -149,12 +149,12 @@ PROBE = NodeProbe(
 )
 
 
-def probed(of_kind: Iterable[NodeClass], *probes: NodeProbe | str) -> list[Group]:
+def probed(of_kind: Iterable[NodeClass], *probes: NodeProbe | str) -> list[NodeGroup]:
     """A text is the reason why there is no answer."""
     return [
-        Group("", part, unknown=probe)
+        NodeGroup("", part, unknown=probe)
         if isinstance(probe, str)
-        else Group("", part, replace(probe, host=part.names[0]), seen_on=part.names[:1])
+        else NodeGroup("", part, replace(probe, host=part.names[0]), seen_on=part.names[:1])
         for part, probe in zip(of_kind, probes, strict=True)
     ]
 

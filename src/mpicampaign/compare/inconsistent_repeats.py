@@ -48,7 +48,7 @@ _OF_JOB = re.compile(
 _MOST = 4  # parts that a note shows of a run
 
 
-def unlike_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
+def inconsistency_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     """What differs between the repeats of a row, with the repeats of each kind."""
     if len({_plain(run, series) for run, series in curves}) < 2:  # as usual, and found fast
         return []

@@ -15,7 +15,7 @@ from mpicampaign.schedulers.scheduler import Node, NodeClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from mpicampaign.site.facts import Group, NodeProbe
+    from mpicampaign.site.facts import NodeGroup, NodeProbe
 
 T = TypeVar("T")
 
@@ -28,14 +28,14 @@ def node_classes(queues: Mapping[str, Sequence[Node]], *, once: bool) -> list[No
 
     ``once``: a node of several queues counts in the first of them only.
     """
-    found: list[NodeClass] = []
+    classes: list[NodeClass] = []
     seen: set[str] = set()
     for queue, nodes in queues.items():
         whole = NodeClass(queue, tuple(nodes))
         left = [node for node in nodes if node.name not in seen]
-        found += [whole.only(members) for members in _gathered(left, _reported_alike)]
+        classes += [whole.only(members) for members in _gathered(left, _reported_alike)]
         seen |= set(whole.names) if once else set()
-    return found
+    return classes
 
 
 def parts(nodes: NodeClass, most: int) -> list[NodeClass]:
@@ -50,11 +50,11 @@ def parts(nodes: NodeClass, most: int) -> list[NodeClass]:
         if len(chosen) < most and len(has) == 1:
             chosen.append(next(node for node in usable if (feature in node.features) not in has))
     features = [set(node.features) for node in chosen]
-    found: dict[int, list[Node]] = {}
+    members: dict[int, list[Node]] = {}
     for node in nodes.members:
         unlike = [len(of_chosen.symmetric_difference(node.features)) for of_chosen in features]
-        found.setdefault(unlike.index(min(unlike)), []).append(node)
-    return [nodes.only(like) for _, like in sorted(found.items())]
+        members.setdefault(unlike.index(min(unlike)), []).append(node)
+    return [nodes.only(like) for _, like in sorted(members.items())]
 
 
 def _dividing(nodes: Sequence[Node]) -> list[str]:
@@ -64,14 +64,14 @@ def _dividing(nodes: Sequence[Node]) -> list[str]:
     return sorted(dividing, key=lambda feature: (-smaller[feature], feature))
 
 
-def joined(kinds: Iterable[Sequence[Group]]) -> list[Group]:
+def joined(kinds: Iterable[Sequence[NodeGroup]]) -> list[NodeGroup]:
     """Groups of like hardware, from the parts of each kind of nodes that the scheduler reports."""
-    found = [group for of_kind in kinds for group in _joined_parts(of_kind)]
-    return [_one(like) for like in _gathered(found, _probed_alike)]
+    groups = [group for of_kind in kinds for group in _joined_parts(of_kind)]
+    return [_one(like) for like in _gathered(groups, _probed_alike)]
 
 
-def _joined_parts(of_kind: Sequence[Group]) -> list[Group]:
-    """Parts without an answer are taken for alike where those with one are, else for a group of their own."""
+def _joined_parts(of_kind: Sequence[NodeGroup]) -> list[NodeGroup]:
+    """Nodes whose probe failed join the others if all probed nodes match; else they are a group apart."""
     answered = _gathered([part for part in of_kind if part.probe], _probed_alike)
     silent = [part for part in of_kind if not part.probe]
     if len(answered) == 1:
@@ -79,13 +79,13 @@ def _joined_parts(of_kind: Sequence[Group]) -> list[Group]:
     return [_one(like) for like in [*answered, silent] if like]
 
 
-def _doubted(part: Group) -> Group:
+def _doubted(part: NodeGroup) -> NodeGroup:
     count = len(part.nodes.members)
     note = f"{count} of these nodes are taken to be like the others, since their probe failed: {part.unknown}"
     return replace(part, nodes=replace(part.nodes, notes=(*part.nodes.notes, note)))
 
 
-def _one(like: Sequence[Group]) -> Group:
+def _one(like: Sequence[NodeGroup]) -> NodeGroup:
     """One group of like ones; the first, which answered if any did, speaks for all."""
     first = like[0]
     nodes = first.nodes.only(node for group in like for node in group.nodes.members)
@@ -96,14 +96,14 @@ def _one(like: Sequence[Group]) -> Group:
 
 def _gathered(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
     """Each item is put to the first list that begins with one like it."""
-    found: list[list[T]] = []
+    lists: list[list[T]] = []
     for item in items:
-        like = next((each for each in found if alike(each[0], item)), None)
+        like = next((each for each in lists if alike(each[0], item)), None)
         if like is None:
-            found.append([item])
+            lists.append([item])
         else:
             like.append(item)
-    return found
+    return lists
 
 
 def _reported_alike(one: Node, other: Node) -> bool:
@@ -112,7 +112,7 @@ def _reported_alike(one: Node, other: Node) -> bool:
     return reported[0] == reported[1] and _like_memory(one.memory, other.memory)
 
 
-def _probed_alike(one: Group, other: Group) -> bool:
+def _probed_alike(one: NodeGroup, other: NodeGroup) -> bool:
     """The same hardware, and as many CPUs for jobs: the scheduler gives no more than it reports."""
     counts = [(group.nodes.members[0].cores, group.nodes.members[0].cpus) for group in (one, other)]
     if counts[0] != counts[1] or one.nodes.queue != other.nodes.queue or not one.probe or not other.probe:
