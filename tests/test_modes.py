@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.hockney import fit
 from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
 from mpicampaign.statistics.modes import Stay, split, stretches
@@ -151,7 +150,6 @@ def test_no_values_crash_what_judges_them(rows: list[list[float]]) -> None:
     for found in stretches(sizes, rows):
         assert all(found.stays(position) for position in range(5))
     outliers(sizes, rows)
-    fit(sizes, [row[0] for row in rows])
 
 
 def test_the_note_names_bands_repeats_sizes_jobs_and_switches() -> None:

@@ -383,12 +383,6 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
     assert 'class="change' not in written(tmp_path, records)
 
 
-def test_hockneys_model_of_each_row_is_folded_below_its_table(tmp_path: Path) -> None:
-    text = written(tmp_path, synthetic.campaign())
-    fold = re.findall(r"<details><summary>Latency and asymptotic.*?</details>", text, flags=re.DOTALL)
-    assert fold and "local SHM-1" in fold[0] and "half length" in fold[0]
-
-
 def test_published_values_are_in_stacked_tables(tmp_path: Path) -> None:
     case = Case("s", "g", "SHM", "gather")
     records = [

@@ -210,3 +210,9 @@ def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:
     text = to_markdown(shown)
     assert re.search(r"\| 9\d\.\d \\\[.*\\\] of 125\.0 MB/s \|", text)
     assert "no bound known" in text
+
+
+def test_a_sentence_states_what_holds_over_all_host_groups() -> None:
+    records = synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
+    for text in (to_terminal(compare(records)), to_markdown(compare(records))):
+        assert "latency at 0 B: SHM-1" in text and "of 2 host groups" in text

@@ -10,7 +10,6 @@ from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.disturbed import BUSY, disturbed_lines, explained, marks_of
 from mpicampaign.show.document import Box, Caption, Heading, Items, Paragraph, Statement, text_grid
-from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.mine import MINE, mine_legend, mine_lines
 from mpicampaign.show.names import long_legend, note_lines, placement_name, row_name
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.document import Grid, Node
 
 _HEADER = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
-_FITS = 20  # lines of Hockney's model below a table of a brief document
 
 
 def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> list[Node]:
@@ -74,18 +72,6 @@ def _published(table: Table) -> list[Node]:
     return _items(published_sources(table))
 
 
-def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> list[Node]:
-    """Hockney's model, a line for each segment; a brief document refers to the report for many."""
-    lines = fit_lines(comparison, table, unit)
-    if not lines:
-        return []
-    if brief and len(lines) > _FITS:
-        text = f"Hockney's model (latency, asymptotic bandwidth): {len(lines)} lines, see the report"
-        return [Items((text,))]
-    caption = "Hockney's model: time = latency + size / bandwidth" if brief else LEGEND
-    return [Caption(caption), fit_grid(lines, unit, brief=brief)]
-
-
 def _texts(cell: Cell, unit: str) -> list[str]:
     """Median, interval, mean, minimum, maximum, and the bound of a fraction; empty without values."""
     found, dimension = cell.summary, cell.metric.dimension
@@ -106,7 +92,7 @@ def _stated(table: Table) -> list[StatedRanking]:
 
 
 def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """Median and interval, mean and range, published values, Hockney's model, rankings as sentences."""
+    """Median and interval, mean and range, published values, rankings as sentences."""
     yield Caption("median [interval]:")
     yield _values(comparison, table, unit, _median_text)
     if table.metrics:
@@ -116,7 +102,6 @@ def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Nod
         yield Caption("published:")
         yield text_grid(2, *published_grid(table, unit))
     yield from _published(table)
-    yield from _fits(comparison, table, unit, brief=False)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
     pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
@@ -152,7 +137,7 @@ def _range_text(_median: str, _interval: str, mean: str, low: str, high: str, _o
 
 
 def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """The values of each group of metrics, published ones among them; Hockney's model."""
+    """The values of each group of metrics, published ones among them."""
     if not table.metrics:
         rows = [[f"{row_name(comparison, table, row)}  {absence(row.absence)}"] for row in offered(table)]
         yield text_grid(1, ("", ""), rows)
@@ -162,7 +147,6 @@ def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[No
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield _block(comparison, table, metrics, unit)
     yield from _published(table)
-    yield from _fits(comparison, table, unit, brief=True)
 
 
 def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit: str) -> Grid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -12,8 +12,7 @@ from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.disturbed import disturbed_lines, explained, marks_of
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
-from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.not_available import is_offered, not_available, offered
 from mpicampaign.show.numbers import probability, size_range
@@ -70,29 +69,12 @@ def state(kind: str) -> Span:
 
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
-    """The comparison, what was published, and Hockney's model."""
+    """The comparison, and what was published."""
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table),
         *([Items(tuple(sources), "below")] if (sources := published_sources(table)) else []),
-        *_fits(source, table),
     ]
-
-
-def _fits(source: Source, table: Table) -> list[PageNode]:
-    """Latency and asymptotic bandwidth for each protocol segment of each row."""
-    found = fit_lines(source.comparison, table, source.view.unit)
-    if not found:
-        return []
-    grid = replace(
-        fit_grid(found, source.view.unit),
-        title=f"{table.title}: Hockney's model, a line for each segment",
-        role="fits",
-        label=f"Hockney's model of {table.title}",
-        on_page=tuple(LineOnPage("first" if line.first else "") for line in found),
-    )
-    title = f"Latency and asymptotic bandwidth by Hockney's model: {table.title}"
-    return [Fold(title, (Paragraph(LEGEND, "legend"), grid))]
 
 
 # The comparison: a column for each metric. Metrics with parts, such as useful and wire bandwidth, have a
