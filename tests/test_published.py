@@ -15,6 +15,7 @@ from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.mine import mine_legend, mine_lines, mine_table
+from mpicampaign.show.view import View
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
@@ -152,7 +153,7 @@ def test_published_lines_are_marked_in_every_table() -> None:
     lines = [line for line in terminal.splitlines() if line.strip().startswith("scarf15")]
     assert len(lines) == 5 and all("published, stfc-2017" in line for line in lines)
     assert "825.9" not in terminal and "866.0" in terminal  # MB/s by default
-    assert "825.9" in to_terminal(comparison, unit="MiB/s")
+    assert "825.9" in to_terminal(comparison, view=View("MiB/s"))
     assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
     assert max(len(line) for line in terminal.splitlines()) <= 100
 

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 from mpicampaign.compare.compare import compare
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -242,7 +242,7 @@ def test_texts_agree_with_the_records(records: list[Record], unit: str) -> None:
         check_all(read(text), wanted)
         other = {"MB/s": "MiB/s", "MiB/s": "MB/s"}[unit]
         assert not re.search(rf"(?<!\w){other}", text)
-    text = tables(comparison, Form("latex", view=View(unit))).decode()
+    text = tables(comparison, "latex", View(unit)).decode()
     check_all(in_latex(text), wanted)
 
 
@@ -265,10 +265,10 @@ def test_comparisons_in_sentences_agree_with_the_records(records: list[Record], 
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_data_agree_with_the_records(records: list[Record], unit: str) -> None:
     comparison, wanted = compare(records), expected(records)
-    scaled = tables(comparison, Form("json", view=View(unit, si=False)))
+    scaled = tables(comparison, "json", View(unit, si=False))
     for rows, in_si in (
-        (list(csv.DictReader(io.StringIO(to_csv(comparison, unit)))), True),
-        (json.loads(tables(comparison, Form("json", view=View(unit))))["rows"], True),
+        (list(csv.DictReader(io.StringIO(to_csv(comparison, View(unit))))), True),
+        (json.loads(tables(comparison, "json", View(unit)))["rows"], True),
         (json.loads(scaled)["rows"], False),
     ):
         names = ("benchmark", "host_group", "placement", "metric")
@@ -288,7 +288,7 @@ def test_data_agree_with_the_records(records: list[Record], unit: str) -> None:
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_the_page_agrees_with_the_records(tmp_path: Path, records: list[Record], unit: str) -> None:
     comparison = compare(records)
-    write_report(tmp_path / "report.html", comparison, records, unit=unit)
+    write_report(tmp_path / "report.html", comparison, records, view=View(unit))
     check_all(in_page((tmp_path / "report.html").read_text(encoding="utf-8")), expected(records))
 
 

@@ -14,8 +14,8 @@ import synthetic
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form
 from mpicampaign.show.make import tables
+from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, Filter, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +62,8 @@ def hostile() -> list[Record]:
 def printed(comparison: Comparison, layout: str, folder: Path, changed: bool = False) -> tuple[str, str]:
     """The typeset document, and LaTeX's messages."""
     changes = changes_since(comparison) if changed else None
-    text = tables(comparison, Form("latex", layout, every_metric=changed), "c", changes).decode("utf-8")
+    view = View(layout=layout, only=Filter(metrics=("every",) * changed))
+    text = tables(comparison, "latex", view, "c", changes).decode("utf-8")
     (folder / "tables.tex").write_text(text, encoding="utf-8")
     (folder / "page.tex").write_text(_PAGE, encoding="utf-8")
     for _ in range(3):  # longtable has its widths from the call before
@@ -105,6 +106,6 @@ def test_short_marks_hang_beside_the_values() -> None:
     case = Case("s", "g", "SHM", "PingPong")
     runs = synthetic.case_runs(case, 1e-6, 1e9)
     runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
-    text = tables(compare(runs), Form("latex", MATRIX), "c").decode("utf-8")
+    text = tables(compare(runs), "latex", View(layout=MATRIX), "c").decode("utf-8")
     assert r"\rlap{\textsuperscript{a}}" in text
     assert r"\noindent\textsuperscript{a}~unverified: a\par" in text and r"\raggedright" in text

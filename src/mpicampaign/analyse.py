@@ -17,6 +17,7 @@ from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.view import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ def analyse(
         campaign_text=campaign_text,
         provenance=_provenance(folder, plan),
         beside=beside,
-        unit=presentation.unit,
+        view=view_of(presentation),
         changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )

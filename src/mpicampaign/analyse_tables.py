@@ -15,6 +15,7 @@ from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
+from mpicampaign.show.view import DEFAULT, view_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
     from mpicampaign.selection import Selection
+    from mpicampaign.show.view import View
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
@@ -69,7 +71,7 @@ def keep(
 ) -> None:
     """Write tables and records into a folder."""
     shown = presentation
-    write_tables(comparison, folder / "tables", shown.unit, shown.title)
+    write_tables(comparison, folder / "tables", view_of(shown), shown.title)
     header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
     write_records(folder / RECORDS, header, records)
 
@@ -89,10 +91,10 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
         raise UserError(Problem(message, str(folder / "report.html"), hint=hint))
 
 
-def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s", title: str = "") -> None:
+def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, title: str = "") -> None:
     """The comparison as text, CSV and Markdown, and its summary for a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "summary.txt", summary_text(comparison, unit, title))
-    write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
-    write_whole(folder / "comparison.csv", to_csv(comparison, unit))
-    write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))
+    write_whole(folder / "summary.txt", summary_text(comparison, view, title))
+    write_whole(folder / "comparison.txt", to_terminal(comparison, view))
+    write_whole(folder / "comparison.csv", to_csv(comparison, view))
+    write_whole(folder / "comparison.md", to_markdown(comparison, view))

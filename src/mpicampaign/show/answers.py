@@ -13,7 +13,6 @@ from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show import numbers
 from mpicampaign.show.disturbed import (
     BUSY,
     ON,
@@ -23,7 +22,7 @@ from mpicampaign.show.disturbed import (
     sentences,
 )
 from mpicampaign.show.names import name_among
-from mpicampaign.show.numbers import probability, quantity
+from mpicampaign.show.numbers import probability
 from mpicampaign.show.rankings import (
     contrast,
     contrasts,
@@ -34,6 +33,7 @@ from mpicampaign.show.rankings import (
     valued,
 )
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.ranking import Contestant, Pair, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
 # Whether a difference is real.
 SHOWN = "difference shown"
@@ -95,7 +96,7 @@ class Answer:
     rankings: tuple[Ranking, ...] = ()
 
 
-def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
+def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     """An answer for each table, headline metric and number of ranks that have anything to compare.
 
     Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
@@ -109,7 +110,7 @@ def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
         rankings = [ranking for ranking in table.rankings if ranking.tested or not only_tested]
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
-        found += [_answer(comparison, table, key, alike.get(key, []), unit) for key in keys]
+        found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
     compared = [answer for answer in found if answer.real != ALONE]
     return sorted(compared or found, key=lambda answer: answer.real != SHOWN)
 
@@ -119,29 +120,29 @@ def _answer(
     table: Table,
     key: tuple[Metric, int | None],
     rankings: Sequence[Ranking],
-    unit: str,
+    view: View,
 ) -> Answer:
     """``key``: the metric, and the number of ranks. Without rankings, all runs were disturbed."""
     metric, ranks = key
     placements, host_groups = (
         [ranking for ranking in rankings if ranking.kind == kind] for kind in (PLACEMENTS, HOST_GROUPS)
     )
-    quiet = _candidates(comparison, table, rankings, unit) if rankings else ()
+    quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
-    said = (*_best_placement(placements, unit), *_doubts(quiet, metric))
+    said = (*_best_placement(placements, view), *_doubts(quiet, metric))
     if len(quiet) == 1:
         lacked = "quiet runs" if disturbed else "values"
         only = quiet[0]
-        said = (f"Only {only.name} has {lacked}: {only.value} {metric.dimension.unit(unit).name}.",)
+        said = (f"Only {only.name} has {lacked}: {only.value} {view.unit_of(metric.dimension)}.",)
     best = None if quiet or not disturbed else disturbed[0].median
     return Answer(
         table,
         _title(table, metric, ranks),
         _real(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
-        (*said, *sentences(disturbed, unit)),
-        tuple(_best_host_group(ranking, unit) for ranking in host_groups if ranking.pairs),
-        (*quiet, *(_candidate(one, one.name, best, unit) for one in disturbed)),
-        metric.dimension.unit(unit).name,
+        (*said, *sentences(disturbed, view)),
+        tuple(_best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+        (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
+        view.unit_of(metric.dimension),
         tuple(rankings),
     )
 
@@ -163,7 +164,7 @@ def _real(rankings: Sequence[Ranking]) -> str:
 
 
 def _candidates(
-    comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str
+    comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first."""
     found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
@@ -172,20 +173,20 @@ def _candidates(
     leads = _leaders(rankings)
     return tuple(
         _candidate(
-            one, name_among(comparison, table, one.row, rows), found[0].median, unit, id(one.row) in leads
+            one, name_among(comparison, table, one.row, rows), found[0].median, view, id(one.row) in leads
         )
         for one in found
     )
 
 
-def _candidate(one: Contestant, name: str, best: float | None, unit: str, leads: bool = False) -> Candidate:
+def _candidate(one: Contestant, name: str, best: float | None, view: View, leads: bool = False) -> Candidate:
     """``best``: the median with which its own is compared."""
     metric, found = one.cell.metric, one.cell.summary
     return Candidate(
         name,
         one.row,
-        metric.dimension.number(one.median, unit),
-        numbers.bounds(found.interval, metric.dimension, unit) if found else "",
+        view.number(one.median, metric.dimension),
+        view.bounds(found.interval, metric.dimension) if found else "",
         *(_ratios(best, one, metric) if best is not None else (None, None, None)),
         leads,
     )
@@ -237,22 +238,22 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
 # Placements
 
 
-def _best_placement(rankings: Sequence[Ranking], unit: str) -> tuple[str, ...]:
+def _best_placement(rankings: Sequence[Ranking], view: View) -> tuple[str, ...]:
     """In one host group, or over several."""
     compared = [ranking for ranking in rankings if ranking.pairs]
     if len(rankings) == 1 and compared:
-        return tuple(_of_one_host_group(compared[0], unit))
+        return tuple(_of_one_host_group(compared[0], view))
     return (_consensus(compared), *_gaps(compared)) if compared else ()
 
 
-def _of_one_host_group(ranking: Ranking, unit: str) -> Iterable[str]:
+def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains, or why nothing can be said."""
-    best = valued(ranking.contestants[0], unit)
+    best = valued(ranking.contestants[0], view)
     worse, alike, unknown = (
         [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
         for answer in (True, False, None)
     )
-    equals = [valued(pair.worse, unit) for pair in alike]
+    equals = [valued(pair.worse, view) for pair in alike]
     if not worse and equals:
         yield f"No significant difference between {best} and {listed(equals, 'or')}."
     if worse and equals:
@@ -263,7 +264,7 @@ def _of_one_host_group(ranking: Ranking, unit: str) -> Iterable[str]:
         yield f"{contrasts(worse[0], worse[-1])}."
         yield _certainty(worse)
     if unknown:
-        others = listed([valued(pair.worse, unit) for pair in unknown], "or")
+        others = listed([valued(pair.worse, view) for pair in unknown], "or")
         reason = unknown[0].difference.reason
         yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
 
@@ -337,12 +338,12 @@ def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
 # Host groups
 
 
-def _best_host_group(ranking: Ranking, unit: str) -> str:
+def _best_host_group(ranking: Ranking, view: View) -> str:
     """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
     if not ranking.tested:
         return f"{ranking.scope}: too few repeats to say which host group is best"
     near, last = _next(ranking), ranking.pairs_of_best[-1]
-    ends = [valued(ranking.contestants[place], unit) for place in (0, -1)]
+    ends = [valued(ranking.contestants[place], view) for place in (0, -1)]
     if near is None:
         count = len(ranking.contestants)
         return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
@@ -353,18 +354,18 @@ def _best_host_group(ranking: Ranking, unit: str) -> str:
 # What an answer rests on
 
 
-def behind(answer: Answer, unit: str = "MB/s") -> Iterable[str]:
+def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
     """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
     table, rankings = answer.table, [one for one in answer.rankings if one.kind == PLACEMENTS]
     if len(rankings) == 1:
-        yield from (pair_sentence(pair, unit) for pair in rankings[0].pairs_of_best)
+        yield from (pair_sentence(pair, view) for pair in rankings[0].pairs_of_best)
         yield from baseline_lines(table)
         yield from map(evidence, rankings[0].contestants)
     elif rankings:
         stated = (one for one in table.stated_rankings if one.metric == rankings[0].metric)
         yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
         for ranking in rankings:
-            yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
+            yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
     for one in answer.candidates:
         if one.mark:
             counts = f"{one.row.counted} of {one.row.planned} runs"
@@ -378,8 +379,8 @@ def baseline_lines(table: Table) -> Iterable[str]:
         return
     for row in table.rows:
         if (found := row.cell(metric).summary) is not None and not row.disturbed:
-            ratio = f"{quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
-            yield f"{row.case.placement}: {ratio} {numbers.bounds(found.interval, RATIO)}"
+            ratio = f"{DEFAULT.quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
+            yield f"{row.case.placement}: {ratio} {DEFAULT.bounds(found.interval, RATIO)}"
 
 
 # In one sentence

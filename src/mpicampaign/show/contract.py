@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
-from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.show.document import Heading, Paragraph, text_grid
-from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _ends(judged: Judged, interval: Interval) -> str:
 
 def _value(judged: Judged, value: float) -> str:
     dimension = judged.metric.dimension if judged.metric else None
-    return quantity(value, dimension, BANDWIDTH_UNITS[0]) if dimension else f"{value:g}"
+    return DEFAULT.quantity(value, dimension) if dimension else f"{value:g}"
 
 
 def summary_text(found: Sequence[Judged]) -> str:

@@ -22,9 +22,9 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
-from mpicampaign.show.form import View
 from mpicampaign.show.rankings import change_verdict
 from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
 Value = str | int | float | bool | None
 Kind = type[str] | type[int] | type[float] | type[bool]
@@ -188,26 +189,19 @@ CHANGE_COLUMNS = (
 )
 
 
-def long_data(
-    comparison: Comparison,
-    columns: Sequence[str] = (),
-    changes: Changes | None = None,
-    view: View | None = None,
-) -> Data:
+def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | None = None) -> Data:
     """One line for each row and metric.
 
     Parameters
     ----------
-    columns : names without units, in the order in which they are shown behind those that say which row and
-        metric it is; all where empty
+    view : its columns are names without units, in the order in which they are shown behind those that say
+        which row and metric it is; all where empty
     changes : adds how the values differ from those of an earlier series
-    view : units and decimals; SI units in full where none is given
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
-    asked = dict.fromkeys([*_NAMES, *(named[name] for name in columns)])
-    chosen = tuple(asked) if columns else every
-    view = view or View()
+    asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
+    chosen = tuple(asked) if view.columns else every
     lines = _lines(comparison, changes, view)
     values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
     return Data(tuple((_head(column.name, view), column.kind) for column in chosen), values)

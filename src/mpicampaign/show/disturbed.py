@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import Contestant, best_first
 from mpicampaign.show.names import name_among
-from mpicampaign.show.numbers import quantity
 from mpicampaign.text import listed
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
 MARK = "†"
 MEANING = "of disturbed runs: the row has no others, and no test compares it"
@@ -61,16 +61,16 @@ def disturbed_contestants(
     )
 
 
-def sentences(found: Sequence[Contestant], unit: str) -> Iterator[str]:
+def sentences(found: Sequence[Contestant], view: View) -> Iterator[str]:
     """Their medians with the ranges of the repeats, and whether the range of the first overlaps others."""
     if not found:
         return
     first, *others = found
     if len(found) <= _NAMED:
-        medians = listed([f"{_median(one, unit)} for {one.name}" for one in found])
+        medians = listed([f"{_median(one, view)} for {one.name}" for one in found])
         yield f"{ON} the median (and range of repeats) is {medians}."
     else:
-        ends = " to ".join(f"{_median(one, unit)} for {one.name}" for one in (first, others[-1]))
+        ends = " to ".join(f"{_median(one, view)} for {one.name}" for one in (first, others[-1]))
         yield f"{ON} the {len(found)} medians (and ranges of repeats) go from {ends}."
     overlapping = [one.name for one in others if _overlap(first, one)]
     those = f"that of {listed(overlapping)}" if overlapping else "no other"
@@ -79,13 +79,13 @@ def sentences(found: Sequence[Contestant], unit: str) -> Iterator[str]:
         yield f"{ON} the range of {first.name} overlaps {those}."
 
 
-def _median(one: Contestant, unit: str) -> str:
+def _median(one: Contestant, view: View) -> str:
     """``0.17 µs (0.16 to 0.21)``; of a single run ``0.17 µs (1 run)``."""
     found, dimension = one.cell.summary, one.cell.metric.dimension
-    text = quantity(one.median, dimension, unit)
+    text = view.quantity(one.median, dimension)
     if found is None or found.n == 1:
         return f"{text} (1 run)"
-    return f"{text} ({dimension.number(found.minimum, unit)} to {dimension.number(found.maximum, unit)})"
+    return f"{text} ({view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)})"
 
 
 def _overlap(one: Contestant, other: Contestant) -> bool:
@@ -93,7 +93,7 @@ def _overlap(one: Contestant, other: Contestant) -> bool:
     return min(first) <= max(second) and min(second) <= max(first)
 
 
-def disturbed_lines(comparison: Comparison, table: Table, unit: str) -> tuple[str, ...]:
+def disturbed_lines(comparison: Comparison, table: Table, view: View) -> tuple[str, ...]:
     """All of the table's, each metric in a line."""
     found = {key: disturbed_contestants(comparison, table, *key) for key in disturbed_metrics(table)}
-    return tuple(f"{metric.name}: {' '.join(sentences(of, unit))}" for (metric, _), of in found.items())
+    return tuple(f"{metric.name}: {' '.join(sentences(of, view))}" for (metric, _), of in found.items())

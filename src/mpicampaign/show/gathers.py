@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.gathers import Gather, Gathers
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.document import Grid
+    from mpicampaign.show.view import View
 
 GATHERS = "Gathers side by side: bandwidth against cores in use"
 DEFINITION = (
@@ -26,14 +27,14 @@ DEFINITION = (
 )
 
 
-def gather_nodes(comparison: Comparison, unit: str, level: int = 2) -> list[Heading | Paragraph | Grid]:
+def gather_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
     """The table of each host group and number of nodes; nothing where there are no gathers to compare."""
     found = gathers(comparison)
     nodes: list[Heading | Paragraph | Grid] = []
     nodes += [Heading(GATHERS, level), Paragraph(DEFINITION)] if found else []
     for of_place in found:
         nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
-        nodes += [_grid(of_place, unit)]
+        nodes += [_grid(of_place, view)]
         nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []
     return nodes
 
@@ -67,19 +68,19 @@ def _missing(found: Gathers) -> str:
     )
 
 
-def _grid(found: Gathers, unit: str) -> Grid:
-    name = BANDWIDTH.unit(unit).name
+def _grid(found: Gathers, view: View) -> Grid:
+    name = view.unit_of(BANDWIDTH)
     header = ["gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in found.sizes)]
     lines = sorted(found.found, key=lambda one: (one.ranks, gather_name(one)))
-    grid = text_grid(1, header, [_line(one, found.sizes, unit) for one in lines])
+    grid = text_grid(1, header, [_line(one, found.sizes, view) for one in lines])
     return replace(grid, title=f"{GATHERS}: {visible(found.host_group)}", role="sortable", label=GATHERS)
 
 
-def _line(one: Gather, sizes: Sequence[int], unit: str) -> list[str]:
-    return [gather_name(one), str(one.ranks), str(len(one.runs)), *_medians(one, sizes, unit)]
+def _line(one: Gather, sizes: Sequence[int], view: View) -> list[str]:
+    return [gather_name(one), str(one.ranks), str(len(one.runs)), *_medians(one, sizes, view)]
 
 
-def _medians(one: Gather, sizes: Sequence[int], unit: str) -> Iterable[str]:
+def _medians(one: Gather, sizes: Sequence[int], view: View) -> Iterable[str]:
     for size in sizes:
         values = [values[size] for _, values in one.runs if size in values]
-        yield BANDWIDTH.number(median(values), unit) if values else "not measured"
+        yield view.number(median(values), BANDWIDTH) if values else "not measured"

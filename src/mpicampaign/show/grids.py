@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.form import View
+    from mpicampaign.show.view import View
 
 NO_VALUE = "–"
 NO_EARLIER = "no earlier value"
@@ -131,12 +131,13 @@ def matrix_grids(found: Sequence[Matrix], view: View, changes: Changes | None) -
     return grids
 
 
-def chosen_matrices(comparison: Comparison, table: Table, every_metric: bool) -> tuple[Matrix, ...]:
+def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[Matrix, ...]:
     """One for each number of ranks and metric.
 
-    Unless ``every_metric``, those that are ranked, at a table size, or fractions of a bound.
+    Unless metrics are named, those that are ranked, at a table size, or fractions of a bound.
     """
-    metrics = [m for m in table.metrics if every_metric or m.headline or m.bound or m.size is not None]
+    every = bool(view.only.metrics)
+    metrics = [m for m in table.metrics if every or m.headline or m.bound or m.size is not None]
     counts = ranks_of(table.rows)
     return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
 
@@ -148,16 +149,11 @@ _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, un
 
 
 def long_grid(
-    comparison: Comparison,
-    table: Table,
-    metric: Metric,
-    view: View,
-    columns: Sequence[str],
-    changes: Changes | None,
+    comparison: Comparison, table: Table, metric: Metric, view: View, changes: Changes | None
 ) -> Grid:
-    """A line for each row that shows the metric; ``columns`` of `LONG_COLUMNS`, all in use where empty."""
+    """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
     footnotes = Footnotes()
-    chosen = columns or LONG_COLUMNS
+    chosen = view.columns or LONG_COLUMNS
     rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
     texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view))
     lines = []
@@ -167,7 +163,9 @@ def long_grid(
         names = (Box(comparison.place(row)), Box(placement_name(table, row), marks))
         boxes = _absent_line(row, reasons, found[0], chosen, footnotes) if reasons else ()
         lines.append((*names, *(boxes or _line(row, row.cell(metric), chosen, view, changes, footnotes))))
-    kept = [i for i, name in enumerate(chosen, 2) if columns or _in_use(name, [line[i] for line in lines])]
+    kept = [
+        i for i, name in enumerate(chosen, 2) if view.columns or _in_use(name, [line[i] for line in lines])
+    ]
     title = f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})"
     header = ("host group", "placement", *(chosen[i - 2] for i in kept))
     short = tuple((line[0], line[1], *(line[i] for i in kept)) for line in lines)

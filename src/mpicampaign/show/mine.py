@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.mine import mine_against
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
-from mpicampaign.show.numbers import bounds, quantity
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.mine import Mine, Rival
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
 MINE = "My host groups compared with others"
 ERROR = "The chance of wrongly calling any system different is at most 5 %."
@@ -24,10 +25,10 @@ PUBLISHED = (
 )
 
 
-def mine_lines(comparison: Comparison, unit: str) -> list[str]:
+def mine_lines(comparison: Comparison, view: View) -> list[str]:
     """``SHM-1, latency at 0 B 0.16 µs: lower than 7 of 7 host groups of SCARF (published, stfc-2017): …``."""
     return [
-        _line(comparison, table, mine, rivals, unit)
+        _line(comparison, table, mine, rivals, view)
         for table, mine in mine_against(comparison)
         for rivals in grouped(mine.rivals, lambda rival: (rival.system, rival.published)).values()
     ]
@@ -41,13 +42,13 @@ def mine_legend(comparison: Comparison) -> str:
     return " ".join(filter(None, (tested, published)))
 
 
-def mine_table(comparison: Comparison, unit: str) -> list[tuple[str, str, str, str, str, str]]:
+def mine_table(comparison: Comparison, view: View) -> list[tuple[str, str, str, str, str, str]]:
     """Of each pair: metric, placement, mine with its median, the other, ratio, and what can be said."""
     return [
         (
             f"{table.title}: {mine.metric.name}",
             visible(mine.row.case.placement),
-            f"{comparison.place(mine.row)} {quantity(mine.summary.median, mine.metric.dimension, unit)}",
+            f"{comparison.place(mine.row)} {view.quantity(mine.summary.median, mine.metric.dimension)}",
             f"{rival.system}/{rival.host_group}",
             ratio(rival),
             _said(rival),
@@ -59,11 +60,11 @@ def mine_table(comparison: Comparison, unit: str) -> list[tuple[str, str, str, s
 
 def ratio(rival: Rival) -> str:
     """``× 0.26 [0.25, 0.27]``."""
-    return f"× {RATIO.number(rival.ratio)} {bounds(rival.interval, RATIO)}".rstrip()
+    return f"× {RATIO.number(rival.ratio)} {DEFAULT.bounds(rival.interval, RATIO)}".rstrip()
 
 
-def _line(comparison: Comparison, table: Table, mine: Mine, rivals: Sequence[Rival], unit: str) -> str:
-    value = quantity(mine.summary.median, mine.metric.dimension, unit)
+def _line(comparison: Comparison, table: Table, mine: Mine, rivals: Sequence[Rival], view: View) -> str:
+    value = view.quantity(mine.summary.median, mine.metric.dimension)
     name = f"{comparison.place(mine.row)} {visible(mine.row.case.placement)}, {table.title}"
     in_order = sorted(rivals, key=lambda rival: rival.ratio)
     ends = dict.fromkeys(f"{ratio(end)} ({end.host_group})" for end in (in_order[0], in_order[-1]))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.records import DISTURBED, IMPORTED_FROM, NOT_JUDGED, OK, QUIET, RANKED
-from mpicampaign.show.form import View
 from mpicampaign.show.not_available import is_offered, not_available
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.sentences import said
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Record
-
+    from mpicampaign.show.view import View
 
 _REASONS = 3  # that are named
 
@@ -48,16 +47,14 @@ def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Ro
     return row_name(comparison, table, row)
 
 
-def note_lines(comparison: Comparison, unit: str) -> list[str]:
+def note_lines(comparison: Comparison, view: View) -> list[str]:
     """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
     found = list(map(str, not_available(comparison)))
     for table, row, note in comparison.notes():
         if not is_offered(row):
             continue
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
-        found.append(
-            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, View(unit))}"
-        )
+        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, view)}")
     return found
 
 
@@ -95,12 +92,12 @@ def condition_note(table: Table) -> str:
     return condition_text(runs) if is_said else ""
 
 
-def long_legend(comparison: Comparison, unit: str) -> str:
+def long_legend(comparison: Comparison, view: View) -> str:
     """What the columns of the long layout are."""
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
-    scale = "10^6" if unit == "MB/s" else "2^20"
+    scale = "10^6" if view.unit == "MB/s" else "2^20"
     text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
-    text += f"{unit} = {scale} B/s. Contradicted and failed runs are left out. "
+    text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "
     return (text + condition_text(comparison.records)).rstrip()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Note
     from mpicampaign.records import Case
-    from mpicampaign.show.form import View
+    from mpicampaign.show.view import View
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
 _LONG = "each is in the long layout and the report"

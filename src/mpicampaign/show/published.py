@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import PublishedRow, Table
+    from mpicampaign.show.view import View
 
 _MOST_LINES = 12  # of a metric in the terminal
 
@@ -25,38 +26,38 @@ def statistic_of(row: PublishedRow) -> str:
     return row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
 
 
-def published_cells(table: Table, metrics: Iterable[Metric], unit: str) -> list[list[str]]:
+def published_cells(table: Table, metrics: Iterable[Metric], view: View) -> list[list[str]]:
     """Lines for the terminal's table: published values are in the column of the mean.
 
     Many of a metric are one line with their range: the report has each.
     """
-    return [line for metric in metrics for line in _of_metric(table, metric, unit)]
+    return [line for metric in metrics for line in _of_metric(table, metric, view)]
 
 
-def _of_metric(table: Table, metric: Metric, unit: str) -> list[list[str]]:
+def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
     rows = [row for row in table.published if metric in row.values]
     if len(rows) > _MOST_LINES:
         values = [row.values[metric] for row in rows]
-        low, high = (metric.dimension.number(value, unit) for value in (min(values), max(values)))
+        low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
         marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
         return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
-    return [_line(row, metric, unit) for row in rows]
+    return [_line(row, metric, view) for row in rows]
 
 
-def _line(row: PublishedRow, metric: Metric, unit: str) -> list[str]:
+def _line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
     names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
-    value = metric.dimension.number(row.values[metric], unit)
+    value = view.number(row.values[metric], metric.dimension)
     return [*names, "", "", value, "", "", visible(published_mark(row))]
 
 
-def published_grid(table: Table, unit: str) -> tuple[list[str], list[list[str]]]:
+def published_grid(table: Table, view: View) -> tuple[list[str], list[list[str]]]:
     """The heading and the lines of a table of the published values alone."""
     metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
-    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in metrics]
+    heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in metrics]
     lines = []
     for row in table.published:
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
-        cells = ["" if value is None else what.number(value, unit) for value, what in values]
+        cells = ["" if value is None else view.number(value, what) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
         lines.append([name, f"{published_mark(row)}: {statistic_of(row)}", *cells])
     return ["host group, placement", "statistic", *heads], lines

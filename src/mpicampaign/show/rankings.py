@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.ranking import HOST_GROUPS
 from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.records import DISTURBED
-from mpicampaign.show.numbers import percent, probability, quantity
+from mpicampaign.show.numbers import percent, probability
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import listed
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
     from mpicampaign.compare.stopping import InterimLook
+    from mpicampaign.show.view import View
 
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
@@ -28,12 +29,12 @@ _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller
 # Two against each other
 
 
-def pair_sentence(pair: Pair, unit: str) -> str:
-    """The comparison in a sentence; ``unit``: of bandwidths.
+def pair_sentence(pair: Pair, view: View) -> str:
+    """The comparison in a sentence.
 
     Separation and ratio are stated even where so many pairs are compared that they show nothing.
     """
-    better, worse = (valued(one, unit) for one in (pair.better, pair.worse))
+    better, worse = (valued(one, view) for one in (pair.better, pair.worse))
     found = pair.difference
     if found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
@@ -85,9 +86,9 @@ def is_time(metric: Metric) -> bool:
     return metric.lower_is_better and metric.dimension.si_unit == TIME.si_unit
 
 
-def valued(contestant: Contestant, unit: str) -> str:
+def valued(contestant: Contestant, view: View) -> str:
     """``SHM-1 (0.17 µs)``."""
-    return f"{contestant.name} ({quantity(contestant.median, contestant.cell.metric.dimension, unit)})"
+    return f"{contestant.name} ({view.quantity(contestant.median, contestant.cell.metric.dimension)})"
 
 
 def _counts(pair: Pair) -> str:
@@ -174,9 +175,9 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     return " ".join([*best, *pairs])
 
 
-def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
+def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
     """The best against each of the others, one sentence each."""
-    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best)
+    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best)
 
 
 def evidence(contestant: Contestant) -> str:

@@ -41,8 +41,8 @@ from mpicampaign.compare.findings import (
 )
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
-from mpicampaign.show.form import View
 from mpicampaign.show.numbers import quantity, rough_percent, size_range
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
+    from mpicampaign.show.view import View
 
-_VIEW = View()
 KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
@@ -89,19 +89,19 @@ def kind_name(kind: str) -> str:
     return KIND_NAMES.get(kind, kind)
 
 
-def said(found: Note, view: View = _VIEW) -> str:
+def said(found: Note, view: View = DEFAULT) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = brief(found, view)
     return f"{text} ({repeats_text(found.repeats)})" if found.repeats else text
 
 
-def brief(found: Note, view: View = _VIEW) -> str:
+def brief(found: Note, view: View = DEFAULT) -> str:
     """A finding without its repeats."""
     why = reason(found, view)
     return KIND_NAMES[found.kind] + (f": {why}" if why else "")
 
 
-def reason(found: Note, view: View = _VIEW) -> str:
+def reason(found: Note, view: View = DEFAULT) -> str:
     """What a finding says beyond its kind."""
     return visible(_reason(found, view))
 

@@ -29,6 +29,7 @@ from mpicampaign.show.document import text_grid
 from mpicampaign.show.not_available import not_available
 from mpicampaign.show.paired import PAIRED, paired_lines
 from mpicampaign.show.runs import run_counts
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.text import clip, listed, visible
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
     from mpicampaign.show.answers import Answer
+    from mpicampaign.show.view import View
 
 LINES = 22  # of a terminal with 24, where the paths of the files follow
 _METRICS = 3  # columns of its table
@@ -57,9 +59,9 @@ class Summary:
     notices: tuple[str, ...]
 
 
-def summary(comparison: Comparison, unit: str = "MB/s") -> Summary:
+def summary(comparison: Comparison, view: View = DEFAULT) -> Summary:
     """The answers in the order of their importance, and what is said of the runs."""
-    found = tuple(answers(comparison, unit))
+    found = tuple(answers(comparison, view))
     paired = tuple(paired_lines(comparison))
     return Summary(_lead(comparison, found, paired), found, paired, tuple(_notices(comparison)))
 
@@ -169,9 +171,9 @@ def _commonest(reasons: Iterable[str]) -> str:
 # As text
 
 
-def summary_text(comparison: Comparison, unit: str = "MB/s", title: str = "", width: int = WIDTH) -> str:
+def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", width: int = WIDTH) -> str:
     """The summary in at most `LINES` lines of ``width`` columns."""
-    found = summary(comparison, unit)
+    found = summary(comparison, view)
     head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
     below = [line for notice in found.notices for line in wrap(notice, width)[:2]]
     below = _cut(below, 6, "more in report.html")

@@ -83,7 +83,7 @@ def tables_part(source: Source) -> Part:
     }
     titles = {anchor: table.title for anchor, table in numbered.items()}
     nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
-    nodes += gather_nodes(comparison, source.view.unit, 3)
+    nodes += gather_nodes(comparison, source.view, 3)
     start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
     return Part((*start, *nodes), "tables", "", "Tables")
 

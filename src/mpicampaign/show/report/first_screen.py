@@ -35,7 +35,7 @@ LEGEND = (
 
 def first_screen(source: Source) -> Part:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
-    found = summary(source.comparison, source.view.unit)
+    found = summary(source.comparison, source.view)
     every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
     shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
     folded = (
@@ -54,7 +54,7 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     """What the picture shows, and what the answers rest on."""
     nodes: list[PageNode] = []
     for answer in found:
-        lines = tuple(behind(answer, source.view.unit))
+        lines = tuple(behind(answer, source.view))
         nodes += [Heading(answer.title, 3), Items(lines)] if lines else []
     fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(nodes))]
     rows = (one.row for answer in found for one in answer.candidates)
@@ -165,12 +165,12 @@ def _axis(ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
 
 def _mine(source: Source) -> list[PageNode]:
     """Own host groups against others; empty where there are none."""
-    comparison, unit = source.comparison, source.view.unit
-    lines = mine_lines(comparison, unit)
+    comparison, view = source.comparison, source.view
+    lines = mine_lines(comparison, view)
     if not lines:
         return []
     header = ("metric", "placement", "mine", "other", "mine / other", "result")
-    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
+    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, view))
     grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
     return [
         Heading(MINE, 3),

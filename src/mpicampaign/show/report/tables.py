@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.records import Case, Record
     from mpicampaign.show.document import PageNode, Text
-    from mpicampaign.show.form import View
+    from mpicampaign.show.view import View
     from mpicampaign.statistics.medians import Summary
 
 _EMPTY = Box("", role="short")
@@ -234,7 +234,7 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
 
 def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     """What is tested, and what is said of disturbed runs."""
-    said = disturbed_lines(source.comparison, table, source.view.unit)
+    said = disturbed_lines(source.comparison, table, source.view)
     nodes = [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
     return [Heading(table.title, 3), *nodes] if nodes else []
 

@@ -15,7 +15,7 @@ from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mpicampaign.show.document import Box, Node, Text
 
@@ -150,10 +150,12 @@ def _rows(grid: Grid) -> list[str]:
 
 
 def _cell(box: Box, beside: bool) -> str:
-    """The text and the marks of footnotes; short marks ``beside`` the column, so that numbers stay aligned."""
+    """The text and the marks of footnotes; short ones ``beside`` the column, so that numbers stay aligned."""
     text = ",".join(box.marks)
     marks = rf"\textsuperscript{{{latex_text(text)}}}" if text else ""
-    return latex_text(box.text) + (rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks)
+    return latex_text(box.text) + (
+        rf"\rlap{{{marks}}}" if marks and beside and len(text) <= _SHORT else marks
+    )
 
 
 def _breakable(text: str) -> str:
