@@ -21,7 +21,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
 from mpicampaign.show.make import tables
-from mpicampaign.show.rankings import change_ratio, change_verdict
+from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")

@@ -16,7 +16,8 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
-from mpicampaign.show.rankings import absent_text, pair_sentence, pair_sentences, verdict
+from mpicampaign.show.pairs import pair_sentence, pair_sentences
+from mpicampaign.show.rankings import absent_text, verdict
 from mpicampaign.show.sentences import absence, reason, said
 from mpicampaign.show.view import View
 from mpicampaign.suites import SUITES

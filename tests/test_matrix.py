@@ -9,12 +9,15 @@ from mpicampaign.compare.findings import NOT_IN_CAMPAIGN, Note
 from mpicampaign.compare.matrix import Matrix
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.records import Case
-from mpicampaign.show.grids import chosen_matrices
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.tables import chosen_matrices
+from mpicampaign.show.view import DEFAULT
 
 
 def only(comparison: Comparison, name: str) -> Matrix:
-    return next(m for m in chosen_matrices(comparison, comparison.tables[0], False) if m.metric.name == name)
+    return next(
+        m for m in chosen_matrices(comparison, comparison.tables[0], DEFAULT) if m.metric.name == name
+    )
 
 
 def table_of(comparison: Comparison, benchmark: str) -> Table:
@@ -23,7 +26,7 @@ def table_of(comparison: Comparison, benchmark: str) -> Table:
 
 def test_headlines_and_table_sizes_each_have_a_matrix() -> None:
     comparison = compare(synthetic.campaign())
-    names = [m.metric.name for m in chosen_matrices(comparison, comparison.tables[0], False)]
+    names = [m.metric.name for m in chosen_matrices(comparison, comparison.tables[0], DEFAULT)]
     sizes = [f"bandwidth at {size}" for size in ("1 KiB", "8 KiB", "32 KiB")]
     assert names == ["latency at 0 B", *sizes, "maximum bandwidth"]
 
@@ -65,7 +68,7 @@ def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -
     pair = [synthetic.collective("Gather", n * 1e-6, 1e9, ranks=n) for n in (2, 4)]
     records = [synthetic.run(case, n, *pair) for n in (1, 2)] + synthetic.not_available(absent, "no network")
     comparison = compare(records)
-    found = [m for m in chosen_matrices(comparison, comparison.tables[0], False) if m.metric.size == 1]
+    found = [m for m in chosen_matrices(comparison, comparison.tables[0], DEFAULT) if m.metric.size == 1]
     assert [m.ranks for m in found] == [2, 4]
     assert [m.entry("g", "SHM-full").row.ranks for m in found] == [2, 4]  # type: ignore[union-attr]
     assert {absence(m.entry("g", "TCP-full").absence) for m in found} == {"n/a: no network"}
@@ -80,4 +83,4 @@ def test_names_are_harmless_and_still_find_their_rows() -> None:
 
 def test_a_table_without_values_has_no_matrix() -> None:
     comparison = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
-    assert chosen_matrices(comparison, table_of(comparison, "PingPong"), False) == ()
+    assert chosen_matrices(comparison, table_of(comparison, "PingPong"), DEFAULT) == ()

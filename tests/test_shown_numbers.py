@@ -237,7 +237,7 @@ RELAXED = settings(
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_texts_agree_with_the_records(records: list[Record], unit: str) -> None:
     comparison, wanted = compare(records), expected(records)
-    terminal, markdown = to_terminal(comparison, 140, unit), to_markdown(comparison, unit)
+    terminal, markdown = to_terminal(comparison, View(unit), 140), to_markdown(comparison, View(unit))
     for text, read in ((terminal, in_terminal), (markdown, in_markdown)):
         check_all(read(text), wanted)
         other = {"MB/s": "MiB/s", "MiB/s": "MB/s"}[unit]
@@ -253,7 +253,7 @@ def test_comparisons_in_sentences_agree_with_the_records(records: list[Record], 
     for (_, group, placement, metric), found in expected(records).items():
         medians[metric, placement].add(found.summary[0])
         medians[metric, group].add(found.summary[0])
-    lines = to_markdown(compare(records), unit).replace("\\", "").splitlines()
+    lines = to_markdown(compare(records), View(unit)).replace("\\", "").splitlines()
     for line in (line for line in lines if " is " in line or "no significant difference" in line):
         metric = line.removeprefix("- ").partition(":")[0]
         for name, text, shown_in in re.findall(rf"\b([gP]\d) ({NUMBER}) ([A-Zµ%]\S*s|%)", line):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
-from mpicampaign.show.rankings import look_text
+from mpicampaign.show.pairs import look_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.show.data import Data, long_data
-from mpicampaign.show.grids import Footnotes
+from mpicampaign.show.data import long_data
+from mpicampaign.show.footnotes import Footnotes
 from mpicampaign.show.make import tables
 from mpicampaign.show.view import DEFAULT, LAYOUTS, LONG, MATRIX, View
 from mpicampaign.show.writer import TextWriter, format_names, names_of
@@ -157,7 +157,7 @@ def test_columns_are_those_chosen_in_their_order(comparison: Comparison) -> None
     assert "| host group | placement | mean | n |" in text
     first = text_of(comparison, "markdown", View(columns=("mean", "bound"))).split("###")[1]
     assert "| host group | placement | mean | bound |" in first  # though no latency has a bound
-    assert long_data(comparison, ("n", "median")).names[8:] == ("unit", "n", "median [unit]")
+    assert long_data(comparison, View(columns=("n", "median"))).header[8:] == ("unit", "n", "median [unit]")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -293,7 +293,3 @@ def test_nothing_and_no_values_at_all(name: str, layout: str) -> None:
     content = tables(absent, name, View(layout=layout), "c")
     if name in names_of(TextWriter) or (layout == LONG and name != "parquet"):
         assert b"no InfiniBand device" in content
-
-
-def test_columns_of_data_keep_their_order() -> None:
-    assert Data((("a [s]", float), ("b", str)), ()).names == ("a [s]", "b")

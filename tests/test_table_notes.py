@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpicampaign.compare.findings import MODES, OUTLIER, Recorded
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.show.notes import footnote_texts, row_texts
+from mpicampaign.show.footnotes import footnote_texts, row_texts
 from mpicampaign.show.view import View
 
 

@@ -56,7 +56,7 @@ def test_terminal_values_are_in_columns(comparison: Comparison) -> None:
 
 def test_terminal_cuts_host_groups_before_placements_and_values() -> None:
     case = Case("s", "a-host-group-of-" + "x" * 60, "SHM-full-of-it", "PingPong")
-    text = to_terminal(compare(synthetic.case_runs(case, 1e-6, 1e9)), 80)
+    text = to_terminal(compare(synthetic.case_runs(case, 1e-6, 1e9)), width=80)
     line = next(line for line in text.splitlines() if "6/6" in line)
     assert re.fullmatch(r"  a-host-g[\w-]*…  SHM-full-of-it  6/6 +[\d.]+ +\[[\d., ]+\]( +[\d.]+){3}", line)
 

@@ -173,7 +173,7 @@ def _all_taken(records: Sequence[Record]) -> list[Record]:
 def _columns(kind: type[Writer]) -> Sequence[str]:
     """The columns that can be chosen in formats of this kind."""
     from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
-    from mpicampaign.show.grids import LONG_COLUMNS
+    from mpicampaign.show.tables import LONG_COLUMNS
 
     if kind is TextWriter:
         return LONG_COLUMNS

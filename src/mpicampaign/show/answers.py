@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
-from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.disturbed import (
@@ -22,15 +20,14 @@ from mpicampaign.show.disturbed import (
     sentences,
 )
 from mpicampaign.show.names import name_among
-from mpicampaign.show.numbers import probability
+from mpicampaign.show.pairs import baseline_lines, fastest, pair_sentence
 from mpicampaign.show.rankings import (
-    contrast,
-    contrasts,
+    SHOWN,
+    best_host_group,
+    best_placement,
     evidence,
-    pair_sentence,
+    outcome,
     stated_lines,
-    superlative,
-    valued,
 )
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
@@ -40,15 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Contestant, Pair, Ranking
+    from mpicampaign.compare.ranking import Contestant, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import View
 
-# Whether a difference is real.
-SHOWN = "difference shown"
-NOT_SHOWN = "no significant difference"
-FEW = "too few repeats"
 ALONE = "nothing to compare"
 MANY = 3  # names above which they are counted
 
@@ -129,7 +122,7 @@ def _answer(
     )
     quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
-    said = (*_best_placement(placements, view), *_doubts(quiet, metric))
+    said = (*best_placement(placements, view), *_doubts(quiet, metric))
     if len(quiet) == 1:
         lacked = "quiet runs" if disturbed else "values"
         only = quiet[0]
@@ -138,9 +131,9 @@ def _answer(
     return Answer(
         table,
         _title(table, metric, ranks),
-        _real(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
+        outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
         (*said, *sentences(disturbed, view)),
-        tuple(_best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+        tuple(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
         (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
         view.unit_of(metric.dimension),
         tuple(rankings),
@@ -151,13 +144,6 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
     """The table and the metric; with the number of ranks where there are several."""
     counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in disturbed_metrics(table)}
     return f"{table.title}: {metric.name}" + (f", {ranks} ranks" if len(counts) > 1 else "")
-
-
-def _real(rankings: Sequence[Ranking]) -> str:
-    """Whether any ranking shows a difference, or why none does."""
-    if any(map(_next, rankings)):
-        return SHOWN
-    return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
 
 
 # The candidates
@@ -235,122 +221,6 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
     return listed(names) if len(names) <= MANY else f"{len(chosen)} of {len(candidates)} candidates"
 
 
-# Placements
-
-
-def _best_placement(rankings: Sequence[Ranking], view: View) -> tuple[str, ...]:
-    """In one host group, or over several."""
-    compared = [ranking for ranking in rankings if ranking.pairs]
-    if len(rankings) == 1 and compared:
-        return tuple(_of_one_host_group(compared[0], view))
-    return (_consensus(compared), *_gaps(compared)) if compared else ()
-
-
-def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
-    """The best with its equals, then what it gains, or why nothing can be said."""
-    best = valued(ranking.contestants[0], view)
-    worse, alike, unknown = (
-        [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
-        for answer in (True, False, None)
-    )
-    equals = [valued(pair.worse, view) for pair in alike]
-    if not worse and equals:
-        yield f"No significant difference between {best} and {listed(equals, 'or')}."
-    if worse and equals:
-        yield f"{listed([best, *equals])} are {fastest(ranking.metric)}: no significant difference."
-    if worse and not equals:
-        yield f"{best} is {fastest(ranking.metric)}."
-    if worse:
-        yield f"{contrasts(worse[0], worse[-1])}."
-        yield _certainty(worse)
-    if unknown:
-        others = listed([valued(pair.worse, view) for pair in unknown], "or")
-        reason = unknown[0].difference.reason
-        yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
-
-
-def _certainty(pairs: Sequence[Pair]) -> str:
-    """How sure it is that the best is better than these."""
-    if all(abs(pair.difference.effect) == 1 for pair in pairs):
-        counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
-        every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
-        return f"{every} agree: the difference is real."
-    p = max(pair.difference.corrected or 0 for pair in pairs)
-    return f"The difference is significant ({probability(p)}), though some repeats overlap."
-
-
-# What "fastest" is said of: times, bandwidths and rates
-_SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
-
-
-def fastest(metric: Metric) -> str:
-    """``fastest``; of other metrics ``lowest`` or ``highest``."""
-    return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
-
-
-def _next(ranking: Ranking) -> Pair | None:
-    """The best against the nearest contestant that differs from it."""
-    return next((pair for pair in ranking.pairs_of_best if pair.worse.name not in ranking.leaders), None)
-
-
-def _consensus(rankings: Sequence[Ranking]) -> str:
-    """Which placements are best in how many host groups; a tie of all does not count."""
-    decided = [ranking for ranking in rankings if _next(ranking)]
-    where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
-    if not decided:
-        return (
-            f"{_real(rankings).capitalize()} in any of {where}."
-            if _real(rankings) == NOT_SHOWN
-            else (f"Too few repeats to say which placement is best in any of {where}. Ask for more repeats.")
-        )
-    found = _first_places(decided)
-    few = sum(not ranking.tested for ranking in rankings)
-    found[NOT_SHOWN] = len(rankings) - len(decided) - few
-    found[FEW] = few
-    first, *others = [f"{who} in {count}" for who, count in found.items() if count]
-    best = fastest(rankings[0].metric).capitalize()
-    return f"{best} placement: {', '.join([f'{first} of {where}', *others])}."
-
-
-def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
-    """How often each placement is best alone, or shares the first place more than once."""
-    counted = Counter(tuple(sorted(ranking.leaders)) for ranking in decided)
-    named = [names for names, count in counted.most_common() if count > 1 or len(names) == 1]
-    found = {" or ".join(names): counted[names] for names in sorted(named, key=len)}
-    return {**found, "several together": len(decided) - sum(found.values())}
-
-
-def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
-    """The smallest and the largest distance to the next that differs, with their host groups."""
-    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := _next(r)) is not None and pair.factor]
-    if not found:
-        return ()
-    low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
-    if low is high:
-        return (f"{low[2]}: {contrast(low[1])}.",)
-    if contrast(low[1]) == contrast(high[1]):
-        return (f"Gap to the next: {contrast(low[1])}.",)
-    return (
-        f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
-    )
-
-
-# Host groups
-
-
-def _best_host_group(ranking: Ranking, view: View) -> str:
-    """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
-    if not ranking.tested:
-        return f"{ranking.scope}: too few repeats to say which host group is best"
-    near, last = _next(ranking), ranking.pairs_of_best[-1]
-    ends = [valued(ranking.contestants[place], view) for place in (0, -1)]
-    if near is None:
-        count = len(ranking.contestants)
-        return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
-    best = listed([ends[0], *ranking.leaders[1:]], "or")
-    return f"{ranking.scope}: {best} is {fastest(ranking.metric)}; {contrasts(near, last)}"
-
-
 # What an answer rests on
 
 
@@ -370,17 +240,6 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
         if one.mark:
             counts = f"{one.row.counted} of {one.row.planned} runs"
             yield f"{one.name}{one.mark}: {counts}, {absence(one.row.unranked)}"
-
-
-def baseline_lines(table: Table) -> Iterable[str]:
-    """How a kernel compares with the baseline of its own runs, at the largest size shown."""
-    metric = next((metric for metric in reversed(table.metrics) if metric.baseline), None)
-    if metric is None:
-        return
-    for row in table.rows:
-        if (found := row.cell(metric).summary) is not None and not row.disturbed:
-            ratio = f"{DEFAULT.quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
-            yield f"{row.case.placement}: {ratio} {DEFAULT.bounds(found.interval, RATIO)}"
 
 
 # In one sentence
@@ -409,7 +268,7 @@ def _busy_lead(found: Sequence[Answer]) -> str:
 
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: who leads everywhere, or how often the first few do."""
-    kind, decided = rankings[0].kind, [ranking for ranking in rankings if _next(ranking)]
+    kind, decided = rankings[0].kind, [ranking for ranking in rankings if ranking.gap]
     if not any(ranking.tested for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
     if not decided:

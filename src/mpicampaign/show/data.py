@@ -6,10 +6,8 @@ column ``unit`` names, since metrics of several dimensions are in one table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import (
     CONTRADICTED,
@@ -22,7 +20,9 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
-from mpicampaign.show.rankings import change_verdict
+from mpicampaign.show.cells import MetricCell
+from mpicampaign.show.document import Grid
+from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.sentences import absence, said
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import visible
@@ -30,24 +30,12 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.document import Kind, Value
     from mpicampaign.show.view import View
-
-Value = str | int | float | bool | None
-Kind = type[str] | type[int] | type[float] | type[bool]
-
-
-class DataLine(NamedTuple):
-    """A row with one of its cells; no cell where the row has no metric."""
-
-    table: Table
-    row: Row
-    cell: Cell | None
-    change: Change | None
-    view: View
 
 
 class Column(NamedTuple):
@@ -55,19 +43,7 @@ class Column(NamedTuple):
 
     name: str
     kind: Kind
-    value: Callable[[DataLine], Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Columns (name and type) and, for each line, their values in that order."""
-
-    columns: tuple[tuple[str, Kind], ...]
-    lines: tuple[tuple[Value, ...], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.columns)
+    value: Callable[[MetricCell], Value]
 
 
 def plain_name(column: str) -> str:
@@ -78,7 +54,7 @@ def plain_name(column: str) -> str:
 # Long layout: a line for each row and metric
 
 
-def _text(name: str, value: Callable[[DataLine], str]) -> Column:
+def _text(name: str, value: Callable[[MetricCell], str]) -> Column:
     return Column(name, str, lambda line: visible(value(line)))
 
 
@@ -89,7 +65,7 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
 def _measured(name: str, path: str) -> Column:
     """A value of the metric's dimension; ``path``: its attributes from the line."""
 
-    def value(line: DataLine) -> Value:
+    def value(line: MetricCell) -> Value:
         found = _follow(line, path)
         if line.cell is None or not isinstance(found, (int, float)):
             return None
@@ -124,11 +100,6 @@ def _rate(cell: Cell | None, view: View) -> float | None:
 def _busy_machine(row: Row) -> str:
     """What becomes of disturbed runs, as in the campaign file."""
     return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
-
-
-def _missing(line: DataLine) -> str:
-    row, cell = line.row, line.cell
-    return absence(row.absence if cell is None else absence_of(row, cell.metric))
 
 
 # Which metric of which row it is: a line needs these.
@@ -166,13 +137,13 @@ COLUMNS = (
     Column("disturbed", bool, lambda line: line.row.disturbed),
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
-    _text("missing_because", _missing),
+    _text("missing_because", lambda line: line.absence),
     _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
 )
 
 
 def _change(name: str, kind: Kind, path: str) -> Column:
-    def value(line: DataLine) -> Value:
+    def value(line: MetricCell) -> Value:
         found = _follow(line.change, path)
         return found if isinstance(found, (str, int, float)) else None
 
@@ -189,7 +160,7 @@ CHANGE_COLUMNS = (
 )
 
 
-def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | None = None) -> Data:
+def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | None = None) -> Grid:
     """One line for each row and metric.
 
     Parameters
@@ -204,7 +175,8 @@ def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | N
     chosen = tuple(asked) if view.columns else every
     lines = _lines(comparison, changes, view)
     values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
-    return Data(tuple((_head(column.name, view), column.kind) for column in chosen), values)
+    header = tuple(_head(column.name, view) for column in chosen)
+    return Grid("", len(_NAMES), header, values, kinds=tuple(column.kind for column in chosen))
 
 
 def _head(name: str, view: View) -> str:
@@ -212,13 +184,13 @@ def _head(name: str, view: View) -> str:
     return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
-def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[DataLine]:
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
     for table in comparison.tables:
         for row in table.rows:
             cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
             for cell in cells:
                 change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
-                yield DataLine(table, row, cell, change, view)
+                yield MetricCell(row, cell, view, change)
 
 
 # Matrix layout: a line for each metric and host group, six columns for each placement
@@ -236,7 +208,7 @@ _MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
 )
 
 
-def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Data:
+def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
     """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
     placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
     parts: tuple[tuple[str, Kind], ...] = (
@@ -261,7 +233,8 @@ def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = N
         for one in found
         for host_group in one.host_groups
     )
-    return Data((*_MATRIX_NAMES, *columns), lines)
+    header, kinds = zip(*_MATRIX_NAMES, *columns, strict=True)
+    return Grid("", len(_MATRIX_NAMES), header, lines, kinds=kinds)
 
 
 def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:

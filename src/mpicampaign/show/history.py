@@ -21,8 +21,7 @@ from mpicampaign.dimension import (
     UPDATE_RATE,
     own_dimension,
 )
-from mpicampaign.show.data import Data
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span, text_grid
+from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
 from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
 from mpicampaign.text import visible
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from mpicampaign.history.causes import Event, Share
     from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
-    from mpicampaign.show.document import Node
+    from mpicampaign.show.document import Kind, Node, Value
 
 _DIMENSIONS = {
     each.name: each
@@ -243,45 +242,31 @@ def _line(place: int, curve: Curve, year: str) -> tuple[Box, ...]:
 def series_grid(series: Sequence[SeriesEntry]) -> Grid:
     """The series, how many runs each has, and how many of them count."""
     header = ("series", "began (UTC)", "runs", "counted", "")
-    lines = [
-        (
-            each.name,
-            each.began.replace("T", " ").removesuffix("Z"),
-            str(each.runs),
-            str(each.counted),
-            _state(each),
-        )
+    lines = tuple(
+        (each.name, each.began.replace("T", " ").removesuffix("Z"), each.runs, each.counted, _state(each))
         for each in series
-    ]
-    return text_grid(1, header, lines, remarks=1)
+    )
+    return Grid("", 1, header, lines, remarks=1)
 
 
 def _state(series: SeriesEntry) -> str:
     return ", ".join(["open"] * series.is_open + ["the campaign file changed"] * series.changed)
 
 
-def history_data(history: Overview) -> Data:
+def history_data(history: Overview) -> Grid:
     """One line for each point of each curve, in SI units."""
-    columns = (
-        *(
-            (name, str)
-            for name in ("system", "host_group", "placement", "benchmark", "series", "metric", "unit")
-        ),
-        *(
-            ("size [B]", int),
-            ("ranks", int),
-            ("tick", str),
-            ("time", str),
-            ("n", int),
-            ("median [unit]", float),
-        ),
-        *(("change", bool), ("change_ratio [1]", float), ("causes", str), ("not_judged", str)),
-    )
-    lines = [line for curve in history.curves for line in _lines(curve)]
-    return Data(columns, tuple(lines))
+    lines = tuple(line for curve in history.curves for line in _lines(curve))
+    return Grid("", 7, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
 
 
-def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]]:
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series", "metric", "unit"), str),
+    **{"size [B]": int, "ranks": int, "tick": str, "time": str, "n": int, "median [unit]": float},
+    **{"change": bool, "change_ratio [1]": float, "causes": str, "not_judged": str},
+}
+
+
+def _lines(curve: Curve) -> Iterable[tuple[Value, ...]]:
     key = curve.key
     names = (key.system, key.host_group, key.placement, key.benchmark, key.label, key.metric, key.unit)
     changes = {change.index: change for change in curve.changes}
@@ -290,16 +275,8 @@ def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]
         change = changes.get(number)
         causes = "; ".join(f"{c.name} {c.before} → {c.after}" for c in change.causes) if change else None
         found = (change is not None, change.ratio if change else None, causes, reason or None)
-        yield (
-            *map(visible, names),
-            key.size,
-            key.ranks,
-            point.tick,
-            point.time,
-            point.n,
-            point.value,
-            *found,
-        )
+        about = (key.size, key.ranks, point.tick, point.time, point.n, point.value)
+        yield (*map(visible, names), *about, *found)
 
 
 def terminal_plot(curve: Curve, width: int, height: int = 10) -> list[str]:

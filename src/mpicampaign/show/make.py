@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.show.comparison_document import comparison_document
 from mpicampaign.show.data import long_data, matrix_data
 from mpicampaign.show.document import Paragraph
-from mpicampaign.show.grids import absent_grid, chosen_matrices, long_grid, matrix_grids
 from mpicampaign.show.names import condition_note, long_legend
+from mpicampaign.show.tables import absent_grid, chosen_matrices, long_grid, matrix_grids
 from mpicampaign.show.view import DEFAULT, LONG, MATRIX
 from mpicampaign.show.writer import DataWriter, writer
 from mpicampaign.show.writers.markdown import markdown
@@ -18,7 +18,6 @@ from mpicampaign.show.writers.terminal import WIDTH, terminal_text
 if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.data import Data
     from mpicampaign.show.document import Grid
     from mpicampaign.show.view import View
 
@@ -45,7 +44,7 @@ def tables(
     return chosen.write([*_grids(comparison, view, changes), *legend]).encode("utf-8")
 
 
-def _data(comparison: Comparison, view: View, changes: Changes | None) -> Data:
+def _data(comparison: Comparison, view: View, changes: Changes | None) -> Grid:
     if view.layout == MATRIX:
         found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
         return matrix_data(found, view, changes)

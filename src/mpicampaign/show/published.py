@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.document import Grid
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def _line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
     return [*names, "", "", value, "", "", visible(published_mark(row))]
 
 
-def published_grid(table: Table, view: View) -> tuple[list[str], list[list[str]]]:
-    """The heading and the lines of a table of the published values alone."""
+def published_grid(table: Table, view: View) -> Grid:
+    """The published values alone."""
     metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
     heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in metrics]
     lines = []
@@ -59,8 +60,8 @@ def published_grid(table: Table, view: View) -> tuple[list[str], list[list[str]]
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
         cells = ["" if value is None else view.number(value, what) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append([name, f"{published_mark(row)}: {statistic_of(row)}", *cells])
-    return ["host group, placement", "statistic", *heads], lines
+        lines.append((name, f"{published_mark(row)}: {statistic_of(row)}", *cells))
+    return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))
 
 
 def published_sources(table: Table) -> list[str]:

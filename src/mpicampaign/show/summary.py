@@ -25,9 +25,9 @@ from mpicampaign.records import (
 )
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.disturbed import MARK
-from mpicampaign.show.document import text_grid
+from mpicampaign.show.document import Grid
 from mpicampaign.show.not_available import not_available
-from mpicampaign.show.paired import PAIRED, paired_lines
+from mpicampaign.show.pairs import PAIRED, paired_lines
 from mpicampaign.show.runs import run_counts
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
@@ -212,7 +212,7 @@ def _table(found: Sequence[Answer], width: int) -> list[str]:
         == set(names)
     ][:_METRICS]
     lines = [(name, *(texts[name] for _, texts in values)) for name in names[:_CANDIDATES]]
-    grid = text_grid(1, (first.table.title, *(metric for metric, _ in values)), lines)
+    header = (first.table.title, *(metric for metric, _ in values))
     more = len(names) - len(lines)
-    text = terminal_text([grid], width).splitlines()
+    text = terminal_text([Grid("", 1, header, tuple(lines))], width).splitlines()
     return [*text, *([f"  … {more} more in tables/comparison.txt"] if more else [])]

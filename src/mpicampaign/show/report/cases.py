@@ -8,7 +8,7 @@ from mpicampaign.compare.stopping import look
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, NOT_AVAILABLE, OK
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
-from mpicampaign.show.rankings import look_text
+from mpicampaign.show.pairs import look_text
 from mpicampaign.show.report.tables import state
 from mpicampaign.show.runs import state_of
 

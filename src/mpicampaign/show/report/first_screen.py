@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.show.answers import SHOWN, behind
+from mpicampaign.show.answers import behind
 from mpicampaign.show.disturbed import explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
-from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
-from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
+from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
+from mpicampaign.show.rankings import SHOWN
 from mpicampaign.show.summary import summary
 from mpicampaign.show.writers.html import element
 
@@ -47,7 +47,7 @@ def first_screen(source: Source) -> Part:
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
-    return Part((*nodes, *_mine(source)), "answers", "", "Answers")
+    return Part((*nodes, *_own(source)), "answers", "", "Answers")
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
@@ -163,18 +163,18 @@ def _axis(ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
 # The campaign's own host groups
 
 
-def _mine(source: Source) -> list[PageNode]:
+def _own(source: Source) -> list[PageNode]:
     """Own host groups against others; empty where there are none."""
     comparison, view = source.comparison, source.view
-    lines = mine_lines(comparison, view)
+    lines = own_lines(comparison, view)
     if not lines:
         return []
     header = ("metric", "placement", "mine", "other", "mine / other", "result")
-    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, view))
-    grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
+    pairs = tuple(tuple(map(Box, line)) for line in own_table(comparison, view))
+    grid = Grid(f"{OWN}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{OWN}, each")
     return [
-        Heading(MINE, 3),
+        Heading(OWN, 3),
         Items(tuple(lines)),
-        Paragraph(mine_legend(comparison), "legend"),
+        Paragraph(own_legend(comparison), "legend"),
         Fold("Each of them", (grid,)),
     ]

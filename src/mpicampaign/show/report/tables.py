@@ -16,8 +16,9 @@ from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPag
 from mpicampaign.show.names import runs_are
 from mpicampaign.show.not_available import is_offered, not_available, offered
 from mpicampaign.show.numbers import probability, size_range
+from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.published import published_mark, published_sources
-from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, verdict
+from mpicampaign.show.rankings import absent_text, verdict
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.text import repeats_text, visible
 

@@ -145,7 +145,7 @@ def _head(grid: Grid) -> list[str]:
 def _rows(grid: Grid) -> list[str]:
     return [
         f"    {' & '.join(_cell(box, beside=n >= grid.names) for n, box in enumerate(line))} \\\\"
-        for line in grid.lines
+        for line in grid.boxes
     ]
 
 

@@ -51,9 +51,9 @@ def _aligned(grid: Grid, width: int) -> list[str]:
     header = [list(map(plain, grid.header))] if any(grid.header) else []
     count = len(grid.header)
     marks = [
-        max((len(line[i].marks) for line in grid.lines if i < len(line)), default=0) for i in range(count)
+        max((len(line[i].marks) for line in grid.boxes if i < len(line)), default=0) for i in range(count)
     ]
-    marked = (zip(line, marks, strict=False) for line in grid.lines)
+    marked = (zip(line, marks, strict=False) for line in grid.boxes)
     lines = [*header, *([plain(box.text) + pad("".join(box.marks), n) for box, n in line] for line in marked)]
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
@@ -93,7 +93,7 @@ def _titled(grid: Grid, width: int) -> list[str]:
 
 def _column(grid: Grid, index: int, most: int) -> list[str]:
     """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never."""
-    boxes = [Box(grid.header[index]), *(line[index] for line in grid.lines)]
+    boxes = [Box(grid.header[index]), *(line[index] for line in grid.boxes)]
     marks = max(len(_marks(box)) for box in boxes)
     if index < grid.names:
         texts = [clip(plain(box.text), max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]

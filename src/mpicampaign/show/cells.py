@@ -1,0 +1,96 @@
+"""The place of a table's cell: one metric of one row as a view writes it, the same in every table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.matrix import absence_of
+from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.disturbed import marks_of
+from mpicampaign.show.document import Box
+from mpicampaign.show.numbers import size_range
+from mpicampaign.show.pairs import change_ratio
+from mpicampaign.show.sentences import absence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.show.view import View
+
+NO_VALUE = "–"
+NO_EARLIER = "no earlier value"
+
+
+class MetricCell(NamedTuple):
+    """One metric of one row; no cell where the row has no metric. ``change``: since an earlier series."""
+
+    row: Row
+    cell: Cell | None
+    view: View
+    change: Change | None = None
+
+    @property
+    def reasons(self) -> Absence:
+        """Why there is no value; empty where there is one."""
+        return self.row.absence if self.cell is None else absence_of(self.row, self.cell.metric)
+
+    @property
+    def n(self) -> str:
+        """``5/6``: repeats with a value, of those planned."""
+        return f"{self.cell.n if self.cell else 0}/{self.row.planned}"
+
+    @property
+    def absence(self) -> str:
+        """The reasons in words."""
+        return absence(self.reasons)
+
+    @property
+    def interval(self) -> str:
+        """That of the median."""
+        if self.cell is None or self.cell.summary is None:
+            return ""
+        return self.view.bounds(self.cell.summary.interval, self.cell.metric.dimension)
+
+    @property
+    def at(self) -> str:
+        """Where a maximum was reached."""
+        return size_range(self.cell.sizes) if self.cell else ""
+
+    @property
+    def bound(self) -> str:
+        """What the link can carry, of fractions of it."""
+        return self.view.quantity(self.cell.bound, BANDWIDTH) if self.cell and self.cell.bound else ""
+
+    def box(self, statistic: str) -> Box:
+        """``median``, ``mean``, ``minimum`` or ``maximum``, with the mark of disturbed runs."""
+        if self.cell is None or self.cell.summary is None:
+            return Box("")
+        value, found = getattr(self.cell.summary, statistic), self.cell.summary.interval
+        ends = (found.low, found.high) if found and statistic == "median" else None
+        text = self.view.number(value, self.cell.metric.dimension)
+        return Box(text, marks_of(self.row), value, ends=ends)
+
+
+def metric_cell(row: Row, metric: Metric, view: View, changes: Changes | None = None) -> MetricCell:
+    """The cell of a metric of the row's table."""
+    return MetricCell(row, row.cell(metric), view, changes.of(row, metric) if changes else None)
+
+
+def absent_box(reasons: Absence, mark: str) -> Box:
+    """What stands in the place of a value; ``mark``: of the footnote with the reasons."""
+    return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (mark,))
+
+
+def change_box(change: Change | None, mark: Callable[[str], str]) -> Box:
+    """The ratio to the earlier median; whether it is more than chance is a footnote."""
+    if change is None:
+        return Box(NO_VALUE, (mark(NO_EARLIER),))
+    found = change.difference
+    text = "significant at 5 %, tested alone" if found.significant else "not significant"
+    text = found.reason if found.p is None else text
+    return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))

@@ -1,0 +1,224 @@
+"""The tables of a comparison for readers: each layout is an arrangement of the same cells.
+
+Long: a line for each row, a table for each metric. Matrix: host groups × placements. Brief: a line for each
+row and metric, as a terminal shows them. Full: a column for each metric, for reading on. The report's are in
+`mpicampaign.show.report.tables`, those of data in `mpicampaign.show.data`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
+from mpicampaign.show.cells import MetricCell, absent_box, change_box, metric_cell
+from mpicampaign.show.disturbed import explained, marks_of
+from mpicampaign.show.document import Box, Grid
+from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
+from mpicampaign.show.names import placement_name, row_name
+from mpicampaign.show.not_available import offered
+from mpicampaign.show.published import published_cells
+from mpicampaign.show.sentences import absence, brief
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.matrix import Matrix
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.document import Line
+    from mpicampaign.show.view import View
+
+_STATISTICS = ("median", "mean", "minimum", "maximum")
+LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
+_OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
+
+
+# Matrix
+
+
+def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[Matrix, ...]:
+    """One for each number of ranks and metric.
+
+    Unless metrics are named, those that are ranked, at a table size, or fractions of a bound.
+    """
+    every = bool(view.only.metrics)
+    metrics = [m for m in table.metrics if every or m.headline or m.bound or m.size is not None]
+    counts = ranks_of(table.rows)
+    return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
+
+
+def matrix_grids(found: Sequence[Matrix], view: View, changes: Changes | None) -> list[Grid]:
+    """The grids of several matrices; behind each that of its changes where an earlier series is known."""
+    if changes is None:
+        return [matrix_grid(one, view) for one in found]
+    return [grid for one in found for grid in (matrix_grid(one, view), change_grid(one, changes))]
+
+
+def matrix_grid(found: Matrix, view: View) -> Grid:
+    """Host groups × placements: the chosen statistic of each."""
+    footnotes = Footnotes()
+    rows = [entry.row for _, _, entry in found.entries if entry.row is not None and entry.cell is not None]
+    texts = footnote_texts((note for row in rows for note in row.notes), view)
+
+    def box(host_group: str, placement: str) -> Box:
+        row, cell, reasons = found.entry(host_group, placement)
+        if row is None or cell is None:
+            return absent_box(reasons, footnotes.mark(absence(reasons)))
+        shown = MetricCell(row, cell, view)
+        said = [f"of {shown.bound}"] if shown.bound else []
+        marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
+        return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
+
+    title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
+    grid = _matrix_grid(title, found, box, footnotes)
+    return replace(grid, footnotes=(*explained(rows), *grid.footnotes))
+
+
+def change_grid(found: Matrix, changes: Changes) -> Grid:
+    """Host groups × placements: the ratio of the medians to those of an earlier series."""
+    footnotes = Footnotes()
+
+    def box(host_group: str, placement: str) -> Box:
+        row = found.row(host_group, placement)
+        return change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
+
+    title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
+    return _matrix_grid(title, found, box, footnotes)
+
+
+def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
+    lines: tuple[Line, ...] = tuple(
+        (group, *(box(group, placement) for placement in found.placements)) for group in found.host_groups
+    )
+    return Grid(title, 1, ("host group", *found.placements), lines, footnotes.lines)
+
+
+# Long
+
+
+def long_grid(
+    comparison: Comparison, table: Table, metric: Metric, view: View, changes: Changes | None
+) -> Grid:
+    """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
+    footnotes = Footnotes()
+    rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
+    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view))
+    lines: list[tuple[Line, dict[str, Box]]] = []
+    for row, reasons in rows:
+        said = [texts[row.case, text] for text in _said(row, reasons, view)]
+        marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
+        name = placement_name(table, row)
+        if reasons:
+            cells = _absent_cells(row, absent_box(reasons, marks[0]), view)
+        else:
+            cells = _cells(metric_cell(row, metric, view, changes), changes, footnotes)
+        lines.append(((comparison.place(row), Box(name, () if reasons else marks)), cells))
+    used = {name for _, cells in lines for name, box in cells.items() if box.text}
+    columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
+    return Grid(
+        f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})",
+        2,
+        ("host group", "placement", *columns),
+        tuple((*names, *(cells.get(name, "") for name in columns)) for names, cells in lines),
+        (*explained(row for row, _ in rows), *footnotes.lines),
+    )
+
+
+def _said(row: Row, reasons: Absence, view: View) -> list[str]:
+    """What is said of a row: why it has no value, else its notes."""
+    return [absence(reasons)] if reasons else [brief(note, view) for note in row.notes]
+
+
+def _absent_cells(row: Row, absent: Box, view: View) -> dict[str, Box]:
+    """The number of repeats, and the reason in the place of the first value."""
+    first = next((name for name in view.columns or LONG_COLUMNS if name != "n"), "")
+    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent}
+
+
+def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
+    """The cells of a line by their columns."""
+    texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
+    cells = {name: Box(text) for name, text in texts.items()}
+    cells |= {name: shown.box(name) for name in _STATISTICS}
+    return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
+
+
+def absent_grid(comparison: Comparison, table: Table) -> Grid:
+    """The rows of a table without any value, with the reasons."""
+    footnotes = Footnotes()
+    texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
+    lines = tuple(
+        (
+            comparison.place(row),
+            placement_name(table, row),
+            f"{row.counted}/{row.planned}",
+            absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
+        )
+        for row in table.rows
+    )
+    return Grid(table.title, 2, ("host group", "placement", "n", "values"), lines, footnotes.lines)
+
+
+# Full
+
+
+def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[[MetricCell], str]) -> Grid:
+    """A line for each row, a column for each metric; ``write``: what stands in a cell."""
+    heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in table.metrics] or ["values"]
+    lines = tuple(
+        (
+            row_name(comparison, table, row),
+            f"{row.counted}/{row.planned}",
+            *([absence(row.absence)] if row.absence else _full_boxes(row, view, write) or [""]),
+        )
+        for row in offered(table)
+    )
+    return Grid("", 1, ("host group, placement", "n", *heads), lines)
+
+
+def _full_boxes(row: Row, view: View, write: Callable[[MetricCell], str]) -> list[Box | str]:
+    found = [MetricCell(row, cell, view) for cell in row.cells]
+    return [shown.absence if shown.reasons else Box(write(shown), marks_of(row)) for shown in found]
+
+
+def median_text(shown: MetricCell) -> str:
+    """``0.25 [0.24, 0.27]``; of a fraction with its bound."""
+    bound = f" of {shown.bound}" if shown.bound else ""
+    return f"{shown.box('median').text} {shown.interval}".rstrip() + bound
+
+
+def range_text(shown: MetricCell) -> str:
+    """``0.25 (0.24 to 0.27)``: mean and range."""
+    mean, low, high = (shown.box(name).text for name in _STATISTICS[1:])
+    return f"{mean} ({low} to {high})"
+
+
+# Brief
+
+
+def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], view: View) -> Grid:
+    """One line for each row and metric of what is shown together, then the published values."""
+    lines: list[Sequence[str | Box]] = []
+    for row in (row for row in offered(table) if row.shows(metrics[0])):
+        names = [comparison.place(row), placement_name(table, row)]
+        for metric in metrics if row.counted else metrics[:1]:
+            part = metric.part if row.counted and not metric.bound else ""
+            lines.append((*names, part, *_brief_boxes(metric_cell(row, metric, view))))
+            names = ["", ""]
+    lines += published_cells(table, metrics, view)
+    header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
+    at = "at" if metrics[0].size is None else ""
+    return Grid("", 3, (*header, at), tuple(map(tuple, lines)), remarks=1)
+
+
+def _brief_boxes(shown: MetricCell) -> list[str | Box]:
+    """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
+    if shown.reasons:
+        return [shown.n, shown.absence]
+    bound = f" of {shown.bound}" if shown.bound else ""
+    median, *others = map(shown.box, _STATISTICS)
+    return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
