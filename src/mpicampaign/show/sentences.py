@@ -43,13 +43,14 @@ from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.numbers import quantity, rough_percent, size_range
 from mpicampaign.show.view import DEFAULT
+from mpicampaign.statistics.modes import LOW
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
+    from mpicampaign.compare.findings import Absence, Course, Distance, Note, RepeatJob, Side
     from mpicampaign.show.view import View
 
 KIND_NAMES = {
@@ -167,36 +168,34 @@ def _side(side: Side) -> str:
 
 def _modes(found: Modes, view: View) -> str:
     bands = " and ".join(
-        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.repeats)})"
+        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.members)})"
         for band in (found.low, found.high)
     )
     parts = [
         f"two bands at {size_range(found.sizes)} ({len(found.sizes)} of {found.looked_at} sizes), "
         f"widest at {format_size(found.widest)}: {bands}"
     ]
-    parts += map(_way, found.ways)
+    parts += [_course(course, found.dimension.lower_is_better) for course in found.courses]
     parts += ["the median may be a value that no run had"]
     jobs = ", ".join(f"repeat {job.repeat} {_job(job)}" for job in found.jobs)
     return "; ".join([*parts, *([f"jobs: {jobs}"] if jobs else [])])
 
 
-def _way(way: Way) -> str:
+def _course(course: Course, lower_is_better: bool) -> str:
     """``repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on``."""
-    stages = (
-        f"in the {'faster' if stage.faster else 'slower'}{' band' if index == 0 else ''} {_range(stage)}"
-        for index, stage in enumerate(way.stages)
-    )
-    return f"{repeats_text(way.repeats)} {', '.join(stages)}"
+    texts: list[str] = []
+    for band, first, last in course.memberships:
+        speed = "faster" if (band == LOW) is lower_is_better else "slower"
+        texts.append(f"in the {speed}{'' if texts else ' band'} {_range(first, last)}")
+    return f"{repeats_text(course.repeats)} {', '.join(texts)}"
 
 
-def _range(stage: Stage) -> str:
-    if stage.first is None and stage.last is None:
+def _range(first: int | None, last: int | None) -> str:
+    if first is None and last is None:
         return "throughout"
-    if stage.first is None:
-        return f"up to {format_size(stage.last or 0)}"
-    if stage.last is None:
-        return f"from {format_size(stage.first)} on"
-    return f"at {size_range((stage.first, stage.last))}"
+    if first is None:
+        return f"up to {format_size(last or 0)}"
+    return f"from {format_size(first)} on" if last is None else f"at {size_range((first, last))}"
 
 
 def _job(job: RepeatJob) -> str:
