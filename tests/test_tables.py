@@ -42,7 +42,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_terminal_fits_its_width(comparison: Comparison, hostile: Comparison, width: int) -> None:
     for shown in (comparison, hostile):
-        assert max(display_width(line) for line in to_terminal(shown, width).splitlines()) <= width
+        assert max(display_width(line) for line in to_terminal(shown, width=width).splitlines()) <= width
 
 
 def test_terminal_values_are_in_columns(comparison: Comparison) -> None:

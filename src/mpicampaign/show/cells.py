@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 NO_VALUE = "–"
+STATISTICS = ("median", "mean", "minimum", "maximum")
 NO_EARLIER = "no earlier value"
 
 
@@ -67,7 +68,7 @@ class MetricCell(NamedTuple):
         return self.view.quantity(self.cell.bound, BANDWIDTH) if self.cell and self.cell.bound else ""
 
     def box(self, statistic: str) -> Box:
-        """``median``, ``mean``, ``minimum`` or ``maximum``, with the mark of disturbed runs."""
+        """One of `STATISTICS`, with the mark of disturbed runs."""
         if self.cell is None or self.cell.summary is None:
             return Box("")
         value, found = getattr(self.cell.summary, statistic), self.cell.summary.interval

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
-from mpicampaign.show.cells import MetricCell, absent_box, change_box, metric_cell
+from mpicampaign.show.cells import STATISTICS, MetricCell, absent_box, change_box, metric_cell
 from mpicampaign.show.disturbed import explained, marks_of
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 
-_STATISTICS = ("median", "mean", "minimum", "maximum")
 LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
 _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
 
@@ -143,7 +142,7 @@ def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> 
     """The cells of a line by their columns."""
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
     cells = {name: Box(text) for name, text in texts.items()}
-    cells |= {name: shown.box(name) for name in _STATISTICS}
+    cells |= {name: shown.box(name) for name in STATISTICS}
     return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
 
 
@@ -193,7 +192,7 @@ def median_text(shown: MetricCell) -> str:
 
 def range_text(shown: MetricCell) -> str:
     """``0.25 (0.24 to 0.27)``: mean and range."""
-    mean, low, high = (shown.box(name).text for name in _STATISTICS[1:])
+    mean, low, high = (shown.box(name).text for name in STATISTICS[1:])
     return f"{mean} ({low} to {high})"
 
 
@@ -220,5 +219,5 @@ def _brief_boxes(shown: MetricCell) -> list[str | Box]:
     if shown.reasons:
         return [shown.n, shown.absence]
     bound = f" of {shown.bound}" if shown.bound else ""
-    median, *others = map(shown.box, _STATISTICS)
+    median, *others = map(shown.box, STATISTICS)
     return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
