@@ -20,8 +20,8 @@ from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
+from mpicampaign.show.frame import script_hash
 from mpicampaign.show.rankings import FEW, NOT_SHOWN, SHOWN
-from mpicampaign.show.report.frame import script_hash
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.runs import how_many, run_counts
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.own import Other, OwnRow
     from mpicampaign.compare.paired import Paired
     from mpicampaign.compare.ranking import Contestant, Pair, Ranking
-    from mpicampaign.compare.stopping import InterimLook
+    from mpicampaign.compare.stopping import InterimPrecision
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import View
 
@@ -279,7 +279,7 @@ def change_verdict(change: Change) -> str:
     return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
 
 
-def look_text(found: InterimLook) -> str:
+def precision_text(found: InterimPrecision) -> str:
     """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
     if found.coverage is None or found.reach is None:
         known = "the precision of the median is unknown"
@@ -289,6 +289,6 @@ def look_text(found: InterimLook) -> str:
     return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
 
 
-def _further(found: InterimLook) -> str:
-    more = found.next_look
+def _further(found: InterimPrecision) -> str:
+    more = found.next_stage
     return f"increase to {more} and look again" if more else "more repeats are not planned"

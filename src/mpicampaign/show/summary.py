@@ -50,7 +50,7 @@ _PROCESS = re.compile(r"(?P<process>[^; ][^;]* \(pid [0-9]+[^)]*\)) used [0-9.]+
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class KeyResults:
     """``lead``: all answers in a sentence. ``paired``: of few repeats. ``notices``: on the runs."""
 
     lead: str
@@ -59,11 +59,11 @@ class Summary:
     notices: tuple[str, ...]
 
 
-def summary(comparison: Comparison, view: View = DEFAULT) -> Summary:
+def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
     found = tuple(answers(comparison, view))
     paired = tuple(paired_lines(comparison))
-    return Summary(_lead(comparison, found, paired), found, paired, tuple(_notices(comparison)))
+    return KeyResults(_lead(comparison, found, paired), found, paired, tuple(_notices(comparison)))
 
 
 def _lead(comparison: Comparison, found: Sequence[Answer], paired: Sequence[str]) -> str:
@@ -184,7 +184,7 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def _sentences(found: Summary) -> Iterable[str]:
+def _sentences(found: KeyResults) -> Iterable[str]:
     """All answers about placements, then those about host groups; those of few repeats."""
     yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in found.answers if answer.said)
     for answer in found.answers:

@@ -16,6 +16,7 @@ from mpicampaign.background import in_background
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
+from mpicampaign.show.frame import framed, program
 from mpicampaign.show.report.cases import runs_part
 from mpicampaign.show.report.document import (
     curves_part,
@@ -27,7 +28,6 @@ from mpicampaign.show.report.document import (
     tables_part,
 )
 from mpicampaign.show.report.first_screen import first_screen
-from mpicampaign.show.report.frame import framed, program
 from mpicampaign.show.report.plots import bokeh_script, curves_data
 from mpicampaign.show.report.tables import Source
 from mpicampaign.show.runs import anchors, facts

@@ -24,7 +24,7 @@ from mpicampaign.show.document import (
     Verbatim,
     plain,
 )
-from mpicampaign.show.report.frame import framed
+from mpicampaign.show.frame import framed
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
