@@ -20,7 +20,7 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
-from mpicampaign.show.cells import MetricCell
+from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.sentences import absence, said
@@ -97,6 +97,10 @@ def _rate(cell: Cell | None, view: View) -> float | None:
     return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
+def _notes(line: MetricCell) -> str:
+    return "; ".join(said(note, line.view) for note in line.row.notes)
+
+
 def _busy_machine(row: Row) -> str:
     """What becomes of disturbed runs, as in the campaign file."""
     return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
@@ -138,7 +142,7 @@ COLUMNS = (
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
     _text("missing_because", lambda line: line.absence),
-    _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
+    _text("notes", _notes),
 )
 
 
@@ -185,95 +189,84 @@ def _head(name: str, view: View) -> str:
 
 
 def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
-    for table in comparison.tables:
-        for row in table.rows:
-            cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
-            for cell in cells:
-                change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
-                yield MetricCell(row, cell, view, change)
+    for row in (row for table in comparison.tables for row in table.rows):
+        metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
+        yield from (metric_cell(row, metric, view, changes) for metric in metrics)
+        if not metrics:
+            yield MetricCell(row, None, view)
 
 
-# Matrix layout: a line for each metric and host group, six columns for each placement
+# Matrix layout: a line for each metric and host group, some columns for each placement
 
-_MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
-    ("benchmark", str),
-    ("series", str),
-    ("ranks", int),
-    ("metric", str),
-    ("size [B]", int),
-    ("statistic", str),
-    ("unit", str),
-    ("system", str),
-    ("host_group", str),
-)
+_MATRIX_NAMES: dict[str, Kind] = {
+    **{"benchmark": str, "series": str, "ranks": int, "metric": str, "size [B]": int, "statistic": str},
+    **{"unit": str, "system": str, "host_group": str},
+}
 
 
-def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
-    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
-    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
-    parts: tuple[tuple[str, Kind], ...] = (
-        ("[unit]", float),
-        ("n", int),
-        ("bound [B/s]", float),
-        ("disturbed", bool),
-        ("ranked", bool),
-        ("condition", str),
-        ("notes", str),
-    )
-    if changes is not None:
-        parts += (("ratio_to_earlier_median [1]", float), ("change_verdict", str))
-    columns = tuple(
-        (f"{placement} {_head(name, view)}", kind) for placement in placements for name, kind in parts
-    )
-    lines = tuple(
-        (
-            *_matrix_names(one, host_group, view),
-            *_placements(one, host_group, placements, view, changes),
-        )
-        for one in found
-        for host_group in one.host_groups
-    )
-    header, kinds = zip(*_MATRIX_NAMES, *columns, strict=True)
-    return Grid("", len(_MATRIX_NAMES), header, lines, kinds=kinds)
-
-
-def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
-    table, metric = one.table, one.metric
-    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
-    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
-    return (
-        *names,
-        view.statistic,
-        view.data_unit(metric.dimension),
-        visible(case.system),
-        visible(case.host_group),
-    )
-
-
-def _placements(
-    one: Matrix, host_group: str, placements: Iterable[str], view: View, changes: Changes | None
-) -> Iterable[Value]:
-    for placement in placements:
-        yield from _entry(one, host_group, placement, view)
-        row = one.row(host_group, placement)
-        change = changes.of(row, one.metric) if changes is not None and row is not None else None
-        if changes is not None:
-            yield from (change.difference.ratio, change_verdict(change)) if change else (None, None)
-
-
-def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
-    row, cell, reasons = one.entry(host_group, placement)
-    if row is None:
-        return (None, None, None, False, False, "", absence(reasons))
-    notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
-    condition = (row.disturbed, row.ranked, _conditions(row), notes)
-    if cell is None or cell.summary is None:
-        return (None, 0, None, *condition)
-    value = view.value(view.chosen(cell.summary), cell.metric.dimension)
-    return (value, cell.n, _rate(cell, view), *condition)
+def _chosen(line: MetricCell) -> Value:
+    """The statistic that is asked for."""
+    if line.cell is None or line.cell.summary is None:
+        return None
+    return line.view.value(line.view.chosen(line.cell.summary), line.cell.metric.dimension)
 
 
 def _conditions(row: Row) -> str:
     """``5 quiet, 1 disturbed``; with the key that ranks disturbed runs."""
     counts = ", ".join(f"{count} {state}" for state, count in row.conditions.items())
     return f"{counts}; busy_machine: {RANKED}" if _busy_machine(row) == RANKED else counts
+
+
+_OF_PLACEMENT = (
+    Column("[unit]", float, _chosen),
+    Column("n", int, lambda line: line.cell.n if line.cell else 0),
+    Column(
+        "bound [B/s]", float, lambda line: _rate(line.cell, line.view) if _chosen(line) is not None else None
+    ),
+    Column("disturbed", bool, lambda line: line.row.disturbed),
+    Column("ranked", bool, lambda line: line.row.ranked),
+    Column("condition", str, lambda line: _conditions(line.row)),
+    Column("notes", str, lambda line: _notes(line) or line.absence),
+)
+_SINCE = tuple(each for each in CHANGE_COLUMNS if each.name.startswith(("ratio", "change_verdict")))
+
+
+def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
+    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
+    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
+    columns = (*_OF_PLACEMENT, *(_SINCE if changes is not None else ()))
+    header = (f"{placement} {_head(column.name, view)}" for placement in placements for column in columns)
+    kinds = [column.kind for column in columns] * len(placements)
+    lines = tuple(
+        (*_matrix_names(one, group, view), *_matrix_values(one, group, placements, columns, view, changes))
+        for one in found
+        for group in one.host_groups
+    )
+    names = tuple(_MATRIX_NAMES)
+    return Grid("", len(names), (*names, *header), lines, kinds=(*_MATRIX_NAMES.values(), *kinds))
+
+
+def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
+    table, metric = one.table, one.metric
+    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
+    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
+    unit = view.data_unit(metric.dimension)
+    return (*names, view.statistic, unit, visible(case.system), visible(case.host_group))
+
+
+def _matrix_values(
+    one: Matrix,
+    host_group: str,
+    placements: Iterable[str],
+    columns: Sequence[Column],
+    view: View,
+    changes: Changes | None,
+) -> Iterable[Value]:
+    for placement in placements:
+        row = one.row(host_group, placement)
+        if row is not None:
+            line = metric_cell(row, one.metric, view, changes)
+            yield from (column.value(line) for column in columns)
+        else:  # the campaign has no such case
+            absent = (None, None, None, False, False, "", absence(one.entry(host_group, placement).absence))
+            yield from (*absent, *[None] * (len(columns) - len(absent)))
