@@ -14,11 +14,11 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, FAILED, MISSING, QUIET, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
+from mpicampaign.show.cells import MARK, MEANING
 from mpicampaign.show.charts.curves import by_host_group
 from mpicampaign.show.charts.dots import latency
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
-from mpicampaign.show.disturbed import MARK, MEANING
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.runs import run_counts

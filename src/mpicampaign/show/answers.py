@@ -11,20 +11,17 @@ from mpicampaign.compare.paired import paired_placements
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show.disturbed import (
-    BUSY,
-    ON,
-    disturbed_contestants,
-    disturbed_metrics,
-    mark_of,
-    sentences,
-)
-from mpicampaign.show.names import name_among
+from mpicampaign.show.cells import mark_of, name_among
 from mpicampaign.show.pairs import baseline_lines, fastest, pair_sentence
 from mpicampaign.show.rankings import (
+    BUSY,
+    ON,
     SHOWN,
     best_host_group,
     best_placement,
+    disturbed_contestants,
+    disturbed_metrics,
+    disturbed_sentences,
     evidence,
     outcome,
     stated_lines,
@@ -132,7 +129,7 @@ def _answer(
         table,
         _title(table, metric, ranks),
         outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
-        (*said, *sentences(disturbed, view)),
+        (*said, *disturbed_sentences(disturbed, view)),
         tuple(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
         (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
         view.unit_of(metric.dimension),

@@ -1,4 +1,7 @@
-"""The place of a table's cell: one metric of one row as a view writes it, the same in every table."""
+"""What stands in the cells of tables: names and marks of rows, and each metric as a view writes it.
+
+Every table, sentence and chart takes these from here.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,73 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.show.disturbed import marks_of
 from mpicampaign.show.document import Box
 from mpicampaign.show.numbers import size_range
 from mpicampaign.show.pairs import change_ratio
 from mpicampaign.show.sentences import absence
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.compare.changes import Change, Changes
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.show.view import View
 
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")
 NO_EARLIER = "no earlier value"
+# Of values of disturbed runs, which are shown and never tested.
+MARK = "†"
+MEANING = "of disturbed runs: the row has no others, and no test compares it"
+
+
+# Names and marks of rows
+
+
+def placement_name(table: Table, row: Row) -> str:
+    """The placement; with the ranks where the table has several numbers, and the BLAS library."""
+    several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
+    ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
+    blas = f", {visible(row.blas)}" if row.blas else ""
+    detail = f", {visible(row.detail)}" if row.detail else ""
+    at_most = ", at most" if row.at_most else ""
+    return f"{visible(row.case.placement)}{ranks}{detail}{blas}{at_most}"
+
+
+def row_name(comparison: Comparison, table: Table, row: Row) -> str:
+    """Host group and placement."""
+    return f"{comparison.place(row)} {placement_name(table, row)}"
+
+
+def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
+    """What tells the row from the others: the placement, the host group, or both."""
+    if len({comparison.place(other) for other in rows}) == 1:
+        return placement_name(table, row)
+    if len({placement_name(table, other) for other in rows}) == 1:
+        return comparison.place(row)
+    return row_name(comparison, table, row)
+
+
+def mark_of(row: Row) -> str:
+    """The mark of the row's values; empty where they are of other runs."""
+    return MARK if row.disturbed else ""
+
+
+def marks_of(row: Row) -> tuple[str, ...]:
+    """The same as the marks of a box."""
+    return (MARK,) if row.disturbed else ()
+
+
+def explained(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+    """The footnote of a table with such values."""
+    return ((MARK, MEANING),) if any(row.disturbed for row in rows) else ()
+
+
+# Values
 
 
 class MetricCell(NamedTuple):
@@ -95,3 +147,22 @@ def change_box(change: Change | None, mark: Callable[[str], str]) -> Box:
     text = "significant at 5 %, tested alone" if found.significant else "not significant"
     text = found.reason if found.p is None else text
     return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))
+
+
+# Published values
+
+
+def published_mark(row: PublishedRow) -> str:
+    """How the row is marked: ``published, stfc-2017``."""
+    return f"published, {row.reference}"
+
+
+def statistic_of(row: PublishedRow) -> str:
+    """``mean of 5``."""
+    return row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
+
+
+def published_sources(table: Table) -> list[str]:
+    """Where the published rows of a table are from."""
+    sources = dict.fromkeys((row.reference, row.source) for row in table.published)
+    return [visible(f"published, {name}: {source}") for name, source in sources]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
-from mpicampaign.show.disturbed import BUSY, disturbed_lines, explained
+from mpicampaign.show.cells import explained, published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.names import long_legend, note_lines, row_name
-from mpicampaign.show.not_available import offered
+from mpicampaign.show.numbers import percent
 from mpicampaign.show.pairs import (
     OWN,
     PAIRED,
@@ -21,14 +21,11 @@ from mpicampaign.show.pairs import (
     pair_sentences,
     paired_lines,
 )
-from mpicampaign.show.published import published_grid, published_sources
-from mpicampaign.show.rankings import (
-    errors_text,
-    ranking_text,
-    stated_lines,
-)
-from mpicampaign.show.sentences import absence
-from mpicampaign.show.tables import brief_grid, full_grid, median_text, range_text
+from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
+from mpicampaign.show.runs import condition_text, is_offered, not_available, offered, runs_are
+from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -160,3 +157,28 @@ def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
     shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
     text = f"{table.title}, {ranking_text(ranking)}"
     return Statement(text, tuple(pair_sentence(pair, view) for pair in shown))
+
+
+# What the tables mean, and what is left out
+
+
+def note_lines(comparison: Comparison, view: View) -> list[str]:
+    """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
+    found = list(map(str, not_available(comparison)))
+    for table, row, note in comparison.notes():
+        if not is_offered(row):
+            continue
+        series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
+        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, view)}")
+    return found
+
+
+def long_legend(comparison: Comparison, view: View) -> str:
+    """What the columns of the long layout are."""
+    coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
+    scale = "10^6" if view.unit == "MB/s" else "2^20"
+    text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
+    text += "[interval]: order-statistic interval "
+    text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
+    text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "
+    return (text + condition_text(comparison.records)).rstrip()

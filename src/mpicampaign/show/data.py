@@ -220,9 +220,7 @@ def _conditions(row: Row) -> str:
 _OF_PLACEMENT = (
     Column("[unit]", float, _chosen),
     Column("n", int, lambda line: line.cell.n if line.cell else 0),
-    Column(
-        "bound [B/s]", float, lambda line: _rate(line.cell, line.view) if _chosen(line) is not None else None
-    ),
+    Column("bound [B/s]", float, lambda line: None if line.reasons else _rate(line.cell, line.view)),
     Column("disturbed", bool, lambda line: line.row.disturbed),
     Column("ranked", bool, lambda line: line.row.ranked),
     Column("condition", str, lambda line: _conditions(line.row)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.comparison_document import comparison_document
+from mpicampaign.show.comparison_document import comparison_document, long_legend
 from mpicampaign.show.data import long_data, matrix_data
 from mpicampaign.show.document import Paragraph
-from mpicampaign.show.names import condition_note, long_legend
+from mpicampaign.show.runs import condition_note
 from mpicampaign.show.tables import absent_grid, chosen_matrices, long_grid, matrix_grids
 from mpicampaign.show.view import DEFAULT, LONG, MATRIX
 from mpicampaign.show.writer import DataWriter, writer

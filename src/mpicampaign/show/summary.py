@@ -24,11 +24,10 @@ from mpicampaign.records import (
     UNVERIFIED,
 )
 from mpicampaign.show.answers import answers, lead
-from mpicampaign.show.disturbed import MARK
+from mpicampaign.show.cells import MARK
 from mpicampaign.show.document import Grid
-from mpicampaign.show.not_available import not_available
 from mpicampaign.show.pairs import PAIRED, paired_lines
-from mpicampaign.show.runs import run_counts
+from mpicampaign.show.runs import not_available, run_counts
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.text import clip, listed, visible

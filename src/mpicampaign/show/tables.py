@@ -11,28 +11,39 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
-from mpicampaign.show.cells import STATISTICS, MetricCell, absent_box, change_box, metric_cell
-from mpicampaign.show.disturbed import explained, marks_of
+from mpicampaign.show.cells import (
+    STATISTICS,
+    MetricCell,
+    absent_box,
+    change_box,
+    explained,
+    marks_of,
+    metric_cell,
+    placement_name,
+    published_mark,
+    row_name,
+    statistic_of,
+)
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
-from mpicampaign.show.names import placement_name, row_name
-from mpicampaign.show.not_available import offered
-from mpicampaign.show.published import published_cells
+from mpicampaign.show.runs import offered
 from mpicampaign.show.sentences import absence, brief
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 
 LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
+_MOST_LINES = 12  # of published values of a metric in the terminal
 _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
 
 
@@ -221,3 +232,43 @@ def _brief_boxes(shown: MetricCell) -> list[str | Box]:
     bound = f" of {shown.bound}" if shown.bound else ""
     median, *others = map(shown.box, STATISTICS)
     return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
+
+
+# Published values
+
+
+def published_cells(table: Table, metrics: Iterable[Metric], view: View) -> list[list[str]]:
+    """Lines for the terminal's table: published values are in the column of the mean.
+
+    Many of a metric are one line with their range: the report has each.
+    """
+    return [line for metric in metrics for line in _of_metric(table, metric, view)]
+
+
+def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
+    rows = [row for row in table.published if metric in row.values]
+    if len(rows) > _MOST_LINES:
+        values = [row.values[metric] for row in rows]
+        low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
+        marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
+        return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
+    return [_published_line(row, metric, view) for row in rows]
+
+
+def _published_line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
+    names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
+    value = view.number(row.values[metric], metric.dimension)
+    return [*names, "", "", value, "", "", visible(published_mark(row))]
+
+
+def published_grid(table: Table, view: View) -> Grid:
+    """The published values alone."""
+    metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
+    heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in metrics]
+    lines = []
+    for row in table.published:
+        values = [(row.values.get(metric), metric.dimension) for metric in metrics]
+        cells = ["" if value is None else view.number(value, what) for value, what in values]
+        name = f"{row.system}/{row.host_group} {row.placement}"
+        lines.append((name, f"{published_mark(row)}: {statistic_of(row)}", *cells))
+    return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))

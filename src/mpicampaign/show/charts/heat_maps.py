@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import matrix, ranks_of
+from mpicampaign.show.cells import MARK, MEANING, mark_of
 from mpicampaign.show.charts.model import Field, HeatMap
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
-from mpicampaign.show.disturbed import MARK, MEANING, mark_of
 from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
-from mpicampaign.show.disturbed import explained, marks_of
+from mpicampaign.show.cells import explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
 from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
 from mpicampaign.show.rankings import SHOWN
