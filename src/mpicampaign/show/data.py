@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign import records
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.records import (
-    CONTRADICTED,
-    DECLARED,
-    DISTURBED,
-    NOT_JUDGED,
-    QUIET,
-    RANKED,
-    UNRANKED,
-    UNVERIFIED,
-    VERIFIED,
-)
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import change_verdict
@@ -103,7 +93,7 @@ def _notes(line: MetricCell) -> str:
 
 def _busy_machine(row: Row) -> str:
     """What becomes of disturbed runs, as in the campaign file."""
-    return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
+    return records.RANKED if any(run.ranks_busy for run in row.records) else records.UNRANKED
 
 
 # Which metric of which row it is: a line needs these.
@@ -131,13 +121,13 @@ COLUMNS = (
     _measured("minimum [unit]", "cell.summary.minimum"),
     _measured("maximum [unit]", "cell.summary.maximum"),
     Column("line_rate_bound [B/s]", float, lambda line: _rate(line.cell, line.view)),
-    _runs("runs_verified", VERIFIED),
-    _runs("runs_verified_against_declared_topology", DECLARED),
-    _runs("runs_unverified", UNVERIFIED),
-    _runs("runs_contradicted", CONTRADICTED),
-    _condition("runs_quiet", QUIET),
-    _condition("runs_disturbed", DISTURBED),
-    _condition("runs_not_judged", NOT_JUDGED),
+    _runs("runs_verified", records.VERIFIED),
+    _runs("runs_verified_against_declared_topology", records.DECLARED),
+    _runs("runs_unverified", records.UNVERIFIED),
+    _runs("runs_contradicted", records.CONTRADICTED),
+    _condition("runs_quiet", records.QUIET),
+    _condition("runs_disturbed", records.DISTURBED),
+    _condition("runs_not_judged", records.NOT_JUDGED),
     Column("disturbed", bool, lambda line: line.row.disturbed),
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
@@ -214,7 +204,7 @@ def _chosen(line: MetricCell) -> Value:
 def _conditions(row: Row) -> str:
     """``5 quiet, 1 disturbed``; with the key that ranks disturbed runs."""
     counts = ", ".join(f"{count} {state}" for state, count in row.conditions.items())
-    return f"{counts}; busy_machine: {RANKED}" if _busy_machine(row) == RANKED else counts
+    return f"{counts}; busy_machine: {records.RANKED}" if _busy_machine(row) == records.RANKED else counts
 
 
 _OF_PLACEMENT = (
