@@ -18,10 +18,11 @@ from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.presentation import Presentation
+    from mpicampaign.presentation import Presentation, ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.selection import Selection
     from mpicampaign.show.view import View
@@ -37,16 +38,20 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     UserError
         where the existing records hold results and there are none now: nothing is replaced.
     """
-    records, comparison = compared(folder, presentation)
+    view = view_of(presentation)
+    records, comparison = compared(folder, view, presentation.reference)
     keep_earlier(folder, records)
-    keep(folder, plan_of(folder).campaign, presentation, records, comparison)
+    keep(folder, plan_of(folder).campaign, presentation.title, view, records, comparison)
     return records, comparison
 
 
 def compared(
-    folder: Path, presentation: Presentation, selection: Selection = ALL_RUNS
+    folder: Path,
+    view: View,
+    reference: Sequence[ReferenceChoice],
+    selection: Selection = ALL_RUNS,
 ) -> tuple[list[Record], Comparison]:
-    """The records and the comparison of the selected runs in a campaign's folder.
+    """The records and the comparison of the selected runs in a campaign's folder, published values beside.
 
     Raises
     ------
@@ -58,21 +63,21 @@ def compared(
     records = [record for record in every if selection.takes(record.case, record.repeat)]
     if not selection:
         _check_not_emptied(folder, records)
-    comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
-    return records, with_published(comparison, presentation.reference)
+    comparison = compare(records, view.table_sizes, view.benchmark_sizes)
+    return records, with_published(comparison, reference)
 
 
 def keep(
     folder: Path,
     campaign: str,
-    presentation: Presentation,
+    title: str,
+    view: View,
     records: list[Record],
     comparison: Comparison,
 ) -> None:
     """Write tables and records into a folder."""
-    shown = presentation
-    write_tables(comparison, folder / "tables", view_of(shown), shown.title)
-    header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    write_tables(comparison, folder / "tables", view, title)
+    header = Header(campaign, title, view.table_sizes, dict(view.benchmark_sizes))
     write_records(folder / RECORDS, header, records)
 
 
