@@ -14,14 +14,13 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, FAILED, MISSING, QUIET, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
-from mpicampaign.show.cells import MARK, MEANING
 from mpicampaign.show.charts.curves import by_host_group
 from mpicampaign.show.charts.dots import latency
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
-from mpicampaign.show.runs import run_counts
+from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
 from mpicampaign.show.summary import help_text, summary, summary_text
 from mpicampaign.show.view import LONG, MATRIX, View
 
@@ -81,7 +80,7 @@ def test_the_range_of_the_best_overlaps_others_or_none() -> None:
 def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
     some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 4e-6), quiet=(1, 3, 4))
     answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    assert [(one.name, one.value, one.mark) for one in answer.candidates] == [
+    assert [(one.name, one.value, mark_of(one.row)) for one in answer.candidates] == [
         ("SHM-1", "3.00", ""),
         ("SHM", "5.00", ""),
         ("TCP", "5.50", MARK),

@@ -11,7 +11,7 @@ from mpicampaign.compare.paired import paired_placements
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show.cells import mark_of, name_among
+from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.pairs import baseline_lines, fastest, pair_sentence
 from mpicampaign.show.rankings import (
     BUSY,
@@ -26,6 +26,7 @@ from mpicampaign.show.rankings import (
     outcome,
     stated_lines,
 )
+from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import listed, visible
@@ -53,18 +54,21 @@ class Candidate:
     """
 
     name: str
-    row: Row
-    value: str
-    interval: str
+    shown: MetricCell
     ratio: float | None
     low: float | None
     high: float | None
     leads: bool
 
     @property
-    def mark(self) -> str:
-        """That of disturbed runs, or empty."""
-        return mark_of(self.row)
+    def row(self) -> Row:
+        """Its row in the table."""
+        return self.shown.row
+
+    @property
+    def value(self) -> str:
+        """Its median."""
+        return str(self.shown.box("median").text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +168,8 @@ def _candidates(
 
 def _candidate(one: Contestant, name: str, best: float | None, view: View, leads: bool = False) -> Candidate:
     """``best``: the median with which its own is compared."""
-    metric, found = one.cell.metric, one.cell.summary
-    return Candidate(
-        name,
-        one.row,
-        view.number(one.median, metric.dimension),
-        view.bounds(found.interval, metric.dimension) if found else "",
-        *(_ratios(best, one, metric) if best is not None else (None, None, None)),
-        leads,
-    )
+    ratios = _ratios(best, one) if best is not None else (None, None, None)
+    return Candidate(name, MetricCell(one.row, one.cell, view), *ratios, leads)
 
 
 def _leaders(rankings: Sequence[Ranking]) -> set[int]:
@@ -183,20 +180,21 @@ def _leaders(rankings: Sequence[Ranking]) -> set[int]:
     return {id(one.row) for one in most.contestants if one.name in most.leaders}
 
 
-def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None, float | None, float | None]:
+def _ratios(best: float, one: Contestant) -> tuple[float | None, float | None, float | None]:
     """How many times worse than the best a median is, and the ends of its interval."""
+    lower_is_better = one.cell.metric.lower_is_better
 
     def worse(value: float) -> float | None:
         if best <= 0 or value <= 0:
             return None
-        ratio = value / best if metric.lower_is_better else best / value
+        ratio = value / best if lower_is_better else best / value
         return ratio if 0 < ratio < math.inf else None
 
     interval = one.cell.summary.interval if one.cell.summary else None
     if interval is None:
         return worse(one.median), None, None
     low, high = worse(interval.low), worse(interval.high)
-    return worse(one.median), *((low, high) if metric.lower_is_better else (high, low))
+    return worse(one.median), *((low, high) if lower_is_better else (high, low))
 
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
@@ -234,9 +232,9 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
         for ranking in rankings:
             yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
     for one in answer.candidates:
-        if one.mark:
+        if mark := mark_of(one.row):
             counts = f"{one.row.counted} of {one.row.planned} runs"
-            yield f"{one.name}{one.mark}: {counts}, {absence(one.row.unranked)}"
+            yield f"{one.name}{mark}: {counts}, {absence(one.row.unranked)}"
 
 
 # In one sentence

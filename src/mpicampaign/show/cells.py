@@ -1,6 +1,6 @@
-"""What stands in the cells of tables: names and marks of rows, and each metric as a view writes it.
+"""What stands in the cells of tables: names of rows, and each metric of a row as a view writes it.
 
-Every table, sentence and chart takes these from here.
+Every table and sentence takes these from here.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box
 from mpicampaign.show.numbers import size_range
 from mpicampaign.show.pairs import change_ratio
+from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from mpicampaign.compare.changes import Change, Changes
     from mpicampaign.compare.findings import Absence
@@ -29,12 +30,9 @@ if TYPE_CHECKING:
 NO_VALUE = "–"
 STATISTICS = ("median", "mean", "minimum", "maximum")
 NO_EARLIER = "no earlier value"
-# Of values of disturbed runs, which are shown and never tested.
-MARK = "†"
-MEANING = "of disturbed runs: the row has no others, and no test compares it"
 
 
-# Names and marks of rows
+# Names of rows
 
 
 def placement_name(table: Table, row: Row) -> str:
@@ -59,21 +57,6 @@ def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Ro
     if len({placement_name(table, other) for other in rows}) == 1:
         return comparison.place(row)
     return row_name(comparison, table, row)
-
-
-def mark_of(row: Row) -> str:
-    """The mark of the row's values; empty where they are of other runs."""
-    return MARK if row.disturbed else ""
-
-
-def marks_of(row: Row) -> tuple[str, ...]:
-    """The same as the marks of a box."""
-    return (MARK,) if row.disturbed else ()
-
-
-def explained(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
-    """The footnote of a table with such values."""
-    return ((MARK, MEANING),) if any(row.disturbed for row in rows) else ()
 
 
 # Values

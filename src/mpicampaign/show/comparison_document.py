@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
-from mpicampaign.show.cells import explained, published_sources, row_name
+from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.numbers import percent
@@ -22,7 +22,7 @@ from mpicampaign.show.pairs import (
     paired_lines,
 )
 from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
-from mpicampaign.show.runs import condition_text, is_offered, not_available, offered, runs_are
+from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, said
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
 from mpicampaign.text import visible

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case, Record
 
+# Of values of disturbed runs, which are shown and never tested.
+MARK = "†"
+MEANING = "of disturbed runs: the row has no others, and no test compares it"
 _REASONS = 3  # that are named
 _MANY = 3  # host groups above which they are counted
 
@@ -183,3 +186,21 @@ def is_offered(row: Row) -> bool:
 def offered(table: Table) -> list[Row]:
     """The rows of a table without those of placements that are not available."""
     return [row for row in table.rows if is_offered(row)]
+
+
+# Values of disturbed runs
+
+
+def mark_of(row: Row) -> str:
+    """The mark of the row's values; empty where they are of other runs."""
+    return MARK if row.disturbed else ""
+
+
+def marks_of(row: Row) -> tuple[str, ...]:
+    """The same as the marks of a box."""
+    return (MARK,) if row.disturbed else ()
+
+
+def explained(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+    """The footnote of a table with such values."""
+    return ((MARK, MEANING),) if any(row.disturbed for row in rows) else ()

@@ -24,10 +24,9 @@ from mpicampaign.records import (
     UNVERIFIED,
 )
 from mpicampaign.show.answers import answers, lead
-from mpicampaign.show.cells import MARK
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import PAIRED, paired_lines
-from mpicampaign.show.runs import not_available, run_counts
+from mpicampaign.show.runs import MARK, mark_of, not_available, run_counts
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.text import clip, listed, visible
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
-    from mpicampaign.show.answers import Answer
+    from mpicampaign.show.answers import Answer, Candidate
     from mpicampaign.show.view import View
 
 LINES = 22  # of a terminal with 24, where the paths of the files follow
@@ -205,13 +204,14 @@ def _table(found: Sequence[Answer], width: int) -> list[str]:
         (f"{answer.title.rpartition(': ')[2]} ({answer.unit})", texts)
         for answer in found
         if answer.table is first.table
-        and set(
-            texts := {one.name: f"{one.value}{one.mark} {one.interval}".rstrip() for one in answer.candidates}
-        )
-        == set(names)
+        and set(texts := {one.name: _value(one) for one in answer.candidates}) == set(names)
     ][:_METRICS]
     lines = [(name, *(texts[name] for _, texts in values)) for name in names[:_CANDIDATES]]
     header = (first.table.title, *(metric for metric, _ in values))
     more = len(names) - len(lines)
     text = terminal_text([Grid("", 1, header, tuple(lines))], width).splitlines()
     return [*text, *([f"  … {more} more in tables/comparison.txt"] if more else [])]
+
+
+def _value(one: Candidate) -> str:
+    return f"{one.value}{mark_of(one.row)} {one.shown.interval}".rstrip()

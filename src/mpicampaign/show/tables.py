@@ -16,8 +16,6 @@ from mpicampaign.show.cells import (
     MetricCell,
     absent_box,
     change_box,
-    explained,
-    marks_of,
     metric_cell,
     placement_name,
     published_mark,
@@ -26,7 +24,7 @@ from mpicampaign.show.cells import (
 )
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
-from mpicampaign.show.runs import offered
+from mpicampaign.show.runs import explained, marks_of, offered
 from mpicampaign.show.sentences import absence, brief
 from mpicampaign.text import visible
 

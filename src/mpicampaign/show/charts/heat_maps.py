@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.matrix import matrix, ranks_of
-from mpicampaign.show.cells import MARK, MEANING, mark_of
 from mpicampaign.show.charts.model import Field, HeatMap
 from mpicampaign.show.charts.scene import kind_of, left_out, repeats_of
 from mpicampaign.show.numbers import quantity
+from mpicampaign.show.runs import MARK, MEANING, mark_of
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:

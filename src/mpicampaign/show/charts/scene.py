@@ -9,10 +9,9 @@ from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, STOPPE
 from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, FAILED
-from mpicampaign.show.cells import explained, mark_of
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.trees import label_of_all
-from mpicampaign.show.runs import is_offered, run_counts
+from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 

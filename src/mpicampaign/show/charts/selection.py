@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
-from mpicampaign.show.cells import explained, mark_of
 from mpicampaign.show.charts.curves import (
     COLUMNS,
     ELAPSED,
@@ -25,6 +24,7 @@ from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
 from mpicampaign.show.charts.trees import without_twins
+from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
-from mpicampaign.show.cells import explained, marks_of
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
 from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
 from mpicampaign.show.rankings import SHOWN
+from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
 from mpicampaign.show.writers.html import element
 
@@ -104,12 +104,12 @@ def _ratios(
         (
             Box(Span(one.name, "strong" if one.leads else "")),
             Box(_mark(one, ends, ticks), role="scale"),
-            Box(
-                Span(one.value, link=source.runs_of(one.row)),
-                marks_of(one.row),
+            one.shown.box("median")._replace(
+                text=Span(one.value, link=source.runs_of(one.row)),
                 value=one.ratio,
+                ends=None,
                 role="value",
-                below=(Span(one.interval, "small"),),
+                below=(Span(one.shown.interval, "small"),),
             ),
         )
         for one in chosen
