@@ -14,7 +14,8 @@ from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.sentences import absence, said
-from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.tables import chosen_matrices
+from mpicampaign.show.view import DEFAULT, MATRIX
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ class Column(NamedTuple):
 def plain_name(column: str) -> str:
     """The column's name without its unit."""
     return column.split(" [")[0]
+
+
+def data_grid(comparison: Comparison, view: View, changes: Changes | None = None) -> Grid:
+    """All tables as one, in the layout of the view."""
+    if view.layout == MATRIX:
+        found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
+        return matrix_data(found, view, changes)
+    return long_data(comparison, view, changes)
 
 
 # Long layout: a line for each row and metric

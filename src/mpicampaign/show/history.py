@@ -6,50 +6,21 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import (
-    BALANCE,
-    BANDWIDTH,
-    BANDWIDTH_UNITS,
-    COUNT,
-    DURATION,
-    FLOPS,
-    FRACTION,
-    MESSAGE_RATE,
-    RATIO,
-    SLOWDOWN,
-    TIME,
-    UPDATE_RATE,
-    own_dimension,
-)
+from mpicampaign import dimension
 from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.dimension import Dimension
     from mpicampaign.history.causes import Event, Share
     from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Kind, Node, Value
 
-_DIMENSIONS = {
-    each.name: each
-    for each in (
-        TIME,
-        DURATION,
-        BANDWIDTH,
-        MESSAGE_RATE,
-        FRACTION,
-        RATIO,
-        SLOWDOWN,
-        COUNT,
-        FLOPS,
-        BALANCE,
-        UPDATE_RATE,
-    )
-}
+_DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}
 _WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over InfiniBand verbs"}
 _WHY_NOT = {
     NOT_POSITIVE: "it has values that are 0 or less",
@@ -107,10 +78,10 @@ def day(time: str, year: str = "") -> str:
     return f"{found.day} {found:%B}" + ("" if f"{found.year}" == year else f" {found.year}")
 
 
-def dimension_of(key: CurveKey) -> Dimension:
+def dimension_of(key: CurveKey) -> dimension.Dimension:
     """The dimension by its name; that of a metric of one's own by its unit."""
     found = _DIMENSIONS.get(key.dimension)
-    return found or own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
+    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
 def curve_name(key: CurveKey) -> str:
@@ -120,12 +91,12 @@ def curve_name(key: CurveKey) -> str:
 
 def number(value: float, key: CurveKey) -> str:
     """The value in the usual unit, without it."""
-    return dimension_of(key).number(value, BANDWIDTH_UNITS[0])
+    return DEFAULT.number(value, dimension_of(key))
 
 
 def unit_name(key: CurveKey) -> str:
     """The usual unit."""
-    return dimension_of(key).unit(BANDWIDTH_UNITS[0]).name
+    return DEFAULT.unit_of(dimension_of(key))
 
 
 def change_text(change: Change, curve: Curve, year: str = "") -> str:

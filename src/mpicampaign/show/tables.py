@@ -24,8 +24,9 @@ from mpicampaign.show.cells import (
 )
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
-from mpicampaign.show.runs import explained, marks_of, offered
+from mpicampaign.show.runs import condition_note, explained, marks_of, offered
 from mpicampaign.show.sentences import absence, brief
+from mpicampaign.show.view import MATRIX
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -43,6 +44,23 @@ if TYPE_CHECKING:
 LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
 _MOST_LINES = 12  # of published values of a metric in the terminal
 _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
+
+
+def grids(comparison: Comparison, view: View, changes: Changes | None = None) -> list[Grid]:
+    """The tables that stand alone, in the layout of the view; the condition of the runs is below each."""
+    return [
+        replace(grid, footnotes=(*grid.footnotes, ("*", note))) if (note := condition_note(table)) else grid
+        for table in comparison.tables
+        for grid in _grids_of(comparison, table, view, changes)
+    ]
+
+
+def _grids_of(comparison: Comparison, table: Table, view: View, changes: Changes | None) -> list[Grid]:
+    if not table.metrics:
+        return [absent_grid(comparison, table)]
+    if view.layout == MATRIX:
+        return matrix_grids(chosen_matrices(comparison, table, view), view, changes)
+    return [long_grid(comparison, table, metric, view, changes) for metric in table.metrics]
 
 
 # Matrix
