@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
+    from mpicampaign.show.filter import list_text, select
     from mpicampaign.show.make import tables
-    from mpicampaign.show.selection import list_text, select
 
     view = _view(options)
     place = _results(options)
@@ -109,7 +109,7 @@ def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> 
 def _view(options: argparse.Namespace) -> View:
     """What is shown and how; all errors in it at once."""
     from mpicampaign.show.data import plain_name
-    from mpicampaign.show.selection import unknown
+    from mpicampaign.show.filter import unknown
 
     si = options.unit is None and options.decimals is None
     unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
