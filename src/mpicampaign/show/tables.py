@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.matrix import absence_of, matrix, ranks_of
+from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show.cells import (
     STATISTICS,
     MetricCell,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.compare.changes import Changes
-    from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
@@ -131,18 +130,15 @@ def long_grid(
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
     footnotes = Footnotes()
-    rows = [(row, absence_of(row, metric)) for row in table.rows if row.shows(metric)]
-    texts = row_texts((row.case, text) for row, reasons in rows for text in _said(row, reasons, view))
+    shown = [metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
+    texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
-    for row, reasons in rows:
-        said = [texts[row.case, text] for text in _said(row, reasons, view)]
+    for one in shown:
+        said = [texts[one.row.case, text] for text in _said(one)]
         marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
-        name = placement_name(table, row)
-        if reasons:
-            cells = _absent_cells(row, absent_box(reasons, marks[0]), view)
-        else:
-            cells = _cells(metric_cell(row, metric, view, changes), changes, footnotes)
-        lines.append(((comparison.place(row), Box(name, () if reasons else marks)), cells))
+        name = Box(placement_name(table, one.row), () if one.reasons else marks)
+        cells = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
+        lines.append(((comparison.place(one.row), name), cells))
     used = {name for _, cells in lines for name, box in cells.items() if box.text}
     columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
     return Grid(
@@ -150,26 +146,26 @@ def long_grid(
         2,
         ("host group", "placement", *columns),
         tuple((*names, *(cells.get(name, "") for name in columns)) for names, cells in lines),
-        (*explained(row for row, _ in rows), *footnotes.lines),
+        (*explained(one.row for one in shown), *footnotes.lines),
     )
 
 
-def _said(row: Row, reasons: Absence, view: View) -> list[str]:
+def _said(shown: MetricCell) -> list[str]:
     """What is said of a row: why it has no value, else its notes."""
-    return [absence(reasons)] if reasons else [brief(note, view) for note in row.notes]
+    return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
 
 
-def _absent_cells(row: Row, absent: Box, view: View) -> dict[str, Box]:
+def _absent_cells(shown: MetricCell, mark: str) -> dict[str, Box]:
     """The number of repeats, and the reason in the place of the first value."""
-    first = next((name for name in view.columns or LONG_COLUMNS if name != "n"), "")
-    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent}
+    row, columns = shown.row, shown.view.columns or LONG_COLUMNS
+    first = next((name for name in columns if name != "n"), "")
+    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent_box(shown.reasons, mark)}
 
 
 def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
     """The cells of a line by their columns."""
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
-    cells = {name: Box(text) for name, text in texts.items()}
-    cells |= {name: shown.box(name) for name in STATISTICS}
+    cells = {name: Box(text) for name, text in texts.items()} | {name: shown.box(name) for name in STATISTICS}
     return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
 
 
