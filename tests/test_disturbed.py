@@ -20,8 +20,8 @@ from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
-from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
-from mpicampaign.show.summary import help_text, summary, summary_text
+from mpicampaign.show.runs import MARK, MEANING, help_text, mark_of, run_counts
+from mpicampaign.show.summary import summary, summary_text
 from mpicampaign.show.view import LONG, MATRIX, View
 
 if TYPE_CHECKING:
