@@ -17,12 +17,11 @@ from test_report_curves import sources
 
 from mpicampaign import dimension as dimensions
 from mpicampaign.compare.compare import compare
-from mpicampaign.dimension import BANDWIDTH, DURATION, TIME, Dimension
+from mpicampaign.dimension import BANDWIDTH, TIME, Dimension
 from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
-from mpicampaign.show.charts.looks import shade
-from mpicampaign.show.charts.model import Axis, CurveChart, DotChart, HeatMap
+from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.figures import axes
@@ -107,10 +106,9 @@ def test_every_number_of_a_chart_is_that_of_the_records(records: list[Record], u
             for panel in chart.panels:
                 for curve in panel.curves:
                     check_curve(curve, panel.up, records)
-        elif isinstance(chart, DotChart):
-            check_dots(chart, records)
         else:
-            check_heat_map(chart, records, unit)
+            assert isinstance(chart, DotChart)
+            check_dots(chart, records)
     for selection in selections(scene):
         for line in selection.lines:
             check_curve(line.curve, selection.up, records)
@@ -185,21 +183,6 @@ def check_dots(chart: DotChart, records: Sequence[Record]) -> None:
                     assert cell.text.startswith(part.across.text(summary.median))
 
 
-def check_heat_map(chart: HeatMap, records: Sequence[Record], unit: str) -> None:
-    benchmark, metric = chart.title.split(", ")[:2]
-    benchmark = benchmark.split(" (")[0].split(":")[0]
-    if "MPI_Gather" in chart.title:
-        return  # held above, as curves
-    dimension = next(d for d in DIMENSIONS if d != DURATION and d.unit(unit).name == chart.unit)
-    for group, fields in chart.rows:
-        for placement, field in zip(chart.placements, fields, strict=True):
-            expected = readings(records, Case("s", group, placement, benchmark), metric)
-            assert (field.median is None) == (not expected)
-            if field.median is not None:
-                assert field.median == pytest.approx(statistics.median(expected))
-                assert field.text.split()[0] == dimension.number(field.median, unit)
-
-
 # The renderers against the model
 
 
@@ -213,10 +196,9 @@ def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
             check_nothing_lies_outside(chart, page, panels)
             if isinstance(chart, CurveChart):
                 check_drawn_curves(chart, page, panels)
-            elif isinstance(chart, DotChart):
-                check_drawn_dots(chart, page, panels)
             else:
-                check_drawn_fields(chart, page)
+                assert isinstance(chart, DotChart)
+                check_drawn_dots(chart, page, panels)
 
 
 def drawn(chart: Chart) -> tuple[Page, list[Panel]]:
@@ -336,17 +318,6 @@ def marked(panel: Panel, marks: Sequence[Any]) -> list[float]:
     place = panel.place
     xs = [x for mark in marks for x in mark.get_xdata() if place.left - 0.01 <= x <= place.right + 0.01]
     return sorted(value_at(panel.across, (x - place.left) / place.width) for x in xs)
-
-
-def check_drawn_fields(chart: HeatMap, page: Page) -> None:
-    from matplotlib.colors import to_hex
-
-    boxes = [box for box in page._figure.artists if hasattr(box, "get_width")]
-    texts = [text.get_text() for text in page._figure.texts]
-    fields = [field for _, of_group in chart.rows for field in of_group]
-    colours = [shade(field.fraction) if field.median is not None else "#f2f2f2" for field in fields]
-    assert [to_hex(box.get_facecolor()) for box in boxes] == colours
-    assert all(field.text in texts for field in fields)
 
 
 @settings(max_examples=8, phases=PHASES)

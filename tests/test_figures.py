@@ -14,7 +14,7 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import UNVERIFIED, Case, Record, Series
+from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.figures.draw import MADE, Figure, draw_all
 from mpicampaign.show.figures.page import FORMATS, Page
 
@@ -233,21 +233,6 @@ def test_every_repeat_is_drawn_by_placement_where_host_groups_differ_or_repeats_
 
 
 @pytest.mark.usefixtures("unwritten")
-def test_matrices_are_drawn_for_headlines_with_marks_and_reasons(tmp_path: Path) -> None:
-    records = many(3, ("SHM", "TCP", "IBV"))
-    records[0] = replace(records[0], verdict=UNVERIFIED, verdict_reasons=("no evidence",))
-    figures = draw_all(compare(records), tmp_path)
-    matrices = [figure for figure in figures if "host groups and placements" in figure.title]
-    assert [figure.title.split(":")[0] for figure in matrices] == [
-        "PingPong, latency at 0 B, 2 ranks",
-        "PingPong, maximum bandwidth, 2 ranks",
-    ]
-    assert "u: some runs are unverified" in matrices[0].caption
-    assert "Left out" not in matrices[0].caption
-    assert "group1 IBV n/a: no such device" in matrices[0].alt
-
-
-@pytest.mark.usefixtures("unwritten")
 def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path) -> None:
     cases = [Case("s", group, placement, "HPL") for group in ("a", "b") for placement in ("SHM", "TCP")]
     runs = [
@@ -256,10 +241,7 @@ def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path
         for n in (1, 2, 3)
     ]
     figures = draw_all(compare(runs), tmp_path)
-    assert [figure.title for figure in figures] == [
-        "HPL: flop rate by placement",
-        "HPL, flop rate, 4 ranks: host groups and placements",
-    ]
+    assert [figure.title for figure in figures] == ["HPL: flop rate by placement"]
     assert figures[0].alt == "flop rate: " + "; ".join(
         f"{c.host_group} {c.placement} 102.0 Gflop/s" for c in cases
     )
@@ -306,5 +288,3 @@ def test_a_figure_says_what_its_marks_mean(tmp_path: Path) -> None:
     records = synthetic.campaign("s", "g1") + synthetic.campaign("s", "g2", 1.3)
     figures = {figure.title: figure.svg.read_text() for figure in draw_all(compare(records), tmp_path)}
     assert "stroke: median" in figures["PingPong: latency at 0 B by placement"]
-    heat_map = figures["PingPong, latency at 0 B, 2 ranks: host groups and placements"]
-    assert "u: some runs are unverified; c: contradicted runs are left out; m: the repeats" in heat_map

@@ -1,6 +1,6 @@
 """One metric of a table as host groups × placements, each entry with its row or a reason.
 
-The form of tables in a report, and of heat maps. An entry without a value always has the reason.
+The form of tables in a report. An entry without a value always has the reason.
 """
 
 from __future__ import annotations

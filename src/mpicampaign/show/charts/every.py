@@ -10,7 +10,6 @@ from mpicampaign.show.charts.core_maps import core_maps
 from mpicampaign.show.charts.curves import by_host_group, by_placement
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.gathers import gather_charts
-from mpicampaign.show.charts.heat_maps import heat_maps
 from mpicampaign.show.charts.kernels import kernels
 from mpicampaign.show.charts.levels import level_charts
 
@@ -33,8 +32,6 @@ def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
         yield from single_metrics(scene, table)
         if not table.useful:
             yield from _over_sizes(scene, table, few)
-        if not few:
-            yield from heat_maps(scene, table)
     yield from kernels(scene)
     yield from level_charts(scene)
     yield from gather_charts(scene)

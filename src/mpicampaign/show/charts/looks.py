@@ -18,7 +18,7 @@ GREY = "#555555"
 PALE = "#dddddd"
 TEXT_CONTRAST = 4.5  # of text on white, as WCAG asks for
 
-# Colours of heat maps from dark to light: cividis at nine places. Lightness rises all the way, so that it
+# Colours of core maps from dark to light: cividis at nine places. Lightness rises all the way, so that it
 # reads the same in grey and for colour-blind readers.
 SEQUENCE = (
     *("#00224e", "#173b6f", "#3f4c6b", "#5c5d6e", "#777776"),

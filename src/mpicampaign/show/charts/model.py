@@ -173,32 +173,15 @@ class DotChart:
     upright: bool = False
 
 
-# Host groups × placements
+# Pairs of ranks
 
 
 class Field(NamedTuple):
-    """A median with its text and how good it is (1: the best); without a median the text says why."""
+    """A median with its text and how good it is (1: the best)."""
 
     text: str
-    median: float | None = None
-    fraction: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """One metric; ``reasons``: why fields have no median, ``key``: what the marks mean."""
-
-    title: str
-    caption: str
-    alt: str
-    unit: str
-    placements: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Field, ...]], ...]
-    reasons: tuple[str, ...]
-    key: str
-
-
-# Pairs of ranks
+    median: float
+    fraction: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,4 +332,4 @@ class TimeChart:
     days: tuple[tuple[str, str], ...]
 
 
-Chart = CurveChart | DotChart | HeatMap | CoreMap | LevelChart | ScatterChart | BarChart | TimeChart
+Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart | TimeChart

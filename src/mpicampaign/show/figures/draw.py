@@ -19,7 +19,6 @@ from mpicampaign.show.charts.model import (
     CoreMap,
     CurveChart,
     DotChart,
-    HeatMap,
     LevelChart,
     ScatterChart,
     TimeChart,
@@ -29,7 +28,6 @@ from mpicampaign.show.figures.bars import draw_bars
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
-from mpicampaign.show.figures.heat_map import draw_heat_map
 from mpicampaign.show.figures.history import draw_history
 from mpicampaign.show.figures.levels import draw_levels
 from mpicampaign.show.figures.page import FORMATS, STYLE, Page
@@ -106,8 +104,6 @@ def page_of(chart: Chart) -> Page:
             return draw_curves(chart)
         case DotChart():
             return draw_dots(chart)
-        case HeatMap():
-            return draw_heat_map(chart)
         case CoreMap():
             return draw_core_map(chart)
         case LevelChart():
