@@ -265,5 +265,5 @@ def _matrix_values(
             line = metric_cell(row, one.metric, view, changes)
             yield from (column.value(line) for column in columns)
         else:  # the campaign has no such case
-            absent = (None, None, None, False, False, "", absence(one.entry(host_group, placement).absence))
+            absent = (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
             yield from (*absent, *[None] * (len(columns) - len(absent)))

@@ -86,21 +86,20 @@ def matrix_grids(found: Sequence[Matrix], view: View, changes: Changes | None) -
 def matrix_grid(found: Matrix, view: View) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
     footnotes = Footnotes()
-    rows = [entry.row for _, _, entry in found.entries if entry.row is not None and entry.cell is not None]
-    texts = footnote_texts((note for row in rows for note in row.notes), view)
+    texts = footnote_texts((note for row in found.rows for note in row.notes), view)
 
     def box(host_group: str, placement: str) -> Box:
-        row, cell, reasons = found.entry(host_group, placement)
-        if row is None or cell is None:
+        row, reasons = found.row(host_group, placement), found.absence(host_group, placement)
+        if row is None or reasons:
             return absent_box(reasons, footnotes.mark(absence(reasons)))
-        shown = MetricCell(row, cell, view)
+        shown = metric_cell(row, found.metric, view)
         said = [f"of {shown.bound}"] if shown.bound else []
         marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
         return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
 
     title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
     grid = _matrix_grid(title, found, box, footnotes)
-    return replace(grid, footnotes=(*explained(rows), *grid.footnotes))
+    return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
 
 
 def change_grid(found: Matrix, changes: Changes) -> Grid:
