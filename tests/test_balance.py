@@ -14,8 +14,8 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import BLAS, MPI_LIBRARY, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
 from mpicampaign.reference import load_reference
+from mpicampaign.show.cells import placement_name
 from mpicampaign.show.make import to_terminal
-from mpicampaign.show.names import placement_name
 from mpicampaign.show.sentences import note_text
 
 PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}

@@ -20,9 +20,9 @@ from mpicampaign.compare.changes import (
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
-from mpicampaign.show.form import MATRIX, Form
 from mpicampaign.show.make import tables
-from mpicampaign.show.rankings import change_ratio, change_verdict
+from mpicampaign.show.pairs import change_ratio, change_verdict
+from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 
@@ -36,8 +36,8 @@ THEN = series("2026-01-02", 1e-6, 1.01e-6, 1.02e-6, 1.03e-6, 1.04e-6)
 NOW = series("2026-03-04", 2e-6, 2.01e-6, 2.02e-6, 2.03e-6, 2.04e-6)
 
 
-def shown(now: list[Record], then: list[Record], form: Form) -> str:
-    return tables(compare(now), form, "c", changes_since(compare(then))).decode("utf-8")
+def shown(now: list[Record], then: list[Record], form: str, view: View = DEFAULT) -> str:
+    return tables(compare(now), form, view, "c", changes_since(compare(then))).decode("utf-8")
 
 
 def test_ratio_of_medians_with_its_significance() -> None:
@@ -68,7 +68,7 @@ def test_only_like_metrics_are_matched() -> None:
 @pytest.mark.parametrize("layout", ["long", MATRIX])
 @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "csv", "json"])
 def test_the_change_is_in_every_format(name: str, layout: str) -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, Form(name, layout))
+    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, name, View(layout=layout))
     if name in ("csv", "json"):
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:
@@ -77,7 +77,7 @@ def test_the_change_is_in_every_format(name: str, layout: str) -> None:
 
 
 def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, Form("csv"))
+    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, "csv")
     rows = {row["placement"]: row for row in csv.DictReader(io.StringIO(text)) if row["size [B]"] == "0"}
     assert float(rows["SHM-1"]["earlier_median [unit]"]) == 1.02e-6 and rows["SHM-1"]["earlier_n"] == "5"
     assert rows["SHM-1"]["change_significant"] == "true"

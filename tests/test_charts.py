@@ -27,6 +27,7 @@ from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import Page, page_of, plain_style
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.view import View
 from mpicampaign.units import parse_size
 
 DIMENSIONS = [each for each in vars(dimensions).values() if isinstance(each, Dimension)]
@@ -384,7 +385,7 @@ def test_the_page_writes_what_the_model_holds(
     tmp_path_factory: pytest.TempPathFactory, records: list[Record], unit: str
 ) -> None:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_report(path, compare(records), records, unit=unit)
+    write_report(path, compare(records), records, view=View(unit))
     tables = Medians(path.read_text(encoding="utf-8")).tables
     charts = selections(Scene(compare(records), unit))
     for chart, (_, *lines) in zip(charts, tables, strict=True):

@@ -16,8 +16,10 @@ from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
-from mpicampaign.show.rankings import absent_text, pair_sentence, pair_sentences, verdict
+from mpicampaign.show.pairs import pair_sentence, pair_sentences
+from mpicampaign.show.rankings import absent_text, verdict
 from mpicampaign.show.sentences import absence, note_text, reason
+from mpicampaign.show.view import View
 from mpicampaign.suites import SUITES
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
@@ -281,7 +283,7 @@ def test_ranking_of_separated_placements() -> None:
     records += fixed(TCP, [1e-5 + n * 1e-8 for n in range(6)])
     ranking = compare(records).tables[0].rankings[0]
     assert verdict(ranking) == "lowest: SHM-1"
-    assert pair_sentences(ranking, "MB/s") == (
+    assert pair_sentences(ranking, View()) == (
         "latency at 0 B: TCP (10.0 µs) takes 9.78 times as long as SHM-1 (1.02 µs); "
         "all 6 repeats of one lie below all 6 of the other",
     )
@@ -305,17 +307,17 @@ def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
 def test_ranking_in_per_cent_and_higher_is_better_for_bandwidth() -> None:
     records = fixed(SHM_1, [1e-6] * 6, 1.5e9) + fixed(TCP, [1e-6] * 6, 1.2e9)
     ranking = next(r for r in compare(records).tables[0].rankings if r.metric.name == "maximum bandwidth")
-    assert "SHM-1 (1499 MB/s) reaches 25 % more than TCP (1200 MB/s)" in pair_sentences(ranking, "MB/s")[0]
-    assert "1430 MiB/s" in pair_sentences(ranking, "MiB/s")[0]
+    assert "SHM-1 (1499 MB/s) reaches 25 % more than TCP (1200 MB/s)" in pair_sentences(ranking, View())[0]
+    assert "1430 MiB/s" in pair_sentences(ranking, View("MiB/s"))[0]
 
 
 def test_ranking_refuses_when_there_is_no_difference_or_too_few_repeats() -> None:
     same = [1e-6 + n * 1e-8 for n in range(6)]
     ranking = compare(fixed(SHM_1, same) + fixed(TCP, same[::-1])).tables[0].rankings[0]
-    assert "no significant difference" in pair_sentences(ranking, "MB/s")[0]
+    assert "no significant difference" in pair_sentences(ranking, View())[0]
     assert verdict(ranking) == "lowest: SHM-1; no significant difference between SHM-1 and TCP"
     ranking = compare(fixed(SHM_1, [1e-6] * 3) + fixed(TCP, [1e-5] * 3)).tables[0].rankings[0]
-    assert "too few repeats to compare them" in pair_sentences(ranking, "MB/s")[0]
+    assert "too few repeats to compare them" in pair_sentences(ranking, View())[0]
     assert len(ranking.leaders) == 2
 
 
@@ -350,7 +352,7 @@ def test_zero_medians_have_no_factor() -> None:
     records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
     records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
-    assert pair.factor is None and "TCP (1.00 µs) takes longer than SHM-1" in pair_sentence(pair, "MB/s")
+    assert pair.factor is None and "TCP (1.00 µs) takes longer than SHM-1" in pair_sentence(pair, View())
 
 
 def test_run_notes_are_listed_once_for_all_series_of_a_benchmark() -> None:

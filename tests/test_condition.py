@@ -28,11 +28,11 @@ from mpicampaign.records import (
     write_records,
 )
 from mpicampaign.show.answers import answers, behind
-from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.sentences import note_text
 from mpicampaign.show.summary import summary
+from mpicampaign.show.view import LONG, MATRIX, View
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
 
@@ -172,27 +172,28 @@ def test_runs_that_were_not_judged_are_ranked_and_counted() -> None:
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
 def test_a_table_counts_the_runs_that_were_not_judged(form: str, layout: str) -> None:
     comparison = compare(runs(SHM, [1e-6, 1e-6], state=NOT_JUDGED))
-    assert "2 not judged" in " ".join(tables(comparison, Form(form, layout)).decode().split())
+    assert "2 not judged" in " ".join(tables(comparison, form, View(layout=layout)).decode().split())
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
 def test_every_table_names_the_key_that_ranks_disturbed_runs(form: str, layout: str) -> None:
     records = runs(SHM, [1e-6, 9e-6], disturbed=(2,))
-    assert b"busy_machine" not in tables(compare(records), Form(form, layout))
-    text = tables(compare([replace(run, ranks_busy=True) for run in records]), Form(form, layout)).decode()
+    assert b"busy_machine" not in tables(compare(records), form, View(layout=layout))
+    ranked = compare([replace(run, ranks_busy=True) for run in records])
+    text = tables(ranked, form, View(layout=layout)).decode()
     assert "busy" in text and "machine: rank" in text and "1 quiet, 1 disturbed" in text
 
 
 def test_data_has_the_number_of_runs_in_each_condition() -> None:
     found = compare(runs(SHM, [1e-6, 9e-6], disturbed=(2,)) + runs(TCP, [9e-6], disturbed=(1,)))
-    rows = json.loads(tables(found, Form("json", LONG)))["rows"]
+    rows = json.loads(tables(found, "json", View(layout=LONG)))["rows"]
     names = ("runs_quiet", "runs_disturbed", "runs_not_judged", "ranked", "busy_machine")
     assert {tuple(row[name] for name in names) for row in rows} == {
         (1, 1, 0, True, "unranked"),
         (0, 1, 0, False, "unranked"),
     }
-    [row, *_] = json.loads(tables(found, Form("json", MATRIX)))["rows"]
+    [row, *_] = json.loads(tables(found, "json", View(layout=MATRIX)))["rows"]
     assert (row["SHM-1 ranked"], row["SHM-1 condition"]) == (True, "1 quiet, 1 disturbed")
     assert (row["TCP ranked"], row["TCP condition"]) == (False, "1 disturbed")
 
@@ -201,7 +202,7 @@ def test_data_has_the_number_of_runs_in_each_condition() -> None:
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_data_names_the_key_that_ranks_disturbed_runs(form: str, layout: str) -> None:
     records = [replace(run, ranks_busy=True) for run in runs(SHM, [1e-6, 9e-6], disturbed=(2,))]
-    text = tables(compare(records), Form(form, layout)).decode()
+    text = tables(compare(records), form, View(layout=layout)).decode()
     assert "busy_machine" in text and "rank" in text.replace("unranked", "").replace("ranked", "")
 
 

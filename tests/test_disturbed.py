@@ -18,12 +18,11 @@ from mpicampaign.show.charts.curves import by_host_group
 from mpicampaign.show.charts.dots import latency
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
-from mpicampaign.show.disturbed import MARK, MEANING
-from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
-from mpicampaign.show.runs import run_counts
-from mpicampaign.show.summary import help_text, summary, summary_text
+from mpicampaign.show.runs import MARK, MEANING, help_text, mark_of, run_counts
+from mpicampaign.show.summary import summary, summary_text
+from mpicampaign.show.view import LONG, MATRIX, View
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +80,7 @@ def test_the_range_of_the_best_overlaps_others_or_none() -> None:
 def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
     some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 4e-6), quiet=(1, 3, 4))
     answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    assert [(one.name, one.value, one.mark) for one in answer.candidates] == [
+    assert [(one.name, one.value, mark_of(one.row)) for one in answer.candidates] == [
         ("SHM-1", "3.00", ""),
         ("SHM", "5.00", ""),
         ("TCP", "5.50", MARK),
@@ -101,14 +100,14 @@ def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
 def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str, layout: str) -> None:
     comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    text = " ".join(tables(comparison, Form(form, layout)).decode().split())
+    text = " ".join(tables(comparison, form, View(layout=layout)).decode().split())
     mark = r"\dag{}" if form == "latex" else MARK
     grids = text.count(MEANING)
     assert grids > 1, "each grid stands alone"
     values = 4 if layout == LONG else 1  # of a line
     assert text.count(mark) == grids * (1 + values)
     assert re.search(rf"5\.50\W+(\w+\W+)*?{re.escape(mark)}", text)
-    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), Form(form, layout)).decode()
+    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form, View(layout=layout)).decode()
     assert mark not in quiet
 
 
@@ -125,8 +124,8 @@ def test_comparisons_in_text_mark_them() -> None:
 @pytest.mark.parametrize("layout", [LONG, MATRIX])
 def test_data_have_a_column_for_them(layout: str) -> None:
     comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    first = json.loads(tables(comparison, Form("json", layout)))["rows"][0]
-    lines = json.loads(tables(comparison, Form("json", layout)))["rows"]
+    first = json.loads(tables(comparison, "json", View(layout=layout)))["rows"][0]
+    lines = json.loads(tables(comparison, "json", View(layout=layout)))["rows"]
     if layout == LONG:
         assert [line["disturbed"] for line in lines] == [line["placement"] == "TCP" for line in lines]
     else:
@@ -135,7 +134,7 @@ def test_data_have_a_column_for_them(layout: str) -> None:
             True,
             5.5e-6,
         )
-    assert MARK not in tables(comparison, Form("csv", layout)).decode()
+    assert MARK not in tables(comparison, "csv", View(layout=layout)).decode()
 
 
 def test_figures_and_curves_mark_them() -> None:

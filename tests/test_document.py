@@ -16,7 +16,6 @@ from mpicampaign.show.document import (
     Statement,
     Verbatim,
     plain,
-    text_grid,
 )
 from mpicampaign.show.writers.html import WRITER as HTML
 from mpicampaign.show.writers.html import html
@@ -27,8 +26,12 @@ DOCUMENT: tuple[Node, ...] = (
     Heading("PingPong *"),
     Items(("one", "two")),
     Caption("latency"),
-    text_grid(
-        1, ("row", "", "median", "of"), [("g", "", "1.5", "4 B"), ("group", "", "12", ""), ("h", "none")], 1
+    Grid(
+        "",
+        1,
+        ("row", "", "median", "of"),
+        (("g", "", "1.5", "4 B"), ("group", "", "12", ""), ("h", "none")),
+        remarks=1,
     ),
     Statement("g is best", ("2 < 3", "3 < 4")),
     Paragraph("median: of the repeats"),

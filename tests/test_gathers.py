@@ -17,6 +17,7 @@ from mpicampaign.show.charts.gathers import gather_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Grid, Paragraph
 from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.view import View
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import CurveChart
@@ -133,24 +134,24 @@ def test_one_placement_for_each_number_of_ranks() -> None:
 def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() -> None:
     records = of_place("FULL", 4)
     assert not charts(records)
-    nodes = gather_nodes(compare(records), "MB/s")
+    nodes = gather_nodes(compare(records), View())
     said = [node.text for node in nodes if isinstance(node, Paragraph)]
     assert str(said[-1]).startswith("Not drawn: all gathers had 4 ranks. Add placements")
     (grid,) = (node for node in nodes if isinstance(node, Grid))
-    assert [str(line[0].text) for line in grid.lines] == [
+    assert [line[0] for line in grid.lines] == [
         "IMB Gather",
         "MPI_Gather",
         "osu_gather (mean over ranks)",
         "tree_gather (tree max-inter)",
         "tree_gather (tree min-inter)",
     ]
-    several = gather_nodes(compare(records + of_place("SHM", 2)), "MB/s")
+    several = gather_nodes(compare(records + of_place("SHM", 2)), View())
     assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
 
 
 def test_disturbed_runs_and_other_campaigns_have_no_part() -> None:
     assert (
-        gather_nodes(compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)), "MB/s") == []
+        gather_nodes(compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)), View()) == []
     )
     disturbed = [replace(run, condition=DISTURBED) for run in of_place("FULL", 4)]
     assert gathers(compare(disturbed)) == []
@@ -167,5 +168,5 @@ def test_sizes_are_compared_only_where_they_agree() -> None:
     (chart,) = charts(records)
     names = [{curve.label for curve in part.curves} for part in chart.panels]
     assert ["IMB Gather" in of_panel for of_panel in names] == [True, True, False]
-    (grid,) = (node for node in gather_nodes(compare(records), "MB/s") if isinstance(node, Grid))
-    assert [str(box.text) for box in grid.lines[0][3:]][-1] == "not measured"
+    (grid,) = (node for node in gather_nodes(compare(records), View()) if isinstance(node, Grid))
+    assert [*grid.lines[0][3:]][-1] == "not measured"

@@ -17,9 +17,9 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
 from mpicampaign.records import CONTRADICTED, Case, Record
-from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv
 from mpicampaign.show.sentences import note_text
+from mpicampaign.show.view import View
 
 CASE = Case("s", "g", "TCP", "PingPong")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -142,9 +142,9 @@ def test_unlike_repeats_count_and_every_form_of_the_tables_says_so() -> None:
     assert words in to_csv(comparison)
     for layout in ("long", "matrix"):
         for form in ("terminal", "markdown", "latex", "csv", "json"):
-            text = tables(comparison, Form(form, layout, View()), "c", None).decode()
+            text = tables(comparison, form, View(layout=layout), "c", None).decode()
             assert "different setups: benchmark" in text, (form, layout)
-    rows = json.loads(tables(comparison, Form("json", "long", View()), "c", None))["rows"]
+    rows = json.loads(tables(comparison, "json", View(layout="long"), "c", None))["rows"]
     assert {row["n"] for row in rows} == {3} and all(words in row["notes"] for row in rows)
 
 

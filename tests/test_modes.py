@@ -13,10 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.hockney import fit
 from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
-from mpicampaign.statistics.modes import Stay, split, stretches
+from mpicampaign.statistics.modes import Membership, split, stretches
 from mpicampaign.statistics.outliers import outliers
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ SIZES = [0] + [2**power for power in range(25)]
 def test_two_bands_are_found_with_their_members() -> None:
     bands = split([0.41, 0.23, 0.40, 0.23, 0.24])
     assert bands is not None
-    assert (bands.low, bands.high, bands.lone) == ((1, 3, 4), (0, 2), None)
-    assert (bands.low_median, bands.high_median) == (0.23, pytest.approx(0.405))
+    assert (bands.low.members, bands.high.members, bands.lone) == ((1, 3, 4), (0, 2), None)
+    assert (bands.low.median, bands.high.median) == (0.23, pytest.approx(0.405))
 
 
 def test_a_lone_value_must_be_further_away_than_two() -> None:
@@ -91,23 +90,25 @@ def levels(slow: dict[int, tuple[int, int]], repeats: int = 5, factor: float = 1
 def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
     [found] = stretches(SIZES, sweep(levels({1: (10, 20), 3: (10, 20)})))
     assert found.sizes == tuple(SIZES[10:21])
-    assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
+    assert {(bands.low.members, bands.high.members) for bands in found.splits.values()} == {
+        ((0, 2, 4), (1, 3))
+    }
 
 
 def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
     rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
     [found] = stretches(SIZES, rows)
     low, high = SIZES[14], SIZES[15]
-    assert found.stays(0) == (Stay("low", None, low), Stay("high", high, None))
-    assert found.stays(2) == (Stay("low", None, SIZES[17]), Stay("high", SIZES[18], None))
-    assert found.stays(4) == (Stay("low", None, SIZES[20]), Stay("high", SIZES[21], None))
+    assert found.memberships(0) == (Membership("low", None, low), Membership("high", high, None))
+    assert found.memberships(2) == (Membership("low", None, SIZES[17]), Membership("high", SIZES[18], None))
+    assert found.memberships(4) == (Membership("low", None, SIZES[20]), Membership("high", SIZES[21], None))
 
 
 def test_a_lone_repeat_on_the_other_band_over_many_sizes_is_a_mode_and_at_two_is_not() -> None:
     [found] = stretches(SIZES, sweep(levels({2: (0, 12)})))
     assert found.splits[1].lone == 2
-    assert found.stays(2) == (Stay("high", None, SIZES[12]), Stay("low", SIZES[13], None))
-    assert found.stays(0) == (Stay("low", None, None),)
+    assert found.memberships(2) == (Membership("high", None, SIZES[12]), Membership("low", SIZES[13], None))
+    assert found.memberships(0) == (Membership("low", None, None),)
     assert stretches(SIZES, sweep(levels({2: (6, 7)}))) == ()
     assert stretches(SIZES, sweep(levels({2: (6, 6), 3: (6, 6)}))) == ()
 
@@ -124,7 +125,7 @@ def test_bands_that_merge_slowly_do_not_say_which_was_left() -> None:
     rows = [[t + 0.4 * (r in (1, 3)) for r in range(5)] for t in (1 + size / 4096 for size in SIZES)]
     [found] = stretches(SIZES, rows)
     assert found.after is None
-    assert found.stays(1)[0].first is None and found.stays(1)[0].last is not None
+    assert found.memberships(1)[0].first is None and found.memberships(1)[0].last is not None
 
 
 def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> None:
@@ -149,9 +150,8 @@ def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:
 def test_no_values_crash_what_judges_them(rows: list[list[float]]) -> None:
     sizes = [2**index for index in range(len(rows))]
     for found in stretches(sizes, rows):
-        assert all(found.stays(position) for position in range(5))
+        assert all(found.memberships(position) for position in range(5))
     outliers(sizes, rows)
-    fit(sizes, [row[0] for row in rows])
 
 
 def test_the_note_names_bands_repeats_sizes_jobs_and_switches() -> None:
@@ -268,7 +268,7 @@ def test_unbound_runs_of_the_report_are_in_two_modes_where_they_are() -> None:
         row = rows[group, "SHM"]
         splits = {size: bands for stretch in row.stretches for size, bands in stretch.splits.items()}
         for size, fast in truth.items():
-            assert {p + 1 for p in splits[int(size * KIB)].low} == fast, (group, size)
+            assert {p + 1 for p in splits[int(size * KIB)].low.members} == fast, (group, size)
         assert not [size for size in splits if size >= TOGETHER.get(group, 0) * KIB], group
         assert bool(row.stretches) == bool(truth)
 

@@ -107,7 +107,7 @@ def test_disturbed_runs_that_share_cores_are_named_so() -> None:
 def test_data_do_not_call_an_oversubscribed_row_ranked() -> None:
     shared = [replace(run, metadata=SHARED) for run in runs("SHM", 9e-6)]
     data = long_data(compare([*runs("A", 1e-6), *shared]))
-    names = [name for name, _ in data.columns]
+    names = list(data.header)
     ranked = {(line[names.index("placement")], line[names.index("ranked")]) for line in data.lines}
     assert ranked == {("A", True), ("SHM (oversubscribed)", False)}
 

@@ -8,7 +8,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.records import Case, Record
 from mpicampaign.show.make import to_terminal
-from mpicampaign.show.paired import paired_lines
+from mpicampaign.show.pairs import paired_lines
 
 
 def run(group: str, placement: str, bandwidth: float, repeat: int = 1) -> Record:

@@ -14,7 +14,8 @@ from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.mine import mine_legend, mine_lines, mine_table
+from mpicampaign.show.pairs import own_legend, own_lines, own_table
+from mpicampaign.show.view import View
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
@@ -93,21 +94,21 @@ def test_only_equal_definitions_are_matched(suite: str, series: Series, expected
 
 def test_own_latency_compared_with_a_chosen_host_group() -> None:
     comparison = beside(own(), SCARF15)
-    lines = mine_lines(comparison, "MB/s")
+    lines = own_lines(comparison, View())
     assert lines[0] == (
         "local TCP, PingPong: latency at 0 B 12.3 µs is worse than 1 of 1 host group of SCARF "
         "(published, stfc-2017): × 1.27 [1.27, 1.27] (scarf15)"
     )
     assert len(lines) == 2 and "maximum bandwidth" in lines[1]
-    assert mine_legend(comparison).startswith("Published values have no repeats")
+    assert own_legend(comparison).startswith("Published values have no repeats")
 
 
 def test_each_published_host_group_is_compared_in_its_system() -> None:
     comparison = beside(own(), STFC)
-    lines = [line for line in mine_lines(comparison, "MB/s") if "latency at 0 B" in line]
+    lines = [line for line in own_lines(comparison, View()) if "latency at 0 B" in line]
     counts = [re.search(r"(better.*) of (\d+) host groups? of (\S+)", line).groups() for line in lines]
     assert sum(int(count) for _, count, _ in counts) == 13
-    pairs = [line for line in mine_table(comparison, "MB/s") if "latency at 0 B" in line[0]]
+    pairs = [line for line in own_table(comparison, View()) if "latency at 0 B" in line[0]]
     assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
     assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
 
@@ -117,15 +118,15 @@ def test_an_interval_around_the_published_value_shows_no_difference() -> None:
         synthetic.run(Case("s", "local", "TCP", "PingPong"), n, synthetic.pingpong(latency, 1e9))
         for n, latency in enumerate((9.5e-6, 9.6e-6, 9.7e-6, 9.8e-6, 9.9e-6, 10e-6), 1)
     ]
-    line = mine_lines(beside(records, SCARF15), "MB/s")[0]
+    line = own_lines(beside(records, SCARF15), View())[0]
     assert "is not significantly different from any of 1 host group of SCARF" in line
 
 
 def test_other_placements_and_absent_values_are_not_compared() -> None:
     comparison = beside(own("TCP-loopback"), SCARF15)
-    assert comparison.tables[0].published and mine_lines(comparison, "MB/s") == []
+    assert comparison.tables[0].published and own_lines(comparison, View()) == []
     missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
-    assert not any("IBV" in line for line in mine_lines(missing, "MB/s"))
+    assert not any("IBV" in line for line in own_lines(missing, View()))
 
 
 def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
@@ -139,10 +140,10 @@ def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
             merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
             records.append(replace(record, metadata={**record.metadata, **merged}))
     comparison = compare(records)
-    line = next(line for line in mine_lines(comparison, "MB/s") if "latency" in line)
+    line = next(line for line in own_lines(comparison, View()) if "latency" in line)
     assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
-    assert mine_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
-    said = {line[3]: line[5] for line in mine_table(comparison, "MB/s") if "latency" in line[0]}
+    assert own_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
+    said = {line[3]: line[5] for line in own_table(comparison, View()) if "latency" in line[0]}
     assert said["there/like"] == "no significant difference" and said["there/slow3"] == "different"
 
 
@@ -152,7 +153,7 @@ def test_published_lines_are_marked_in_every_table() -> None:
     lines = [line for line in terminal.splitlines() if line.strip().startswith("scarf15")]
     assert len(lines) == 5 and all("published, stfc-2017" in line for line in lines)
     assert "825.9" not in terminal and "866.0" in terminal  # MB/s by default
-    assert "825.9" in to_terminal(comparison, unit="MiB/s")
+    assert "825.9" in to_terminal(comparison, view=View("MiB/s"))
     assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
     assert max(len(line) for line in terminal.splitlines()) <= 100
 

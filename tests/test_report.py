@@ -18,9 +18,10 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import MODES, Recorded
 from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import IMPORTED_FROM, UNVERIFIED, Case, Record, Series
-from mpicampaign.show.answers import FEW, NOT_SHOWN, SHOWN, answers, behind, lead
+from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
-from mpicampaign.show.report.frame import script_hash
+from mpicampaign.show.frame import script_hash
+from mpicampaign.show.rankings import FEW, NOT_SHOWN, SHOWN
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.runs import how_many, run_counts
 
@@ -381,12 +382,6 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
     assert any(words.endswith(" significant") and "not" not in words for words in changed)
     assert "the earlier series" in text
     assert 'class="change' not in written(tmp_path, records)
-
-
-def test_hockneys_model_of_each_row_is_folded_below_its_table(tmp_path: Path) -> None:
-    text = written(tmp_path, synthetic.campaign())
-    fold = re.findall(r"<details><summary>Latency and asymptotic.*?</details>", text, flags=re.DOTALL)
-    assert fold and "local SHM-1" in fold[0] and "half length" in fold[0]
 
 
 def test_published_values_are_in_stacked_tables(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mpicampaign.compare.findings import MODES, OUTLIER, Recorded
 from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.show.form import View
-from mpicampaign.show.notes import footnote_texts, row_texts
+from mpicampaign.show.footnotes import footnote_texts, row_texts
+from mpicampaign.show.view import View
 
 
 def texts(kind: str, *reasons: str) -> list[str]:

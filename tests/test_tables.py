@@ -17,6 +17,7 @@ from mpicampaign.records import Case
 from mpicampaign.show.data import COLUMNS
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.numbers import size_range
+from mpicampaign.show.view import View
 from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
@@ -41,7 +42,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_terminal_fits_its_width(comparison: Comparison, hostile: Comparison, width: int) -> None:
     for shown in (comparison, hostile):
-        assert max(display_width(line) for line in to_terminal(shown, width).splitlines()) <= width
+        assert max(display_width(line) for line in to_terminal(shown, width=width).splitlines()) <= width
 
 
 def test_terminal_values_are_in_columns(comparison: Comparison) -> None:
@@ -55,7 +56,7 @@ def test_terminal_values_are_in_columns(comparison: Comparison) -> None:
 
 def test_terminal_cuts_host_groups_before_placements_and_values() -> None:
     case = Case("s", "a-host-group-of-" + "x" * 60, "SHM-full-of-it", "PingPong")
-    text = to_terminal(compare(synthetic.case_runs(case, 1e-6, 1e9)), 80)
+    text = to_terminal(compare(synthetic.case_runs(case, 1e-6, 1e9)), width=80)
     line = next(line for line in text.splitlines() if "6/6" in line)
     assert re.fullmatch(r"  a-host-g[\w-]*…  SHM-full-of-it  6/6 +[\d.]+ +\[[\d., ]+\]( +[\d.]+){3}", line)
 
@@ -82,7 +83,7 @@ def test_terminal_and_markdown_say_once_what_is_not_available_and_what_else_is_i
 
 
 def test_terminal_in_binary_units(comparison: Comparison) -> None:
-    text = to_terminal(comparison, unit="MiB/s")
+    text = to_terminal(comparison, view=View("MiB/s"))
     assert "maximum bandwidth (MiB/s)" in text and "2^20" in text
     assert " MB/s" not in text.split("Left out")[0]
 
@@ -90,8 +91,9 @@ def test_terminal_in_binary_units(comparison: Comparison) -> None:
 def test_no_note_has_another_unit_than_its_table(comparison: Comparison) -> None:
     assert any(note.kind == "modes" for _, _, note in comparison.notes())
     for write in (to_terminal, to_markdown, to_csv):
-        assert "MB/s" in write(comparison, unit="MB/s") and "MiB/s" not in write(comparison, unit="MB/s")
-        assert "MiB/s" in write(comparison, unit="MiB/s") and "MB/s" not in write(comparison, unit="MiB/s")
+        decimal, binary = (write(comparison, View(unit)) for unit in ("MB/s", "MiB/s"))
+        assert "MB/s" in decimal and "MiB/s" not in decimal
+        assert "MiB/s" in binary and "MB/s" not in binary
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_legend_names_the_error_that_is_controlled(placements: int, said: st
     cases = [Case("s", "g", f"P{n}", "PingPong") for n in range(placements)]
     found = compare([run for n, case in enumerate(cases) for run in synthetic.case_runs(case, 1e-6 + n, 1e9)])
     for write in (to_terminal, to_markdown):
-        text = " ".join(write(found, unit="MB/s").split())
+        text = " ".join(write(found).split())
         assert said in text
     alone = compare(synthetic.case_runs(cases[0], 1e-6, 1e9))
     assert "5 %" not in to_terminal(alone)
@@ -210,3 +212,9 @@ def test_the_bound_of_a_link_is_beside_the_fraction_that_was_reached() -> None:
     text = to_markdown(shown)
     assert re.search(r"\| 9\d\.\d \\\[.*\\\] of 125\.0 MB/s \|", text)
     assert "no bound known" in text
+
+
+def test_a_sentence_states_what_holds_over_all_host_groups() -> None:
+    records = synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
+    for text in (to_terminal(compare(records)), to_markdown(compare(records))):
+        assert "latency at 0 B: SHM-1" in text and "of 2 host groups" in text

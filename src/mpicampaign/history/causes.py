@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.history.curves import ChangePoint, Curve
-    from mpicampaign.statistics.change_points import Candidate
+    from mpicampaign.statistics.change_points import PossibleChange
 
 # Observations by column, as people name them
 NAMES = {
@@ -30,7 +30,7 @@ NAMES = {
 }
 
 
-def likely_first(curve: Curve, candidate: Candidate) -> int:
+def likely_first(curve: Curve, candidate: PossibleChange) -> int:
     """The first point after a change: where observations changed too, if the values allow it."""
     plausible = range(candidate.earliest, candidate.latest + 1)
     seen = [index for index in plausible if index and causes(curve, index)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.expectation import LOOKS
+from mpicampaign.expectation import REPEAT_STAGES
 from mpicampaign.records import DISTURBED
 
 if TYPE_CHECKING:
@@ -34,15 +34,15 @@ def limit_of(campaign: Campaign, planned: int) -> int:
 
 
 def until_known(repeats_for: Callable[[int], Repeats], is_known: Callable[[Repeats], bool | None]) -> Repeats:
-    """The repeats up to the look that is due: the next one follows where the case is not known well enough.
+    """The repeats up to the stage that is due: the next one follows where the case is not known well enough.
 
     ``repeats_for``: with further ones, for a planned number. ``is_known``: None while results are missing.
     """
-    for planned in LOOKS[:-1]:
+    for planned in REPEAT_STAGES[:-1]:
         found = repeats_for(planned)
         if is_known(found) is not False:
             return found
-    return repeats_for(LOOKS[-1])
+    return repeats_for(REPEAT_STAGES[-1])
 
 
 def repeats_of(

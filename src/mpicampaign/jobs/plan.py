@@ -11,7 +11,7 @@ from mpicampaign import plan_file
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import LOOKS, UNTIL_KNOWN
+from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
@@ -205,7 +205,7 @@ def _plan_case(
     program = machine.find_program(job.system, benchmark) if here and not mpi.not_available else Program("")
     not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
     made_only = campaign.busy_machine == RANKED or bool(not_available)
-    first = entry.repeats or LOOKS[0]
+    first = entry.repeats or REPEAT_STAGES[0]
     count = _repeats(campaign, entry, case, identities, machine, made_only)
     planned = PlannedCase(
         case,
@@ -244,7 +244,7 @@ def _plan_case(
         )
         for run in planned.runs
     ]
-    most = LOOKS[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
+    most = REPEAT_STAGES[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
     addable = 0 if made_only else max(most + limit_of(campaign, most) - count.all, 0)
     return replace(planned, addable=addable), runs
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.files import write_whole
 from mpicampaign.show.document import Heading, Paragraph, Part, Span
+from mpicampaign.show.frame import TEMPLATES, framed, program
 from mpicampaign.show.history import (
     change_nodes,
     change_text,
@@ -21,7 +22,6 @@ from mpicampaign.show.history import (
     ticks_text,
     year_of,
 )
-from mpicampaign.show.report.frame import TEMPLATES, framed, program
 from mpicampaign.show.report.plots import inline_json
 from mpicampaign.show.writers.html import html
 

@@ -24,7 +24,7 @@ from mpicampaign.show.document import (
     Verbatim,
     plain,
 )
-from mpicampaign.show.report.frame import framed
+from mpicampaign.show.frame import framed
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
@@ -188,7 +188,7 @@ def _is_number(grid: Grid, column: int) -> bool:
 
 def _bodies(grid: Grid) -> Iterator[Markup]:
     looks = grid.on_page or [LineOnPage()] * len(grid.lines)
-    paired = zip(grid.lines, looks, strict=True)
+    paired = zip(grid.boxes, looks, strict=True)
     bodies = [list(lines) for _, lines in groupby(paired, key=lambda pair: pair[1].body)]
     for lines in bodies or [[]]:
         yield element("tbody", _lines(_line(grid, boxes, look) for boxes, look in lines))

@@ -1,34 +1,51 @@
-"""The form in which tables are shown: format, layout, and how numbers are written."""
+"""How readers want results shown: which of them, in which layout, and how each number is written."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.numbers import bounds, quantity
+from mpicampaign.dimension import BANDWIDTH_UNITS
+from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.show.numbers import quantity
 from mpicampaign.units import rounded
 
 if TYPE_CHECKING:
+
     from mpicampaign.dimension import Dimension
+    from mpicampaign.presentation import Presentation
     from mpicampaign.statistics.medians import Interval, Summary
 
-LONG = "long"
-MATRIX = "matrix"
-LAYOUTS = (LONG, MATRIX)
+LONG, MATRIX = LAYOUTS = ("long", "matrix")
 STATISTICS = ("median", "mean")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
-    """How numbers are written.
+class Filter:
+    """Names of what to show; everything where there is none."""
 
-    ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full.
+    benchmarks: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    host_groups: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown and how; made once, from the options of a call and its campaign.
+
+    ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full. ``columns``:
+    of the long layout, all in use where empty. ``table_sizes``: as in `Presentation`.
     """
 
-    unit: str = "MB/s"
-    statistic: str = "median"
+    unit: str = BANDWIDTH_UNITS[0]
+    statistic: str = STATISTICS[0]
     decimals: int | None = None
     si: bool = True
+    layout: str = LONG
+    columns: tuple[str, ...] = ()
+    only: Filter = field(default_factory=Filter)
+    table_sizes: tuple[int, ...] = TABLE_SIZES
 
     def number(self, value: float, dimension: Dimension) -> str:
         """The value without its unit."""
@@ -40,7 +57,9 @@ class View:
 
     def bounds(self, interval: Interval | None, dimension: Dimension) -> str:
         """``[0.241, 0.270]``; empty where there is no interval."""
-        return bounds(interval, dimension, self.unit, self.decimals)
+        if interval is None:
+            return ""
+        return f"[{self.number(interval.low, dimension)}, {self.number(interval.high, dimension)}]"
 
     def unit_of(self, dimension: Dimension) -> str:
         """The unit in which numbers are written."""
@@ -62,16 +81,9 @@ class View:
         return summary.mean if self.statistic == "mean" else summary.median
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How tables are shown.
+DEFAULT = View()
 
-    ``columns``: those of the long layout, all in use where empty. ``every_metric``: matrices also of metrics
-    that are neither ranked nor at a table size.
-    """
 
-    format: str = "terminal"
-    layout: str = LONG
-    view: View = field(default_factory=View)
-    columns: tuple[str, ...] = ()
-    every_metric: bool = False
+def view_of(presentation: Presentation) -> View:
+    """As a campaign file, or the map of an import, wants its results shown."""
+    return View(presentation.unit, table_sizes=presentation.table_sizes)

@@ -1,4 +1,4 @@
-"""Footnotes of a table: what the notes of its rows have in common, in short."""
+"""Footnotes of a table: their marks, and in short what the notes of its rows have in common."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Note
     from mpicampaign.records import Case
-    from mpicampaign.show.form import View
+    from mpicampaign.show.view import View
 
 MOST = 4  # footnotes of one kind in a table; more are said as one
 _LONG = "each is in the long layout and the report"
@@ -25,6 +25,28 @@ _FINDINGS = {
 }
 # What tells one case from the next in a reason: quoted commands, and terms that hold a digit.
 _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
+
+
+class Footnotes:
+    """Marks a, b, c… of footnotes, one for each text."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        """The mark of this text."""
+        return self._marks.setdefault(text, _letters(len(self._marks)))
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """Every mark with its text, in order."""
+        return tuple((mark, text) for text, mark in self._marks.items())
+
+
+def _letters(index: int) -> str:
+    """a to z, then aa, ab…"""
+    first, second = divmod(index, 26)
+    return (_letters(first - 1) if first else "") + chr(ord("a") + second)
 
 
 def footnote_texts(notes: Iterable[Note], view: View) -> Mapping[Note, str]:

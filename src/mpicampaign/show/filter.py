@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
@@ -17,20 +17,11 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Names of what to show; everything where there is none."""
-
-    benchmarks: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-    host_groups: tuple[str, ...] = ()
-    placements: tuple[str, ...] = ()
+    from mpicampaign.show.view import Filter
 
 
 def select(
-    comparison: Comparison, wanted: Selection, with_all: Callable[[], Comparison] | None = None
+    comparison: Comparison, wanted: Filter, with_all: Callable[[], Comparison] | None = None
 ) -> Comparison:
     """The comparison with only what is wanted.
 
@@ -60,12 +51,12 @@ def select(
     raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
 
 
-def _kept(comparison: Comparison, wanted: Selection) -> tuple[Table, ...]:
+def _kept(comparison: Comparison, wanted: Filter) -> tuple[Table, ...]:
     tables = (_part(comparison, table, wanted) for table in comparison.tables)
     return tuple(table for table in tables if table.rows and (table.metrics or not wanted.metrics))
 
 
-def _uncounted(comparison: Comparison, wanted: Selection, with_all: Iterable[Table]) -> list[Problem]:
+def _uncounted(comparison: Comparison, wanted: Filter, with_all: Iterable[Table]) -> list[Problem]:
     """One problem for each metric whose values are all of runs that do not count."""
     every = replace(wanted, metrics=())
     counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
@@ -93,14 +84,14 @@ def _why_none(comparison: Comparison, like: Table) -> str:
     return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
 
 
-def _with_failures(problem: Problem, comparison: Comparison, wanted: Selection) -> Problem:
+def _with_failures(problem: Problem, comparison: Comparison, wanted: Filter) -> Problem:
     """A hint that an unknown metric may be of a benchmark whose runs all failed."""
     if problem.key != "--metric":
         return problem
     return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
 
 
-def _no_values(comparison: Comparison, wanted: Selection) -> str:
+def _no_values(comparison: Comparison, wanted: Filter) -> str:
     """Which benchmarks gave no values: the names of their metrics are unknown."""
     parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
     titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
@@ -123,7 +114,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
     return near if near.startswith("known") or not near else f"{near} {listed}"
 
 
-def _by_option(wanted: Selection) -> dict[str, tuple[str, ...]]:
+def _by_option(wanted: Filter) -> dict[str, tuple[str, ...]]:
     """The names by the option that gives them."""
     return {
         "benchmark": wanted.benchmarks,
@@ -166,7 +157,7 @@ def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
     return (visible(case.host_group), comparison.place(row), visible(f"{case.system}/{case.host_group}"))
 
 
-def _part(comparison: Comparison, table: Table, wanted: Selection) -> Table:
+def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
     """The table with the wanted rows and metrics; without rows where the table is not wanted."""
     if not _chosen(_table_names(table), wanted.benchmarks):
         return replace(table, rows=())

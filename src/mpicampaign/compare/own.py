@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
-    """Another host group, and how mine compares with it.
+class Other:
+    """Another host group, and how the own one compares with it.
 
-    ``ratio``: mine / theirs, of medians; of a published mean that of means. ``interval``: that of my median
-    divided by the published value. ``differs``: whether the repeats show it; ``None`` where they cannot, as
-    for every published value. ``published``: name of the publication; empty for measured ones.
+    ``ratio``: own / theirs, of medians; of a published mean that of means. ``interval``: that of the own
+    median divided by the published value. ``differs``: whether the repeats show it; ``None`` where they
+    cannot, as for every published value. ``published``: name of the publication; empty for measured ones.
     """
 
     system: str
@@ -48,17 +48,17 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Mine:
+class OwnRow:
     """One own row against all others of its placement in one metric."""
 
     row: Row
     metric: Metric
     summary: Summary
-    rivals: tuple[Rival, ...]
+    others: tuple[Other, ...]
 
 
-def mine_against(comparison: Comparison) -> list[tuple[Table, Mine]]:
-    """Every own row that has rivals, for each headline metric."""
+def own_against_others(comparison: Comparison) -> list[tuple[Table, OwnRow]]:
+    """Every own row that has others, for each headline metric."""
     return [
         (table, found)
         for table in comparison.tables
@@ -69,14 +69,14 @@ def mine_against(comparison: Comparison) -> list[tuple[Table, Mine]]:
     ]
 
 
-def _of_metric(table: Table, metric: Metric) -> Iterator[Mine]:
+def _of_metric(table: Table, metric: Metric) -> Iterator[OwnRow]:
     rows = [row for row in table.rows if row.ranked and row.cell(metric).summary]
     for row in (row for row in rows if not _is_merged(row)):
         summary = row.cell(metric).summary
-        others = [other for other in rows if _is_merged(other) and _alike(row, other)]
-        rivals = [*_measured(row, others, metric), *_published(row, table.published, metric)]
-        if summary and rivals:
-            yield Mine(row, metric, summary, tuple(rivals))
+        merged = [other for other in rows if _is_merged(other) and _alike(row, other)]
+        others = [*_measured(row, merged, metric), *_published(row, table.published, metric)]
+        if summary and others:
+            yield OwnRow(row, metric, summary, tuple(others))
 
 
 def _is_merged(row: Row) -> bool:
@@ -87,22 +87,22 @@ def _alike(row: Row, other: Row) -> bool:
     return other.case.placement == row.case.placement and other.ranks == row.ranks
 
 
-def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Rival]:
+def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Other]:
     own = row.cell(metric)
     judged = differ_from(own.values, [other.cell(metric).values for other in others])
     for other, differs in zip(others, judged, strict=True):
         theirs = other.cell(metric).summary
         if own.summary and theirs and theirs.median:
             names = visible(other.case.system), visible(other.case.host_group)
-            yield Rival(*names, own.summary.median / theirs.median, None, differs, "")
+            yield Other(*names, own.summary.median / theirs.median, None, differs, "")
 
 
-def _published(row: Row, published: Sequence[PublishedRow], metric: Metric) -> Iterator[Rival]:
+def _published(row: Row, published: Sequence[PublishedRow], metric: Metric) -> Iterator[Other]:
     """Where a publication's names of placements mean no mapping, the ranks must be the same."""
     summary = row.cell(metric).summary
-    for rival in published:
-        alike = rival.placement == row.case.placement and rival.ranks in (None, row.ranks)
-        if alike and summary and (value := rival.values.get(metric)):
+    for theirs in published:
+        alike = theirs.placement == row.case.placement and theirs.ranks in (None, row.ranks)
+        if alike and summary and (value := theirs.values.get(metric)):
             interval = summary.interval and summary.interval.divided(value)
-            names = visible(rival.system), visible(rival.host_group)
-            yield Rival(*names, summary.mean / value, interval, None, visible(rival.reference))
+            names = visible(theirs.system), visible(theirs.host_group)
+            yield Other(*names, summary.mean / value, interval, None, visible(theirs.reference))
