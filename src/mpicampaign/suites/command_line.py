@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import nearest, suggestion
-from mpicampaign.suites.request import Refusal
+from mpicampaign.suites.suite import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

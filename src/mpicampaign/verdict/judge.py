@@ -17,8 +17,7 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
-from mpicampaign.verdict.launched import launch_findings
-from mpicampaign.verdict.output_time import output_findings
+from mpicampaign.verdict.launched import launch_findings, output_findings
 from mpicampaign.verdict.request import request_findings
 from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings

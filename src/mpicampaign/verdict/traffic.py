@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.mpis import reported_transports
 from mpicampaign.verdict.connections import LOOPBACK, exchanged_over_tcp
-from mpicampaign.verdict.counters import counter_findings, missing_counters, ports_may_have_carried, traffic
+from mpicampaign.verdict.counters import (
+    counter_findings,
+    missing_counters,
+    payload,
+    ports_may_have_carried,
+    traffic,
+    volume,
+)
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
-from mpicampaign.verdict.payload import payload, volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mpicampaign.records import Series
     from mpicampaign.verdict.connections import Exchanged
-    from mpicampaign.verdict.counters import Traffic
+    from mpicampaign.verdict.counters import Payload, Traffic
     from mpicampaign.verdict.evidence import Evidence
-    from mpicampaign.verdict.payload import Payload
 
 SOCKETS = "ranks' sockets"
 # Nearly all or nearly none of the payload. Measured over TCP: the ranks' sockets carry the payload and 13 to

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpcc import PARAMETERS
-from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
-from mpicampaign.suites.hpl.rows import GIGA, operations
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, check_residual, operations
 from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
-from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
-from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,

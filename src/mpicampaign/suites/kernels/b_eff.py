@@ -1,25 +1,21 @@
-"""The kernel b_eff: rates of patterns, methods and message lengths become the effective bandwidth."""
+"""The kernel b_eff: rates of patterns, methods and message lengths become the effective bandwidth.
+
+The derivation of the formulas is in docs/measurement.md, after the b_eff page of HLRS
+(Koniges, Rabenseifner, Solchenbach). Bandwidths are B/s.
+"""
 
 from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
-
-from mpicampaign.suites.kernels.arguments import SIZE
+from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
-from mpicampaign.suites.kernels.effective_bandwidth import (
-    effective_bandwidth,
-    first_approach,
-    logarithmic_mean,
-    pattern_bandwidth,
-    rate,
-)
 from mpicampaign.units import format_size
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.suite import ColumnMetric
+import math
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -206,6 +202,32 @@ def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
     means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
+
+
+def rate(length: int, messages: int, loops: int, seconds: float) -> float:
+    """What all processes together sent in one measurement, divided by its time."""
+    return length * messages * loops / seconds
+
+
+def pattern_bandwidth(best: Mapping[int, float]) -> float:
+    """One pattern: the mean over message lengths of the best rate at each."""
+    return math.fsum(best.values()) / len(best)
+
+
+def logarithmic_mean(bandwidths: Iterable[float]) -> float:
+    """The mean on a logarithmic scale: the geometric mean. No value may be 0."""
+    logarithms = [math.log(bandwidth) for bandwidth in bandwidths]
+    return math.exp(math.fsum(logarithms) / len(logarithms))
+
+
+def effective_bandwidth(rings: Iterable[float], randoms: Iterable[float]) -> float:
+    """b_eff: rings and random patterns count alike, however many patterns there are of each."""
+    return math.sqrt(logarithmic_mean(rings) * logarithmic_mean(randoms))
+
+
+def first_approach(best: float, worst: float) -> tuple[float, float]:
+    """The mean of best and worst grouping: arithmetic, as first proposed, and logarithmic."""
+    return (best + worst) / 2, math.sqrt(best * worst)
 
 
 KERNEL = Kernel(

@@ -15,7 +15,7 @@ from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.rings import RINGS
+from mpicampaign.suites.hpcc_metrics import RINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

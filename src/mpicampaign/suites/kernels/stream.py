@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.command_line import POSITIVE
-from mpicampaign.suites.kernels.arguments import SIZE
+from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.star_stream import STREAM
+from mpicampaign.suites.hpcc_metrics import STREAM
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What was hit: the bundled kernels count the measurements in which a rank waited for a CPU."""
+"""What the bundled kernels count: the measurements in which a rank waited for a CPU (preempted samples)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hit_parts(metadata: Mapping[str, str]) -> list[str]:
     return [part[1].replace("_", " ") for part in parts if part and int(part[2]) > SHARE * int(part[3])]
 
 
-def hits_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str:
+def preempted_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str:
     """``; hit at 8 B and 64 KiB``, to follow the reason of a condition; empty where nothing was hit."""
     sizes, parts = [format_size(size) for size in hit_sizes(tables)], hit_parts(metadata)
     if len(sizes) > _NAMED:
