@@ -67,17 +67,17 @@ def find_mpi(system: System) -> LocalMpi:
     folders = [f"{system.prefix}/bin"] if system.prefix else [f for f in path if f in once.values()]
     mpi, compiler = system.mpi, given.get("MPICC", "")
     here = is_on_this_machine(system)
-    found = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
-    return found if found.not_available else found._replace(not_available=_refuses_root(system))
+    local = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
+    return local if local.not_available else local._replace(not_available=_refuses_root(system))
 
 
 @cache  # asked for each case, and one call must plan and build with the same
 def _find(wanted: _Wanted) -> LocalMpi:
-    found = _launcher(wanted) if wanted.here else LocalMpi(wanted.command)
-    if found.not_available:
-        return found
-    launcher = next(_executables([found.command], wanted.folders), "")
-    return found._replace(compiler=_compiler(wanted, os.path.dirname(launcher)))  # noqa: PTH120
+    local = _launcher(wanted) if wanted.here else LocalMpi(wanted.command)
+    if local.not_available:
+        return local
+    launcher = next(_executables([local.command], wanted.folders), "")
+    return local._replace(compiler=_compiler(wanted, os.path.dirname(launcher)))  # noqa: PTH120
 
 
 def _executables(names: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
@@ -149,11 +149,11 @@ def _named(wanted: _Wanted, path: str) -> str:
 def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str:
     """Why there is no launcher of the library, what there is instead, and what to do."""
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
-    found = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
+    instead = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
     hint = f"install it, or give system {wanted.system} its prefix or modules"
     if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
         hint = how_to_get_wheel(library.wheel)
-    return f"no launcher of {library.name} is {where}" + (f" ({found})" if found else "") + f": {hint}"
+    return f"no launcher of {library.name} is {where}" + (f" ({instead})" if instead else "") + f": {hint}"
 
 
 def _says(path: str) -> str:

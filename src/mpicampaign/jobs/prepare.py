@@ -191,7 +191,7 @@ def _planned_before(folder: Path) -> Callable[[Case], int]:
         """The largest number among the folders of its runs."""
         above = (folder / run_path(case, 0, "")).parent
         numbers = (re.match("r([0-9]+)-", path.name) for path in above.glob("r*-*"))
-        return max((int(found[1]) for found in numbers if found), default=0)
+        return max((int(number[1]) for number in numbers if number), default=0)
 
     return made
 

@@ -84,8 +84,8 @@ def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[P
         return [root / "bin" / name, *beside]
     if root:
         return [root, root / name] if root.name == name else [root / name]
-    found = shutil.which(name)
-    return [Path(found)] if found else []
+    path = shutil.which(name)
+    return [Path(path)] if path else []
 
 
 def _absence(kind: str, location: str, name: str, sources: Sources) -> str:
@@ -104,8 +104,8 @@ def _sha256(path: Path) -> str:
 
 def lacks_compiler(system: System) -> str:
     """Why nothing can be built for a system; empty with a compiler wrapper, or where a module brings it."""
-    found = find_mpi(system)
-    if found.compiler or found.not_available or not is_on_this_machine(system):
+    local = find_mpi(system)
+    if local.compiler or local.not_available or not is_on_this_machine(system):
         return ""
     where = f"in {system.prefix}/bin" if system.prefix else "on the PATH"
     hint = f"install it, or give system {system.name} environment: {{MPICC: PATH}}"
@@ -182,8 +182,8 @@ def _build_key(
 
 def compiler_wrapper(system: System) -> Path | None:
     """The system's mpicc (or MPICC of its environment), if it exists without any module."""
-    found = find_mpi(system).compiler
-    return Path(found).resolve() if found else None
+    wrapper = find_mpi(system).compiler
+    return Path(wrapper).resolve() if wrapper else None
 
 
 # ---- programs built from a folder of source with each system's MPI library, by the user's own command
@@ -217,8 +217,8 @@ def _key(inputs: object) -> str:
 
 def source_key(program: str) -> str:
     """The key of source and command in the path of a built program; empty in other paths."""
-    found = _BUILT.search(program)
-    return found[1] if found else ""
+    match = _BUILT.search(program)
+    return match[1] if match else ""
 
 
 def source_program(system: System, benchmark: Benchmark) -> Path:
@@ -246,8 +246,8 @@ def wrappers(compiler: str) -> dict[str, str]:
     if not compiler:
         return {}
     folder, ending = Path(compiler).parent, Path(compiler).name.removeprefix("mpicc")
-    found = {"mpicc": compiler}
+    paths_of = {"mpicc": compiler}
     for name, names in _OF_OTHER_LANGUAGES.items():
         paths = (folder / f"{each}{ending}" for each in names)
-        found[name] = next((str(path) for path in paths if path.is_file()), "")
-    return found
+        paths_of[name] = next((str(path) for path in paths if path.is_file()), "")
+    return paths_of
