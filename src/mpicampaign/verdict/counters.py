@@ -77,14 +77,14 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
 
 def missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
     """Every Linux kernel has these counters, so a missing one was lost or removed."""
-    for host, found in seen.items():
-        if found.halves:
+    for host, counted in seen.items():
+        if counted.halves:
             return [
                 Finding(
-                    "counters", LACKS, f"{found.halves[0]} of {host} was not read before and after the run"
+                    "counters", LACKS, f"{counted.halves[0]} of {host} was not read before and after the run"
                 )
             ]
-    if seen and not any(found.interfaces for found in seen.values()):
+    if seen and not any(counted.interfaces for counted in seen.values()):
         return [Finding("counters", LACKS, "no interface counters of the hosts of the ranks")]
     return []
 
@@ -96,18 +96,18 @@ def counter_findings(evidence: Evidence, seen: Mapping[str, Traffic], moved: Pay
         return [Finding("counters", LACKS, reason)]
     judges = {"shm": _judge_shared_memory, "ibv": _judge_infiniband}
     judge = judges.get(evidence.claim["transport"], _judge_network)
-    return [judge(evidence, found, host, moved) for host, found in seen.items() if found.interfaces]
+    return [judge(evidence, counted, host, moved) for host, counted in seen.items() if counted.interfaces]
 
 
 def ports_may_have_carried(seen: Mapping[str, Traffic], moved: Payload) -> str:
     """Why InfiniBand may have carried the messages instead of shared memory; empty where it did not."""
-    for host, found in seen.items():
-        if found.half_port:
-            return f"{found.half_port} of {host} was not read before and after the run"
-        if found.ports and moved.moved < TELLING_BYTES:
+    for host, counted in seen.items():
+        if counted.half_port:
+            return f"{counted.half_port} of {host} was not read before and after the run"
+        if counted.ports and moved.moved < TELLING_BYTES:
             return f"{host} has InfiniBand, and {volume(moved.moved)} of payload are too little for counters"
-        for port in found.ports:
-            if (count := found.through(port, moved.both)) >= max(NOISE_BYTES, 0.1 * moved.moved):
+        for port in counted.ports:
+            if (count := counted.through(port, moved.both)) >= max(NOISE_BYTES, 0.1 * moved.moved):
                 return f"{port} of {host} counted {volume(count)}"
     return ""
 

@@ -55,10 +55,10 @@ def seconds_between(seen: Rank, clock: str) -> float | None:
 
 def _declared(evidence: Evidence) -> dict[str, Any]:
     try:
-        found = json.loads(evidence.claim.get("declared", ""))
+        declared = json.loads(evidence.claim.get("declared", ""))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return declared if isinstance(declared, dict) else {}
 
 
 def _arguments(evidence: Evidence) -> Iterator[Finding]:
@@ -66,17 +66,17 @@ def _arguments(evidence: Evidence) -> Iterator[Finding]:
     wanted, resolved = evidence.job.get("arguments", ""), evidence.job.get("program_sha256", "")
     checksums = checksums_of(evidence, "program")
     for rank, seen in sorted(evidence.ranks.items()):
-        found = seen.get("start.arguments")
-        if found is None:
+        recorded = seen.get("start.arguments")
+        if recorded is None:
             if len(wanted) < LONGEST_VALUE:
                 yield Finding("arguments", LACKS, f"rank {rank} recorded none")
                 return
-        elif found != wanted:
-            bad = f"rank {rank} had {found!r}, not {wanted!r}"
+        elif recorded != wanted:
+            bad = f"rank {rank} had {recorded!r}, not {wanted!r}"
             if checksums[rank] == resolved:
                 yield Finding("arguments", CONTRADICTS, f"{bad}, as the job script started it")
                 return
-            if not (_ends_with(found, wanted) or _ends_with(wanted, found)):
+            if not (_ends_with(recorded, wanted) or _ends_with(wanted, recorded)):
                 yield Finding("arguments", LACKS, f"{bad}; another program started it")
                 return
     yield Finding("arguments", SUPPORTS, "as in the job script")
@@ -210,15 +210,15 @@ def output_findings(evidence: Evidence, output: str, series: Iterable[Series]) -
     ]
     if suite is None or not passed:
         return []
-    found = []
+    findings = []
     if least := suite.least_time(series):
         share, more = ROUNDING
         said = (
             f"it accounts for {least:.2f} s or more; {max(passed):.2f} s passed from MPI_Init to MPI_Finalize"
         )
         holds = least <= share * max(passed) + more
-        found.append(Finding("output", SUPPORTS if holds else CONTRADICTS, said))
-    return found + list(_dates(evidence, suite.printed_times(output, _offset(evidence))))
+        findings.append(Finding("output", SUPPORTS if holds else CONTRADICTS, said))
+    return findings + list(_dates(evidence, suite.printed_times(output, _offset(evidence))))
 
 
 def _offset(evidence: Evidence) -> int:

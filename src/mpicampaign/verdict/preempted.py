@@ -22,13 +22,13 @@ _NAMED = 4  # sizes; more are counted
 
 def hit_sizes(tables: Iterable[Series]) -> list[int]:
     """The sizes (B) at which more than a tenth of some series' samples were hit, as far as was examined."""
-    found: set[int] = set()
+    sizes: set[int] = set()
     for series in tables:
         columns = (series.columns.get(name, []) for name in ("size", "samples", "hit"))
         for size, samples, hits in zip(*columns, strict=False):
             if size is not None and samples and hits is not None and hits > SHARE * samples:
-                found.add(int(size))
-    return sorted(found)
+                sizes.add(int(size))
+    return sorted(sizes)
 
 
 def hit_parts(metadata: Mapping[str, str]) -> list[str]:

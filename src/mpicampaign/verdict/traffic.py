@@ -73,16 +73,16 @@ def _parts(evidence: Evidence, kind: list[Finding], network: list[Finding]) -> l
     """Kind and network of the claim; shared memory, and a claim that names no network, have the kind only."""
     claim = evidence.claim
     named = {"tcp": "interface", "ibv": "device"}.get(claim["transport"], "")
-    found = _proved(f"transport {claim['transport']}", kind)
+    proofs = _proved(f"transport {claim['transport']}", kind)
     if name := claim.get(named, ""):
-        found += _proved(f"{named} {name}", network)
-    return list(dict.fromkeys(found))
+        proofs += _proved(f"{named} {name}", network)
+    return list(dict.fromkeys(proofs))
 
 
 def _proved(part: str, findings: list[Finding]) -> list[Finding]:
     """What proves or contradicts a part; what is missing only where nothing does."""
-    found = [each for each in findings if each.outcome != LACKS]
-    return found or [Finding(part, LACKS, f"no evidence: {'; '.join(map(str, findings))}")]
+    present = [each for each in findings if each.outcome != LACKS]
+    return present or [Finding(part, LACKS, f"no evidence: {'; '.join(map(str, findings))}")]
 
 
 def _report(evidence: Evidence, output: str) -> Finding:

@@ -100,17 +100,17 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
 
 
 def _build(heading: str) -> _Build:
-    found = _HEADING.match(heading)
-    if found and found["gpu"]:
+    match = _HEADING.match(heading)
+    if match and match["gpu"]:
         return _NVIDIA
-    return _AMD if found and found["swap"] else _USUAL
+    return _AMD if match and match["swap"] else _USUAL
 
 
 def _take_per_gpu(number: int, line: str) -> str:
-    found = _PER_GPU.search(line)
-    if not found:
+    match = _PER_GPU.search(line)
+    if not match:
         raise OutputError(f"line {number}: the rate per GPU is missing: cut")
-    return found[0]
+    return match[0]
 
 
 def _check_layout(number: int, line: str, heading: str, shift: int) -> None:
@@ -151,10 +151,10 @@ def check_residual(number: int, line: str, threshold: str) -> bool:
         when the check did not pass, or when its residual is not below the threshold, whatever the program
         says.
     """
-    found = _RESIDUAL.match(line)
-    if not found:
+    match = _RESIDUAL.match(line)
+    if not match:
         return False
-    residual, said = found.groups()
+    residual, said = match.groups()
     if said != "PASSED":
         raise OutputError(f"line {number}: the solution did not pass: {line.strip()[:120]}")
     if not _NUMBER.fullmatch(residual):

@@ -52,10 +52,10 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     best = {pattern: _best(rows) for pattern, rows in rates.items()}
     lmax = _lmax(frame, best)
     given = _given(frame, lmax)
-    found = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
+    tables = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
     if any(group == "cartesian" for group, _ in best):
-        found.append((_cartesian(best), {"patterns": "cartesian", **given}))
-    return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in found)
+        tables.append((_cartesian(best), {"patterns": "cartesian", **given}))
+    return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in tables)
 
 
 def _by_pattern(rows: Iterable[Row]) -> _Rates:
@@ -95,14 +95,14 @@ def _check_rates(what: str, rows: list[Row], messages: int) -> None:
 
 def _check_counts(frame: Frame, rates: _Rates) -> None:
     """As many patterns of each set, and lengths of each pattern, as b_eff is defined by."""
-    found = Counter(group for group, _ in rates)
-    unknown = found.keys() - _SETS
+    counts = Counter(group for group, _ in rates)
+    unknown = counts.keys() - _SETS
     if unknown:
         raise OutputError(f"unknown set of patterns {sorted(unknown)[0]!r}")
     randoms = _header_number(frame, "random_patterns")
     for group, number in {"ring": _RINGS, "random": randoms, "first": 2, "pair": 1}.items():
-        if found[group] != number or not number:
-            raise OutputError(f"{found[group]} {group} patterns, not {number}")
+        if counts[group] != number or not number:
+            raise OutputError(f"{counts[group]} {group} patterns, not {number}")
     for pattern, rows in rates.items():
         lengths = len({row["length"] for row in rows})
         if lengths != (2 if pattern[0] == "pair" else _LENGTHS):
@@ -110,12 +110,12 @@ def _check_counts(frame: Frame, rates: _Rates) -> None:
 
 
 def _best(rows: Iterable[Row]) -> _Best:
-    found: _Best = {}
+    best_of: _Best = {}
     for row in rows:
         length = int(row["length"])
         value = rate(length, int(row["messages"]), int(row["loops"]), float(row["seconds"]))
-        found[length] = max(value, found.get(length, 0.0))
-    return found
+        best_of[length] = max(value, best_of.get(length, 0.0))
+    return best_of
 
 
 def _header_number(frame: Frame, key: str) -> int:

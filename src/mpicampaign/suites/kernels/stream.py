@@ -41,7 +41,7 @@ def _series(frame: Frame) -> tuple[Series, ...]:
         if not row["seconds"]:
             raise OutputError(f"{row['operation']}: a repetition took no time at all")
         rates[str(row["operation"])].append(float(row["bytes"]) / float(row["seconds"]))
-    if set(rates) != set(_OPERATIONS) or len({len(found) for found in rates.values()}) != 1:
+    if set(rates) != set(_OPERATIONS) or len({len(values) for values in rates.values()}) != 1:
         raise OutputError(f"the operations are {', '.join(rates) or 'none'}, or some lack repetitions")
     columns: dict[str, list[float | None]] = {
         f"stream_{name}_star": [max(rates[name][1:], default=None)] for name in _OPERATIONS
