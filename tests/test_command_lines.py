@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.imb.arguments import BENCHMARKS, OPTIONS
 from mpicampaign.suites.kernels import KERNELS
-from mpicampaign.suites.kernels.arguments import options_of
-from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.kernel import Kernel, options_of
 
 KERNEL_SOURCES = Path(__file__).parents[1] / "kernels"
 

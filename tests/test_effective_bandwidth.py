@@ -15,7 +15,7 @@ from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
 from mpicampaign.reference import load_reference
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse
-from mpicampaign.suites.kernels import effective_bandwidth as formulas
+from mpicampaign.suites.kernels import b_eff as formulas
 
 
 def column(quantity: str) -> dict[int, float]:

@@ -7,7 +7,7 @@ from test_kernels import Build
 
 from mpicampaign.records import Series
 from mpicampaign.suites import OutputError, parse
-from mpicampaign.verdict.hits import hits_text
+from mpicampaign.verdict.preempted import preempted_text
 
 HEADER = """#mpicampaign-kernel 1
 #@kernel=point_to_point
@@ -29,7 +29,7 @@ def output(hits: dict[int, str] | None) -> str:
 
 def text(hits: dict[int, str] | None) -> str:
     parsed = parse("kernel", output(hits))
-    return hits_text(parsed.series, parsed.metadata)
+    return preempted_text(parsed.series, parsed.metadata)
 
 
 def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
@@ -53,7 +53,7 @@ def test_a_damaged_count_is_refused(count: str) -> None:
 
 
 def test_other_tables_have_no_hits() -> None:
-    assert hits_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})], {}) == ""
+    assert preempted_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})], {}) == ""
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_other_tables_have_no_hits() -> None:
     ],
 )
 def test_parts_are_named_where_a_kernel_has_no_sizes(parts: str, said: str) -> None:
-    assert hits_text([], {"hit_parts": parts}) == said
+    assert preempted_text([], {"hit_parts": parts}) == said
 
 
 # --- what a kernel counts
@@ -92,7 +92,7 @@ def test_a_sample_is_hit_if_an_active_rank_waited(
     assert launch.statuses == [0] * 3, launch.errors
     (row,) = launch.rows("sizes")
     assert row["hit"] == (row["samples"] if hit else "0")
-    assert hits_text(parse("kernel", launch.output).series, {}) == ("; hit at 64 B" if hit else "")
+    assert preempted_text(parse("kernel", launch.output).series, {}) == ("; hit at 64 B" if hit else "")
 
 
 @pytest.mark.mpi
@@ -133,4 +133,4 @@ def test_parts_are_not_examined_without_an_account(build: Build) -> None:
     launch = build.launch(2, "core_pairs", "--budget", "0.1", preload="pretend.so", PRETEND_WAITING="none")
     assert launch.statuses == [0, 0], launch.errors
     assert launch.header("hit_parts").startswith("not examined")
-    assert hits_text([], parse("kernel", launch.output).metadata) == ""
+    assert preempted_text([], parse("kernel", launch.output).metadata) == ""

@@ -19,7 +19,7 @@ from mpicampaign.jobs.plan import make_plan
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.suites.hpl.problem import grid_of, input_file, order_of, warns
-from mpicampaign.suites.request import Request
+from mpicampaign.suites.suite import Request
 from mpicampaign.units import parse_flop_rate
 
 GIB = 1 << 30

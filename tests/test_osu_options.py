@@ -15,7 +15,7 @@ from mpicampaign.suites import SUITES
 from mpicampaign.suites.osu.options import faults
 from mpicampaign.suites.osu.programs import KINDS
 from mpicampaign.suites.osu.sizes import largest_size
-from mpicampaign.suites.request import Request
+from mpicampaign.suites.suite import Request
 
 SUITE = SUITES["osu"]
 

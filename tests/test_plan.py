@@ -13,9 +13,8 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 from mpicampaign.campaign.model import Benchmark, Fabric, Placement, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, pending_text, plan_text
-from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import Program, find_program
 from mpicampaign.plan_file import plan_json
 from mpicampaign.records import DISTURBED, RANKED

@@ -21,7 +21,7 @@ from mpicampaign.records import Series
 from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
-from mpicampaign.verdict.payload import payload
+from mpicampaign.verdict.counters import payload
 
 TOP = Path(__file__).resolve().parents[1]
 KERNELS, SOURCES = TOP / "kernels", TOP / "src" / "mpicampaign"

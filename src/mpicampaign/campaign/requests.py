@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign import this_machine
-from mpicampaign.suites.request import Request
+from mpicampaign.suites.suite import Request
 from mpicampaign.units import parse_size
 
 if TYPE_CHECKING:

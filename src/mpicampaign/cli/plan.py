@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.time_limits import limits_text
+    from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
-    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
     faults = _faults(prepared)
@@ -69,8 +69,8 @@ def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import campaign_data, plain, run_data
+    from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
-    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
     again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]

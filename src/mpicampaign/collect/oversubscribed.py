@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.verdict.sharing import ranks_by_host, shared_cpus
+from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -206,8 +206,8 @@ def _read_result(record: Record, left: _Left) -> Record:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output)
     from mpicampaign.verdict.condition import condition
-    from mpicampaign.verdict.hits import hits_text
     from mpicampaign.verdict.judge import judge
+    from mpicampaign.verdict.preempted import preempted_text
 
     if isinstance(parsed, str):
         record = replace(record, status=FAILED, reason=parsed)
@@ -225,7 +225,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         verdict=verdict,
         verdict_reasons=reasons,
         condition=state,
-        condition_reason=why if state == NOT_JUDGED else why + hits_text(parsed.series, parsed.metadata),
+        condition_reason=why if state == NOT_JUDGED else why + preempted_text(parsed.series, parsed.metadata),
         series=parsed.series,
         metadata={
             **record.metadata,

@@ -123,16 +123,16 @@ def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[Queu
         where a task has no number, so that the runs in the queue are unknown.
     """
     tasks: dict[str, list[list[str]]] = {}
-    found: list[QueuedJob] = []
+    by_run: list[QueuedJob] = []
     for job in jobs:
         match = _NAME.fullmatch(job.name)
         if match is None:
-            found.append(job)
+            by_run.append(job)
             continue
         if job.name not in tasks:
             tasks[job.name] = _tasks(campaign_folder / FOLDER / f"{job.name}.runs", match["token"])
-        found += [job._replace(name=name) for name in _of_task(job, tasks[job.name])]
-    return found
+        by_run += [job._replace(name=name) for name in _of_task(job, tasks[job.name])]
+    return by_run
 
 
 def _tasks(file: Path, token: str) -> list[list[str]]:

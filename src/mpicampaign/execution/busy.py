@@ -73,12 +73,12 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     expected : how long a run takes (s)
     seconds : the time left
     """
-    found = set()
+    names = set()
     for _, time, job in sorted((each.repeat, expected(each), each.job_name) for each in due):
         if time <= seconds:
             seconds -= time
-            found.add(job)
-    return found
+            names.add(job)
+    return names
 
 
 def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
@@ -88,9 +88,9 @@ def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
         further += run.further
         if not run.further:
             planned.setdefault(run.case, []).append(run.repeat)
-    partly = [sorted(found) for found in planned.values() if min(found) > 1]
+    partly = [sorted(repeats) for repeats in planned.values() if min(repeats) > 1]
     parts = [f"{_repeats(partly)} of {_count(len(partly), 'case')}"] if partly else []
-    wholly = [case for case, found in planned.items() if min(found) == 1]
+    wholly = [case for case, repeats in planned.items() if min(repeats) == 1]
     parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
     parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
@@ -99,16 +99,16 @@ def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
 
 def _repeats(of_cases: Sequence[Sequence[int]]) -> str:
     """``repeats 4 to 6``, or ``some of repeats 2 to 6`` where the cases differ."""
-    first, last = min(found[0] for found in of_cases), max(found[-1] for found in of_cases)
-    some = "" if all(found == of_cases[0] for found in of_cases) else "some of "
+    first, last = min(repeats[0] for repeats in of_cases), max(repeats[-1] for repeats in of_cases)
+    some = "" if all(repeats == of_cases[0] for repeats in of_cases) else "some of "
     return f"{some}repeat {first}" if first == last else f"{some}repeats {first} to {last}"
 
 
 def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:
-    found: dict[str, dict[str, None]] = {}
+    placements_of: dict[str, dict[str, None]] = {}
     for case in cases:
-        found.setdefault(case.benchmark, {})[case.placement] = None
-    return [(benchmark, list(placements)) for benchmark, placements in found.items()]
+        placements_of.setdefault(case.benchmark, {})[case.placement] = None
+    return [(benchmark, list(placements)) for benchmark, placements in placements_of.items()]
 
 
 def _count(number: int, what: str) -> str:

@@ -183,9 +183,9 @@ class ClusterJobs:
             return ended
         try:
             for act in (self._look, self._submit_due):
-                found = act()
-                self._forget(found)
-                ended += found
+                finished = act()
+                self._forget(finished)
+                ended += finished
         except UserError as error:
             self._say(f"{error}\n    jobs in the queue go on; the same command takes them up")
             jobs = self._jobs.values()
@@ -215,18 +215,18 @@ class ClusterJobs:
             with submitting(self._lock):
                 self._waited_for_orphan = True
             self._noted = read_submissions(self._log)
-        ended = [found for job in self._jobs.values() if (found := self._finished(job))]
-        if self._jobs.keys() - {found.run.job_name for found in ended} and self._clock() >= self._next_query:
+        ended = [end for job in self._jobs.values() if (end := self._finished(job))]
+        if self._jobs.keys() - {end.run.job_name for end in ended} and self._clock() >= self._next_query:
             listing = self._listing()
             if listing is not None:
                 ended = self._after_query(listing)
         return ended
 
     def _forget(self, ended: list[Ended]) -> None:
-        for found in ended:
-            job = self._jobs.pop(found.run.job_name, None)
-            if job and job.id and found.status == 0:  # the attempts of its job beside the result
-                earlier = attempts_of(found.run.folder)
+        for end in ended:
+            job = self._jobs.pop(end.run.job_name, None)
+            if job and job.id and end.status == 0:  # the attempts of its job beside the result
+                earlier = attempts_of(end.run.folder)
                 self._faults.requeued += any(path.name.endswith(f"-{job.id}") for path in earlier)
 
     def _finished(self, job: ClusterJob) -> Ended | None:
@@ -262,16 +262,16 @@ class ClusterJobs:
         ended = []
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
             try:
-                found = self._judge(job, listing.get(job.run.job_name, []))
+                outcome = self._judge(job, listing.get(job.run.job_name, []))
             except _NoAnswerError as error:
                 if problem := str(error):
                     self._no_answer(problem)
                     self._answered = False
-                found = False
-            if isinstance(found, Ended):
-                ended.append(found)
+                outcome = False
+            if isinstance(outcome, Ended):
+                ended.append(outcome)
             else:
-                job.due = found
+                job.due = outcome
         if self._answered and self._faults.silent.end(self._clock()):
             self._say("the scheduler answers again")
             self._wait = FIRST_WAIT
@@ -300,12 +300,12 @@ class ClusterJobs:
         if any(each.state in MAY_LIVE for each in listed):
             job.unlisted = False
             return listed
-        found = list(listed)
+        known = list(listed)
         for number in self._numbers(job):
             if all(each.id != number for each in listed) and (asked := self._ask(job, number)):
                 self._list_is_cut(job, asked)
-                found.append(asked)
-        return found
+                known.append(asked)
+        return known
 
     def _numbers(self, job: ClusterJob) -> list[str]:
         """The id of its job in flight, or else of all its jobs that were noted."""
@@ -329,11 +329,11 @@ class ClusterJobs:
                 return None
             if not self._answered or not (self._asks or job.unlisted):
                 raise _NoAnswerError
-            found = self._query.alone(asked, job.run.token)
-            if not found:
+            tasks = self._query.alone(asked, job.run.token)
+            if not tasks:
                 self._gone.add(asked)
                 return None
-        return found[0]._replace(id=number, name=job.run.job_name)
+        return tasks[0]._replace(id=number, name=job.run.job_name)
 
     def _list_is_cut(self, job: ClusterJob, missing: QueuedJob) -> None:
         """Note that a job is missing in the list: no further one is asked for now, as many may be missing.
@@ -420,8 +420,8 @@ class ClusterJobs:
     def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
         """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
         if state == FAILED and not status:
-            found = self._ask(job, job.id)
-            status = found.exit_status if found else None
+            asked = self._ask(job, job.id)
+            status = asked.exit_status if asked else None
         return state in (FAILED, VANISHED) and could_not_write(job.run.folder, job.id, status)
 
     def _vanished(self, job: ClusterJob) -> tuple[str, str]:
@@ -606,8 +606,8 @@ class Query:
         if answer.status != 0 and not BUSY.search(answer.last_line):
             return []
         try:
-            if answer.status == 0 and (found := self._scheduler.read_jobs(answer.out)):
-                return [job for job in found if token in job.name]
+            if answer.status == 0 and (jobs := self._scheduler.read_jobs(answer.out)):
+                return [job for job in jobs if token in job.name]
         except UnreadableError as error:
             raise _NoAnswerError(str(error)) from None
         raise _NoAnswerError(answer.last_line)

@@ -37,10 +37,10 @@ def condition_of(folder: Path) -> str:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         text = ""
     if may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED:
-        found = DISTURBED
+        known = DISTURBED
     else:
-        found = ANY_OTHER
-    return found if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
+        known = ANY_OTHER
+    return known if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
 
 
 class MachineWithResults(ThisMachine):

@@ -31,28 +31,28 @@ class Durations:
 
     def expected(self, run: Run) -> float | None:
         """The mean of the case, else of the benchmark wherever it ran; None without any."""
-        found = self._case(run) or self._benchmark(run)
-        return fmean(found) if found else None
+        alike = self._case(run) or self._benchmark(run)
+        return fmean(alike) if alike else None
 
     def add(self, run: Run) -> None:
         """Add a run that has ended, if it has a result."""
         of_case, of_benchmark = self._case(run), self._benchmark(run)
-        if (found := _duration(run.folder)) is not None:
-            of_case.append(found.seconds)
-            of_benchmark += [found.seconds] * found.available
+        if (duration := _duration(run.folder)) is not None:
+            of_case.append(duration.seconds)
+            of_benchmark += [duration.seconds] * duration.available
 
     def _case(self, run: Run) -> list[float]:
         folder = run.folder.parent
         if folder not in self._of_case:
-            self._of_case[folder] = [found.seconds for found in _measured(folder)]
+            self._of_case[folder] = [each.seconds for each in _measured(folder)]
         return self._of_case[folder]
 
     def _benchmark(self, run: Run) -> list[float]:
         key = run.campaign_folder, run.case.benchmark
         if key not in self._of_benchmark:
             cases = (run.campaign_folder / "runs").glob(f"*/*/{run.case.benchmark}")
-            found = [each for case in cases for each in _measured(case)]
-            self._of_benchmark[key] = [each.seconds for each in found if each.available]
+            measured = [each for case in cases for each in _measured(case)]
+            self._of_benchmark[key] = [each.seconds for each in measured if each.available]
         return self._of_benchmark[key]
 
 
@@ -65,7 +65,8 @@ class _Duration(NamedTuple):
 
 def _measured(case: Path) -> list[_Duration]:
     """The durations of a case's last repeats."""
-    return [found for run in sorted(case.glob("r*"))[-REPEATS:] if (found := _duration(run)) is not None]
+    durations = map(_duration, sorted(case.glob("r*"))[-REPEATS:])
+    return [duration for duration in durations if duration is not None]
 
 
 def _duration(run: Path) -> _Duration | None:
@@ -123,8 +124,8 @@ class TimeLeft:
 
     def expected(self, run: Run) -> float:
         """How long a run takes (s): its time limit where nothing is known of it."""
-        found = self._durations.expected(run)
-        return run.time_limit if found is None else found
+        seconds = self._durations.expected(run)
+        return run.time_limit if seconds is None else seconds
 
     def text(self, repeats_more: bool = False) -> str:
         """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet.

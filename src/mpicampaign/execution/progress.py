@@ -110,9 +110,9 @@ def headline(record: Record) -> str:
     table = record.series[0]
     values = []
     for metric in choose_metrics(record.suite, [table], ()):
-        found = read(metric, table, record.series) if metric.headline else None
-        if found:
-            values.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
+        reading = read(metric, table, record.series) if metric.headline else None
+        if reading:
+            values.append(f"{metric.name} {quantity(reading.value, metric.dimension)}")
     if (size := stopped_at(table)) is not None:
         values.append(f"sizes above {format_size(size)} were given up")
     return ", ".join(values) or table.label

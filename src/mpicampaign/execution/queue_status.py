@@ -51,7 +51,7 @@ class RunStatus(NamedTuple):
 
 def counts(states: Iterable[RunStatus]) -> dict[str, int]:
     """The number of runs in each state, the most frequent first."""
-    return dict(Counter(found.state for found in states).most_common())
+    return dict(Counter(status.state for status in states).most_common())
 
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
@@ -84,15 +84,15 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
     others = [each for each in states if each.state not in (FINISHED, NOT_AVAILABLE) and not each.waits]
-    for found in sorted(others, key=lambda found: not found.has_failed):
-        number = f" job {found.job_id}" if found.job_id and not found.run.job.system.local else ""
-        reason = f": {found.reason}" if found.reason else ""
-        lines.append(f"  {found.run.label}: {found.state}{number}{reason}")
-    lines += _not_available_lines(found for found in states if found.state == NOT_AVAILABLE)
-    waiting = (found for found in states if found.waits)
-    for of_case in grouped(waiting, lambda found: found.run.case).values():
+    for status in sorted(others, key=lambda status: not status.has_failed):
+        number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
+        reason = f": {status.reason}" if status.reason else ""
+        lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
+    lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
+    waiting = (status for status in states if status.waits)
+    for of_case in grouped(waiting, lambda status: status.run.case).values():
         case, state = of_case[0].run.case, of_case[0].state
-        repeats = repeats_text(found.run.repeat for found in of_case)
+        repeats = repeats_text(status.run.repeat for status in of_case)
         lines.append(f"  {case.host_group} {case.placement} {case.benchmark} {repeats}: {state}")
     for job in older:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
@@ -103,9 +103,9 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
 def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:
     """The placements that cannot be had, each with the number of its runs and the reason."""
 
-    def placement(found: RunStatus) -> tuple[str, str, str]:
-        case = found.run.case
-        return case.host_group, case.placement, found.reason
+    def placement(status: RunStatus) -> tuple[str, str, str]:
+        case = status.run.case
+        return case.host_group, case.placement, status.reason
 
     return [
         f"  {group} {name}: {NOT_AVAILABLE}, {len(runs)} run{'' if len(runs) == 1 else 's'}: {reason}"
@@ -130,22 +130,22 @@ def cancel(prepared: Prepared) -> str:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
     names, cancelled = _names(prepared), 0
     for scheduler in schedulers:
-        found = [
+        jobs = [
             job for job in _jobs_of(scheduler, prepared) if job.name in names and job.state in IN_THE_QUEUE
         ]
-        if found:
-            addresses = dict.fromkeys(scheduler.address(job.id) for job in found)
+        if jobs:
+            addresses = dict.fromkeys(scheduler.address(job.id) for job in jobs)
             answer = caller(scheduler)([scheduler.cancel, *addresses])
             if answer.failure:
                 raise UserError(Problem(answer.failure, hint="try again"))
-        cancelled += len(found)
+        cancelled += len(jobs)
     return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
 
 def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
     """The schedulers of the campaign's systems here."""
     kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
-    return [found for kind in kinds if (found := batch_scheduler(kind))]
+    return [scheduler for kind in kinds if (scheduler := batch_scheduler(kind))]
 
 
 def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:

@@ -13,8 +13,7 @@ from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.host_lists import is_member
 from mpicampaign.jobs.prepare import host_names
-from mpicampaign.jobs.software import present_library
-from mpicampaign.jobs.source_build import source_key
+from mpicampaign.jobs.software import present_library, source_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

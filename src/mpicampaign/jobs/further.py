@@ -39,9 +39,9 @@ def until_known(repeats_for: Callable[[int], Repeats], is_known: Callable[[Repea
     ``repeats_for``: with further ones, for a planned number. ``is_known``: None while results are missing.
     """
     for planned in REPEAT_STAGES[:-1]:
-        found = repeats_for(planned)
-        if is_known(found) is not False:
-            return found
+        repeats = repeats_for(planned)
+        if is_known(repeats) is not False:
+            return repeats
     return repeats_for(REPEAT_STAGES[-1])
 
 
@@ -52,10 +52,10 @@ def repeats_of(
 
     ``condition_of_repeat``: empty without a result. ``made_only``: only further repeats that have one.
     """
-    found = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
-    while len(found) - planned < min(limit, found.count(DISTURBED)):
-        condition = condition_of_repeat(len(found) + 1)
+    conditions = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
+    while len(conditions) - planned < min(limit, conditions.count(DISTURBED)):
+        condition = condition_of_repeat(len(conditions) + 1)
         if made_only and not condition:
             break
-        found.append(condition)
-    return Repeats(planned, len(found) - planned, found.count(DISTURBED))
+        conditions.append(condition)
+    return Repeats(planned, len(conditions) - planned, conditions.count(DISTURBED))

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
-    from mpicampaign.suites.request import Request
+    from mpicampaign.selection import RunSelection
+    from mpicampaign.suites.suite import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,3 +367,24 @@ def check_cap(plan: Plan, campaign: Campaign) -> None:
         message = f"the {plan_of} may take {hours:.2f} node-hours, the campaign allows {cap:g}"
         hint = "raise node_hours_cap, or lower repeats or time_limit"
         raise UserError(campaign.document.problem(("node_hours_cap",), message, f"{cap:g}", hint))
+
+
+def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
+    """The plan with only the selected cases and repeats."""
+    if not selection:
+        return plan
+    cases = (_selected(planned, selection) for planned in plan.cases)
+    return replace(
+        plan,
+        runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
+        cases=tuple(planned for planned in cases if planned.runs),
+    )
+
+
+def _selected(planned: PlannedCase, selection: RunSelection) -> PlannedCase:
+    more = range(len(planned.runs) + 1, len(planned.runs) + planned.addable + 1)
+    return replace(
+        planned,
+        runs=tuple(run for run in planned.runs if selection.takes(planned.case, run.repeat)),
+        addable=sum(selection.takes(planned.case, number) for number in more),
+    )

@@ -18,18 +18,16 @@ from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.inputs import keep
-from mpicampaign.jobs.kept_repeats import with_kept_repeats
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan
+from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
 from mpicampaign.jobs.run import measuring_lock
-from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.selection import ALL_RUNS, RunSelection
 from mpicampaign.this_machine import physical_cores
-from mpicampaign.yaml_lines import printable
+from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Machine, Plan
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
+
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
@@ -192,7 +191,7 @@ def _planned_before(folder: Path) -> Callable[[Case], int]:
         """The largest number among the folders of its runs."""
         above = (folder / run_path(case, 0, "")).parent
         numbers = (re.match("r([0-9]+)-", path.name) for path in above.glob("r*-*"))
-        return max((int(found[1]) for found in numbers if found), default=0)
+        return max((int(number[1]) for number in numbers if number), default=0)
 
     return made
 
@@ -339,3 +338,30 @@ def write_plan(prepared: Prepared) -> None:
     """Write plan.json, which tells the analysis what to expect."""
     prepared.folder.mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / FILE, plan_json(prepared.plan))
+
+
+EARLIER_DEFAULT = 5
+
+
+def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Campaign:
+    """The campaign, with the earlier default and a warning where it gives no repeats and was planned so.
+
+    ``planned``: how many repeats of a case were planned before, 0 if none.
+    """
+    document = campaign.document
+    if lookup(document.data, ("repeats",)) is not None:
+        return campaign
+    blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
+    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None]
+    if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
+        return campaign
+    message = (
+        f"none are given: the {EARLIER_DEFAULT} of the earlier plan are kept; write "
+        f"repeats: {campaign.repeats} (the default now: fewer meet no limit of a contract) "
+        f"or repeats: {EARLIER_DEFAULT}"
+    )
+    kept = [
+        replace(entry, repeats=EARLIER_DEFAULT) if entry in default else entry for entry in campaign.matrix
+    ]
+    warnings = (*campaign.warnings, document.problem(("repeats",), message))
+    return replace(campaign, repeats=EARLIER_DEFAULT, matrix=tuple(kept), warnings=warnings)

@@ -24,7 +24,7 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
+from mpicampaign.jobs.software import source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler

@@ -11,7 +11,6 @@ from mpicampaign.show.numbers import quantity
 from mpicampaign.units import rounded
 
 if TYPE_CHECKING:
-
     from mpicampaign.dimension import Dimension
     from mpicampaign.presentation import Presentation
     from mpicampaign.statistics.medians import Interval, Summary

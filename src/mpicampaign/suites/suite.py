@@ -1,5 +1,7 @@
 """What is known of a suite: how to recognise, read and judge its outputs, and how to get its programs.
 
+A `Request` is what a campaign asks of a suite, a `Refusal` why that would fail.
+
 No I/O: texts come in, and facts go out.
 """
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Refusal, Request
 
 
 class Banner(NamedTuple):
@@ -252,3 +253,42 @@ class Suite:
     """Keys of an output's metadata that must be alike in all repeats of a case."""
     resolution: ClassVar[Mapping[str, float]] = {}
     """The step between neighbouring printed values of a column (SI); none: all digits are printed."""
+
+
+class Request(NamedTuple):
+    """One case as its suite sees it.
+
+    ``parameters``: as in the campaign file, by name. ``files``: names of the input files that the campaign
+    brings itself. ``memory``: of one node (B); None where it is unknown.
+    ``cores``: physical ones of a node; likewise. ``time_limit``: of one run (s); 0 where it does not matter.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    parameters: Mapping[str, str]
+    files: tuple[str, ...]
+    nodes: int
+    ranks_per_node: int
+    memory: int | None = None
+    cores: int | None = None
+    time_limit: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """Those of all nodes."""
+        return self.nodes * self.ranks_per_node
+
+
+class Refusal(NamedTuple):
+    """Why a request would fail.
+
+    ``parameter``: the one at fault; else the name of the ``program`` is, or its arguments are. ``doubtful``:
+    it may run all the same, and is a warning.
+    """
+
+    message: str
+    parameter: str = ""
+    value: str = ""
+    hint: str = ""
+    program: bool = False
+    doubtful: bool = False

@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, UPDATE_RATE
+from mpicampaign.suites.hpcc_metrics import RINGS, STREAM
 from mpicampaign.suites.hpl import problem
-from mpicampaign.suites.rings import RINGS
-from mpicampaign.suites.star_stream import STREAM
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Request
 
 # Keys of the summary that identify the run; kept in the metadata as they are printed.
 PARAMETERS = (

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mpicampaign.suites.hpl.rows import GIGA, operations
-from mpicampaign.suites.request import Refusal
-from mpicampaign.suites.suite import Suite
+from mpicampaign.suites.suite import Refusal, Suite
 from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Request
 
 _DOUBLE = 8  # B
 _MEMORY = "80 %"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Refusal
+    from mpicampaign.suites.suite import Refusal
 
 # Looked for first: a search for this text is many times as fast as one for the begin of a line.
 _TABLE = "# Benchmarking "

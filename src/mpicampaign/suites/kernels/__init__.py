@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.registry import Registry
-from mpicampaign.suites.kernels.arguments import faults
+from mpicampaign.suites.kernels.kernel import faults
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.records import Series
-    from mpicampaign.suites.request import Refusal
+    from mpicampaign.suites.suite import Refusal
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 

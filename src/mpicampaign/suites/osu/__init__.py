@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.suites.osu.end import doubt_of_end
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
 from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
-from mpicampaign.suites.osu.sizes import largest_size
+from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Refusal, Request
+    from mpicampaign.suites.suite import Refusal, Request
 
 # Its main ends without MPI_Finalize in version 7.4, and with it in 7.0.
 _UNFINISHED = (

@@ -1,4 +1,4 @@
-"""What was hit: the bundled kernels count the measurements in which a rank waited for a CPU."""
+"""What the bundled kernels count: the measurements in which a rank waited for a CPU (preempted samples)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NAMED = 4  # sizes; more are counted
 
 def hit_sizes(tables: Iterable[Series]) -> list[int]:
     """The sizes (B) at which more than a tenth of some series' samples were hit, as far as was examined."""
-    found: set[int] = set()
+    sizes: set[int] = set()
     for series in tables:
         columns = (series.columns.get(name, []) for name in ("size", "samples", "hit"))
         for size, samples, hits in zip(*columns, strict=False):
             if size is not None and samples and hits is not None and hits > SHARE * samples:
-                found.add(int(size))
-    return sorted(found)
+                sizes.add(int(size))
+    return sorted(sizes)
 
 
 def hit_parts(metadata: Mapping[str, str]) -> list[str]:
@@ -37,7 +37,7 @@ def hit_parts(metadata: Mapping[str, str]) -> list[str]:
     return [part[1].replace("_", " ") for part in parts if part and int(part[2]) > SHARE * int(part[3])]
 
 
-def hits_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str:
+def preempted_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str:
     """``; hit at 8 B and 64 KiB``, to follow the reason of a condition; empty where nothing was hit."""
     sizes, parts = [format_size(size) for size in hit_sizes(tables)], hit_parts(metadata)
     if len(sizes) > _NAMED:

@@ -1,4 +1,4 @@
-"""Latency and bandwidth of rings and pairs: HPCC and the kernel latency_bandwidth measure them alike."""
+"""What HPCC measures like the kernels latency_bandwidth (rings, pairs) and stream (memory that all use)."""
 
 from __future__ import annotations
 
@@ -16,4 +16,12 @@ RINGS = {
     "ping_pong_bandwidth": ColumnMetric("ping-pong bandwidth, worst pair", BANDWIDTH),
     "ping_pong_bandwidth_average": ColumnMetric("ping-pong bandwidth, mean of pairs", BANDWIDTH),
     "ping_pong_bandwidth_best": ColumnMetric("ping-pong bandwidth, best pair", BANDWIDTH),
+}
+
+
+STREAM = {
+    "stream_copy_star": ColumnMetric("STREAM copy per process, all at once", BANDWIDTH),
+    "stream_scale_star": ColumnMetric("STREAM scale per process, all at once", BANDWIDTH),
+    "stream_add_star": ColumnMetric("STREAM add per process, all at once", BANDWIDTH),
+    "stream_triad_star": ColumnMetric("STREAM triad per process, all at once", BANDWIDTH, headline=True),
 }
