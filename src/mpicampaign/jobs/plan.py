@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import LOOKS, UNTIL_KNOWN
 from mpicampaign.identity import identity
