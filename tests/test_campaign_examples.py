@@ -13,9 +13,9 @@ import yaml
 from builders import MACHINE, script_of
 from jsonschema import Draft202012Validator
 
+from mpicampaign.campaign.checks import limits_text
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.campaign.time_limits import limits_text
 from mpicampaign.cli import main
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.plan import make_plan

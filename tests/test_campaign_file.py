@@ -15,10 +15,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mpicampaign.campaign.checks import _FOR_ALL
+from mpicampaign.campaign.checks import _FOR_ALL, limits_text
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, Fabric, MatrixEntry, Provider, campaign_schema
-from mpicampaign.campaign.time_limits import limits_text
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.schedulers import SCHEDULERS
 

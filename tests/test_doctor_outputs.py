@@ -20,7 +20,7 @@ from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
 from mpicampaign.schedulers.scheduler import QUEUED, RUNNING, Node, NodeClass
 from mpicampaign.site.facts import Interface, Port
-from mpicampaign.site.modules import module_names, mpi_modules, program_library
+from mpicampaign.site.names import module_names, mpi_modules, program_library
 from mpicampaign.site.node_types import node_classes
 from mpicampaign.site.probe import read_probe
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from time_curves import curve, step, ticks
 
-from mpicampaign.history.causes import events
-from mpicampaign.history.changes import analyse_curves, key_id
+from mpicampaign.history.changes import analyse_curves, events, key_id
 from mpicampaign.history.curves import Cause, ChangePoint, Curve
 from mpicampaign.history.series import tick_order
 from mpicampaign.show.history import NO_CAUSE, event_text, not_judged_text

@@ -13,8 +13,7 @@ from history_data import curve, key, name_of, noise, store_of, write_runs
 
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_own, plan_of
-from mpicampaign.history.causes import events
-from mpicampaign.history.changes import analyse_curves
+from mpicampaign.history.changes import analyse_curves, events
 from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.records import Header, write_records
 from mpicampaign.show.charts.history import time_chart

@@ -22,7 +22,7 @@ from history_data import NEW, OLD, name_of, open_again, series_of, store_of, wri
 from mpicampaign.errors import BusyError, UserError
 from mpicampaign.files import locked
 from mpicampaign.history import store as store_module
-from mpicampaign.history.read_curves import curves_of
+from mpicampaign.history.curves import curves_of
 from mpicampaign.history.store import Store
 from mpicampaign.presentation import Presentation
 from mpicampaign.records import OK

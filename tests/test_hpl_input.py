@@ -12,7 +12,7 @@ from builders import MACHINE, campaign, plan
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Provider
-from mpicampaign.collect.peak import with_peak
+from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.plan import make_plan

@@ -8,8 +8,8 @@ import pytest
 import synthetic
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
+from mpicampaign.collect.campaign import mark_copies
 from mpicampaign.collect.common_settings import of_own_run
-from mpicampaign.collect.copies import mark_copies
 from mpicampaign.mpis import MPIS, of_launcher, steers_library
 from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.suites import SUITES

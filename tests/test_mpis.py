@@ -18,7 +18,7 @@ from mpicampaign.jobs.render import script_text
 from mpicampaign.mpis import MPIS
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
-from mpicampaign.site.modules import mpi_modules, program_library
+from mpicampaign.site.names import mpi_modules, program_library
 
 TOY = """\
 import re

@@ -10,7 +10,7 @@ from builders import plan
 from synthetic import case_runs
 
 from mpicampaign.campaign.model import Placement
-from mpicampaign.collect.oversubscribed import oversubscription
+from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.consensus import stated_rankings
 from mpicampaign.plan_file import plan_from, plan_json

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, Member, manifest_text
 from mpicampaign.bundle.read import read_bundle, verify
-from mpicampaign.bundle.system_facts import difference, system_facts
+from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
@@ -167,7 +167,7 @@ def _check_systems(theirs: Mapping[str, SystemFacts], folder: Path, renamed: Map
     problems = [
         _two_of_one_name(old, name, reason, theirs[old], here[name])
         for old, name in names.items()
-        if name in here and renamed.get(old) != old and (reason := difference(theirs[old], here[name]))
+        if name in here and renamed.get(old) != old and (reason := _difference(theirs[old], here[name]))
     ]
     held = ", ".join(theirs) or "none"
     problems += [
@@ -182,6 +182,23 @@ def _check_systems(theirs: Mapping[str, SystemFacts], folder: Path, renamed: Map
     ]
     if problems:
         raise UserError(problems)
+
+
+def _difference(one: SystemFacts, other: SystemFacts) -> str:
+    """Why two systems of one name may be different ones; empty where they are the same."""
+    if not one.hosts or not other.hosts:
+        return "one of them has no recorded host"
+    if not set(one.hosts) & set(other.hosts):
+        return "they have no host in common"
+    pairs = (
+        ("clusters", one.clusters, other.clusters),
+        ("CPU models", one.cpu_models, other.cpu_models),
+        ("MPI libraries", one.mpi, other.mpi),
+    )
+    for kind, mine, theirs in pairs:
+        if mine and theirs and not set(mine) & set(theirs):
+            return f"the {kind} differ"
+    return ""
 
 
 def _two_of_one_name(old: str, name: str, reason: str, theirs: SystemFacts, mine: SystemFacts) -> Problem:

@@ -129,7 +129,7 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     curves = tuple(part for curve in kept if (part := _from(curve, since)).points)
     if not curves:
         raise UserError(Problem("no point matches all filters"))
-    from mpicampaign.history.causes import events
+    from mpicampaign.history.changes import events
 
     return history._replace(curves=curves, events=tuple(events(curves)))
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.campaign.time_limits import limits_text
+    from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
 

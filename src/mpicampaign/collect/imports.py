@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.common_settings import of_import
-from mpicampaign.collect.oversubscribed import oversubscription
+from mpicampaign.collect.runs import oversubscription
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.facts import belongs, facts_of_outputs
 from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of

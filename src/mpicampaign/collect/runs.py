@@ -13,8 +13,6 @@ from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
-from mpicampaign.collect.oversubscribed import oversubscription
-from mpicampaign.collect.peak import with_peak
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
@@ -33,12 +31,15 @@ from mpicampaign.records import (
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
 from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.plan_file import CaseEntry, PlanFile
+    from mpicampaign.records import Record, Series
+    from mpicampaign.verdict.evidence import Evidence
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
@@ -355,3 +356,50 @@ def _content(path: str) -> bytes | None:
             return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
+
+
+# ---- what tables need beside the output
+
+
+def with_peak(record: Record, core_peak: float | None) -> Record:
+    """The record with the fraction of the peak of a core (flop/s) that each process reached.
+
+    An estimate, since clocks differ under load.
+    """
+    suite = SUITES.get(record.suite)
+    if not (core_peak and suite and suite.peak):
+        return record
+    rate, fraction = suite.peak
+    return replace(record, series=tuple(_of(series, rate, fraction, core_peak) for series in record.series))
+
+
+def _of(series: Series, rate: str, fraction: str, core_peak: float) -> Series:
+    rates = series.columns.get(rate, [])
+    if not rates:
+        return series
+    reached = [value / core_peak if value is not None else None for value in rates]
+    return replace(series, columns={**series.columns, fraction: reached})
+
+
+def oversubscription(evidence: Evidence, metadata: Mapping[str, str]) -> str:
+    """Which host had fewer CPUs or cores than ranks, as the evidence shows; empty where none had.
+
+    Ranks that share cores are another experiment than one with a core for each rank.
+    ``metadata``: of the output; a bundled kernel prints there whether ranks shared processors.
+    """
+    printed = "more ranks than processors" if metadata.get("oversubscribed") == "yes" else ""
+    return shared_cpus(evidence) or _shared_cores(evidence) or printed
+
+
+def _shared_cores(evidence: Evidence) -> str:
+    """``4 ranks on 2 cores of node1``.
+
+    The node's facts may come from a step with fewer cores than the ranks had: two must have met on a core.
+    """
+    for host, ranks in ranks_by_host(evidence).items():
+        cores = evidence.nodes.get(host, {}).get("cores", "")
+        seen = {(rank.get("start.socket", ""), rank.get("start.core", "")) for rank in ranks}
+        known = cores.isdecimal() and len(cores) < 10
+        if known and len(ranks) > int(cores) > 0 and len(seen) < len(ranks):
+            return f"{len(ranks)} ranks on {int(cores)} core{'s' * (int(cores) > 1)} of {host}"
+    return ""

@@ -20,7 +20,7 @@ from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
 from mpicampaign.site.facts import Library, NodeGroup, Site
-from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.names import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
 from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.text import site_lines

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.history.causes import Event, events
 from mpicampaign.history.changes import FILE as CHANGES
-from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.read_curves import NEEDED, curves_of
+from mpicampaign.history.changes import Event, analyse_curves, events
+from mpicampaign.history.curves import NEEDED, curves_of
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import read_series
 from mpicampaign.history.store import FOLDER, Store

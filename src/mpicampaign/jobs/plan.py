@@ -8,8 +8,8 @@ from fnmatch import fnmatch
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign import plan_file
+from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped

@@ -15,7 +15,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.history.causes import Event, Share
+    from mpicampaign.history.changes import Event, Share
     from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Kind, Node, Value
