@@ -16,7 +16,7 @@ from mpicampaign.records import BLAS, MPI_LIBRARY, OK, QUIET, REFERENCE_BLAS, VE
 from mpicampaign.reference import load_reference
 from mpicampaign.show.cells import placement_name
 from mpicampaign.show.make import to_terminal
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 
 PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}
 
@@ -96,7 +96,7 @@ def values(row: Row) -> dict[str, tuple[float, ...]]:
 
 
 def notes(row: Row, kind: str) -> list[str]:
-    return [said(note) for note in row.notes if note.kind == kind]
+    return [note_text(note) for note in row.notes if note.kind == kind]
 
 
 TWO_SIZES = [hpcc(repeat, order) for order in (1000, 2000) for repeat in (1, 2, 3)]

@@ -18,7 +18,7 @@ from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, Case, Record, Series
 from mpicampaign.show.pairs import pair_sentence, pair_sentences
 from mpicampaign.show.rankings import absent_text, verdict
-from mpicampaign.show.sentences import absence, reason, said
+from mpicampaign.show.sentences import absence, note_text, reason
 from mpicampaign.show.view import View
 from mpicampaign.suites import SUITES
 
@@ -121,7 +121,7 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
     row = compare(records).tables[0].rows[0]
     assert (row.counted, row.planned) == (2, 4)
     assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
-    notes = [said(note) for note in row.notes]
+    notes = [note_text(note) for note in row.notes]
     assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
     assert row.verdicts == {"verified": 2, "contradicted": 1}
 
@@ -147,7 +147,7 @@ def test_contradicted_runs_alone_show_their_reason() -> None:
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
     records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
-    notes = [said(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
+    notes = [note_text(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 

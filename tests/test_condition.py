@@ -30,7 +30,7 @@ from mpicampaign.records import (
 from mpicampaign.show.answers import answers, behind
 from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.report.write import write_report
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.show.summary import summary
 from mpicampaign.show.view import LONG, MATRIX, View
 from mpicampaign.verdict.condition import condition, may_be_disturbed
@@ -141,7 +141,7 @@ def test_values_come_from_the_runs_that_were_not_disturbed() -> None:
     [row] = compare(runs(SHM, [1e-6, 9e-6, 1e-6, 1e-6, 8e-6], disturbed=(2, 5))).tables[0].rows
     assert row.cells[0].repeats == (1, 3, 4) and not row.disturbed
     assert row.conditions == {QUIET: 3, DISTURBED: 2}
-    assert [said(note) for note in row.notes] == [f"disturbed: {REASON} (repeats 2, 5)"]
+    assert [note_text(note) for note in row.notes] == [f"disturbed: {REASON} (repeats 2, 5)"]
 
 
 def test_a_row_of_disturbed_runs_is_shown_and_not_ranked() -> None:
@@ -151,7 +151,9 @@ def test_a_row_of_disturbed_runs_is_shown_and_not_ranked() -> None:
     assert row.disturbed and row.cells[0].values == (9e-6, 9e-6)
     [latency, *_] = comparison.tables[0].rankings
     assert [one.name for one in latency.contestants] == ["SHM-1"]
-    assert [one.name for one in latency.absent] == ["TCP"] and REASON in said(latency.absent[0].reasons[0])
+    assert [one.name for one in latency.absent] == ["TCP"] and REASON in note_text(
+        latency.absent[0].reasons[0]
+    )
     assert comparison.tables[0].stated_rankings == ()
     assert changes_since(compare(runs(TCP, [1e-6, 1e-6]))).of(row, row.cells[0].metric) is None
 

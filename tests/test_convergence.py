@@ -10,7 +10,7 @@ from test_parsers_kernel import HEADER
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import parse
 
 CASE = Case("s", "g", "SHM-1", "tree_gather")
@@ -25,7 +25,7 @@ def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
         values = {"size": [8, 16], "time": [1e-6, 2e-6], **{name: [*each] for name, each in columns.items()}}
         records.append(run(CASE, repeat, Series("x", 2, values), suite=suite))
     ((row,),) = (table.rows for table in compare(records, [8]).tables)
-    return [said(note) for note in row.notes]
+    return [note_text(note) for note in row.notes]
 
 
 def test_the_widest_size_is_named() -> None:

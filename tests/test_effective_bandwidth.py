@@ -13,7 +13,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.monotony import better_with_fewer
 from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
 from mpicampaign.reference import load_reference
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse
 from mpicampaign.suites.kernels import effective_bandwidth as formulas
 
@@ -239,7 +239,7 @@ def test_tables_of_a_campaign() -> None:
     assert [metric.name for metric in tables[0].metrics if metric.headline] == ["b_eff"]
     assert [len(table.metrics) for table in tables] == [6, 4, 3]
     assert all(metric.group == metric.name for table in tables for metric in table.metrics)
-    notes = [said(note) for note in tables[0].rows[0].notes]
+    notes = [note_text(note) for note in tables[0].rows[0].notes]
     assert notes == ["shortened by its budget: 2 of 30 random patterns (repeat 2)"]
     assert tables[0].rows[0].counted == 2
 
@@ -255,7 +255,7 @@ def b_eff_run(
 
 def monotony_notes(*runs: Record) -> dict[str, str]:
     rows = compare(runs).tables[0].rows
-    return {row.case.placement: said(n) for row in rows for n in row.notes if n.kind == "not_monotonic"}
+    return {row.case.placement: note_text(n) for row in rows for n in row.notes if n.kind == "not_monotonic"}
 
 
 def test_rows_that_fewer_ranks_outdo_are_noted() -> None:

@@ -13,7 +13,7 @@ from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Record
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
 IMB = "/home/someone/imb/src/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -107,7 +107,7 @@ def test_the_group_of_the_actual_hosts_wins_and_is_reported(tmp_path: Path) -> N
     assert record.verdict == VERIFIED
     assert "requested scarf10, ran on hosts of scarf11" in account_text(account)
     (row,) = compare([record]).tables[0].rows
-    assert any("the job requested scarf10" in said(note) for note in row.notes)
+    assert any("the job requested scarf10" in note_text(note) for note in row.notes)
 
 
 def test_hosts_of_two_groups_are_refused(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, load_map
 from mpicampaign.records import CONTRADICTED, MISSING, OK
-from mpicampaign.show.sentences import said as said_of
+from mpicampaign.show.sentences import note_text as said_of
 
 MAP = """\
 import: foreign

@@ -18,7 +18,7 @@ from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import CONTRADICTED, DISTURBED, MISSING, OVERSUBSCRIBED, Case, Record
 from mpicampaign.show.answers import answers
 from mpicampaign.show.data import long_data
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import Evidence
 
 SHARED = {OVERSUBSCRIBED: "4 ranks on 2 CPUs of n1"}
@@ -84,7 +84,7 @@ def test_an_oversubscribed_row_says_so_and_is_ranked_with_none() -> None:
     assert [row.case.placement for row in table.rows] == ["A", "B", "SHM (oversubscribed)"]
     assert [row.counted for row in table.rows] == [6, 6, 5]
     (note,) = table.rows[2].notes[1:]
-    assert said(note) == "oversubscribed: 4 ranks on 2 CPUs of n1 (repeats 1-5)"
+    assert note_text(note) == "oversubscribed: 4 ranks on 2 CPUs of n1 (repeats 1-5)"
     assert table.rankings
     for ranking in table.rankings:
         assert [each.name for each in ranking.contestants] in (["A", "B"], ["B", "A"])

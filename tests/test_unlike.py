@@ -18,7 +18,7 @@ from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
 from mpicampaign.records import CONTRADICTED, Case, Record
 from mpicampaign.show.make import tables, to_csv
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.show.view import View
 
 CASE = Case("s", "g", "TCP", "PingPong")
@@ -35,7 +35,7 @@ def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
 def notes(records: list[Record]) -> list[str]:
     (table,) = compare(records).tables
     (row,) = table.rows
-    return [said(note) for note in row.notes if note.kind == UNLIKE]
+    return [note_text(note) for note in row.notes if note.kind == UNLIKE]
 
 
 def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:

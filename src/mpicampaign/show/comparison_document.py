@@ -23,7 +23,7 @@ from mpicampaign.show.pairs import (
 )
 from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
-from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
 from mpicampaign.text import visible
 
@@ -169,7 +169,9 @@ def note_lines(comparison: Comparison, view: View) -> list[str]:
         if not is_offered(row):
             continue
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
-        found.append(f"{comparison.place(row)} {visible(row.case.placement)} {series}: {said(note, view)}")
+        found.append(
+            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {note_text(note, view)}"
+        )
     return found
 
 

@@ -13,7 +13,7 @@ from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import change_verdict
-from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT, MATRIX
 from mpicampaign.text import visible
@@ -97,7 +97,7 @@ def _rate(cell: Cell | None, view: View) -> float | None:
 
 
 def _notes(line: MetricCell) -> str:
-    return "; ".join(said(note, line.view) for note in line.row.notes)
+    return "; ".join(note_text(note, line.view) for note in line.row.notes)
 
 
 def _busy_machine(row: Row) -> str:

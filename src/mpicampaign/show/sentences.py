@@ -55,7 +55,7 @@ def kind_name(kind: str) -> str:
     return KIND_NAMES.get(kind, kind)
 
 
-def said(found: findings.Note, view: View = DEFAULT) -> str:
+def note_text(found: findings.Note, view: View = DEFAULT) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = brief(found, view)
     return f"{text} ({repeats_text(found.repeats)})" if found.repeats else text
@@ -74,7 +74,7 @@ def reason(found: findings.Note, view: View = DEFAULT) -> str:
 
 def absence(reasons: findings.Absence) -> str:
     """Why there is no value; empty where there is one. These reasons hold no values."""
-    return "; ".join(brief(found) if len(reasons) == 1 else said(found) for found in reasons)
+    return "; ".join(brief(found) if len(reasons) == 1 else note_text(found) for found in reasons)
 
 
 def _reason(found: findings.Note, view: View) -> str:
