@@ -30,8 +30,8 @@ from mpicampaign.records import (
     plain_fields,
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
-from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
+from mpicampaign.verdict.evidence import Evidence, read_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
