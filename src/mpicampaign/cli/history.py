@@ -146,7 +146,8 @@ def _day(text: str | None, problems: list[Problem]) -> str:
 
 def _from(curve: Curve, day: str) -> Curve:
     """The part of a curve from a day on."""
-    first = sum(point.time[:10] < day for point in curve.points)
+    times = [point.time[:10] for point in curve.points]
+    first = next((number for number, time in enumerate(times) if time >= day), len(times))
     moved = tuple(
         replace(each, index=each.index - first, reported=each.reported - first)
         for each in curve.changes

@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     folders = "folder with raw outputs; without any, the imported runs are labelled again"
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
     parser.add_argument("--map", type=Path, required=True, help="YAML file with the labels of runs")
+    parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
     recheck = "read all files again, even if none has changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
     parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
@@ -47,19 +48,20 @@ def run(options: argparse.Namespace) -> int:
         state_of_sources(options.folders),
         str(options.verbose),
     )
-    read_again = options.recheck or not options.folders
-    if not read_again and (said := unchanged(folder, state_of(folder, *settings), note)):
+    skip = bool(options.folders) and not (options.recheck or options.only_copy)
+    if skip and (said := unchanged(folder, state_of(folder, *settings), note)):
         print_lines(said)
         return DONE
     account = import_folders(options.folders, chosen, folder)
     print_lines(account_text(account, options.verbose))
     if account.found_no_run:
         return USER_ERROR
-    from mpicampaign.analyse_tables import records_and_tables
+    if not options.only_copy:
+        from mpicampaign.analyse_tables import records_and_tables
 
-    records, _ = records_and_tables(folder, chosen.presentation)
-    results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
-    print_lines(*results)
-    said = "\n".join((account_text(replace(account, new=0), options.verbose), *results))
-    keep(folder, state_of(folder, *settings), said, note)
+        records, _ = records_and_tables(folder, chosen.presentation)
+        results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
+        print_lines(*results)
+        said = "\n".join((account_text(replace(account, new=0), options.verbose), *results))
+        keep(folder, state_of(folder, *settings), said, note)
     return DONE

@@ -24,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and whether to look at the clock."""
     add_campaign(parser)
     parser.add_argument("--due", action="store_true", help="do nothing if the last tick is too recent")
-    profile = "Snakemake profile (default: %(default)s)"
-    parser.add_argument("--profile", default="profiles/cron", help=profile)
+    parser.set_defaults(profile="profiles/cron")  # of Snakemake; a folder of this name here takes precedence
 
 
 def run(options: argparse.Namespace) -> int:
