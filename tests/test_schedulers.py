@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -138,12 +139,12 @@ def site(tmp_path: Path) -> Site:
 
 SHOW_SCRIPT = """
 from pathlib import Path
-from builders import MACHINE
+from builders import MACHINE, script_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import script_text
 [run] = make_plan(load_campaign(Path("campaign.yaml")), ["cluster"], MACHINE).runs
-print(script_text(run, Path("/r/run"), Path("/r"), "tree_merge-0123"))
+print(script_text(script_of(run, Path("/r"))))
 """
 
 
@@ -152,8 +153,9 @@ def test_a_campaign_is_checked_and_rendered(site: Site) -> None:
     (site.folder / "builders.py").write_text(Path(__file__).with_name("builders.py").read_text())
     script = site.python("-c", SHOW_SCRIPT)
     assert script.returncode == 0, script.stderr
-    assert script.stdout.splitlines()[1:5] == [
-        "#PBS -N tree_merge-0123",
+    first, *directives = script.stdout.splitlines()[1:5]
+    assert re.fullmatch("#PBS -N tree_merge-[0-9a-f]{12}-70ce17", first)
+    assert directives == [
         "#PBS -q short",
         "#PBS -l select=2:mpiprocs=1 -l walltime=00:15:00",
         "#PBS -j oe -o /r/logs",
