@@ -32,8 +32,6 @@ _PUBLISHED = (
     "Published values have no repeats, so they are not tested: × is the ratio of the means, and in brackets "
     "the interval of our median divided by the published value."
 )
-
-
 PAIRED = "Too few repeats to test single metrics: placements compared over all message sizes"
 PAIRED_LEGEND = (
     "A setting is a host group and suite with both placements. p: the chance that as many settings agree if "
@@ -133,7 +131,7 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
     return tuple(f"{ranking.metric.name}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best)
 
 
-def certainty(pairs: Sequence[Pair]) -> str:
+def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
@@ -141,6 +139,9 @@ def certainty(pairs: Sequence[Pair]) -> str:
         return f"{every} agree: the difference is real."
     p = max(pair.difference.corrected or 0 for pair in pairs)
     return f"The difference is significant ({probability(p)}), though some repeats overlap."
+
+
+# What metrics are called at their best
 
 
 def superlative(metric: Metric) -> str:

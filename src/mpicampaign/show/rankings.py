@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.ranking import HOST_GROUPS, Contestant, best_first
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
-from mpicampaign.show.pairs import certainty, contrast, contrasts, fastest, superlative, valued
+from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import listed
@@ -196,7 +196,7 @@ def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
         yield f"{best} is {fastest(ranking.metric)}."
     if worse:
         yield f"{contrasts(worse[0], worse[-1])}."
-        yield certainty(worse)
+        yield certainty_of_best(worse)
     if unknown:
         others = listed([valued(pair.worse, view) for pair in unknown], "or")
         reason = unknown[0].difference.reason
