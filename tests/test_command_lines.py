@@ -15,10 +15,6 @@ from hypothesis import strategies as st
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.imb.arguments import BENCHMARKS, OPTIONS
 from mpicampaign.suites.kernels import KERNELS
-from mpicampaign.suites.kernels.arguments import options_of
-from mpicampaign.suites.kernels.kernel import Kernel
-
-KERNEL_SOURCES = Path(__file__).parents[1] / "kernels"
 
 
 def found(call: str) -> list[str]:
@@ -91,27 +87,6 @@ def test_each_error_has_its_value_and_what_was_meant(call: str, message: str) ->
     assert only.startswith(message)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "IMB-MPI1 pingpong,SENDRECV -iter 5000,250 -time 1 -msglog 0:22 -iter_policy off",
-        "IMB-MPI1 -iter 1000,off -multi 0 -map 2x4 -mem .5 -off_cache -1 -sync On PingPong",  # series 2018
-        "IMB-MPI1 -input /no/such/file -exclude PingPong,PingPing",
-        "IMB-MPI1-GPU -mem_alloc_type host Uniband",
-        "IMB-P2P -MSGLOG 22 -msgsz 8k Birandom PINGPONG",
-        "IMB-RMA -aggregate_mode multi Truly_passive_put",
-        "IMB-EXT Window Unidir_Get",
-        "IMB-IO -npmin 2 P_IWrite_Priv Open_Close",
-        "IMB-NBC Ireduce_scatter_pure",
-        "IMB-MPI4 Alltoallv_persist_pure",
-        "IMB-MT -thread_level multiple -count 1,2 -noheader -repeat 5 UniBandMT",
-        "tree_merge --no-baseline --tree natural,random --size 0 --budget 0.1 --merge auto --key uint64",
-    ],
-)
-def test_what_some_version_takes_is_not_refused(call: str) -> None:
-    assert found(call) == []
-
-
 TOKENS = sorted({name for each in OPTIONS.values() for name in each} | set(BENCHMARKS["IMB-MPI1"]))
 
 
@@ -122,17 +97,6 @@ TOKENS = sorted({name for each in OPTIONS.values() for name in each} | set(BENCH
 def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
     suite = SUITES["imb" if program.startswith("IMB") else "kernel"]
     assert all(each.message for each in suite.arguments(program, arguments))
-
-
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.name)
-def test_the_options_of_a_kernel_are_those_of_its_source(kernel: Kernel) -> None:
-    source = (KERNEL_SOURCES / f"{kernel.name}.c").read_text()
-    sweep, _, rest = (KERNEL_SOURCES / "common/options.c").read_text().partition('"--budget"')
-    texts = [source, '{"--budget"', rest, "" if ".measure" in source else sweep]
-    for header, macro in (("tree.h", "TREE_OPTION"), ("baseline.h", "BASELINE_OPTION")):
-        texts += [(KERNEL_SOURCES / "common" / header).read_text()] if macro in source else []
-    options = re.findall(r'[{][\s\\]*"(--[a-z-]+)"', "\n".join(texts))
-    assert set(options_of(kernel)) == set(options)
 
 
 @pytest.mark.mpi

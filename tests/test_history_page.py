@@ -17,10 +17,10 @@ from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.history.causes import events
 from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.overview import Overview, SeriesEntry, overview
+from mpicampaign.history.overview import Overview, SeriesEntry
 from mpicampaign.records import Header, write_records
 from mpicampaign.show.charts.history import time_chart
-from mpicampaign.show.history import event_text, sparkline, terminal_plot
+from mpicampaign.show.history import sparkline, terminal_plot
 from mpicampaign.show.report.history import write_history_page
 
 MAY_SKIP = CHROMIUM is None and os.environ.get("CI") != "true"
@@ -41,16 +41,6 @@ def history(folder: Path, days: int = 64, curves: int = 18, cut: int = 42) -> Ov
     return Overview(
         "c", tuple(series), analysis.curves, found, analysis.new, analysis.tested, (days, 1, 2), ()
     )
-
-
-def test_the_sentence_of_a_change_says_when_with_what_and_where(tmp_path: Path) -> None:
-    [event] = history(tmp_path).events
-    said = event_text(event, "2026")
-    start = (
-        "since 3 March, with kernel 5.14.0-427, in 9 of 9 metrics over TCP, none in shared memory: worse by "
-    )
-    assert said.startswith(start) and 4 < float(said.removeprefix(start).removesuffix(" %")) < 6
-    assert event_text(event).startswith("since 3 March 2026, ")
 
 
 def test_a_curve_in_the_terminal_shows_its_change(tmp_path: Path) -> None:
@@ -85,16 +75,6 @@ def call(capsysbinary: pytest.CaptureFixture[bytes], *arguments: object) -> tupl
     status = main(["history", *map(str, arguments)])
     out, err = capsysbinary.readouterr()
     return status, (out + err).decode()
-
-
-def test_the_open_series_follows_the_finished_ones(results: Path) -> None:
-    found = overview(results)
-    assert [series.name for series in found.series] == [name_of(number) for number in range(4)]
-    assert [series.is_open for series in found.series] == [False, False, False, True]
-    assert {(series.runs, series.counted) for series in found.series} == {(2, 2)}
-    [one] = found.curves
-    assert [round(point.value * 1e6, 3) for point in one.points] == [1.515, 1.615, 1.715, 3.015]
-    assert found.not_judged == {"too short": 1}
 
 
 def test_the_command_shows_filters_and_writes(
@@ -147,16 +127,6 @@ def test_raw_files_are_listed_and_extracted(
     [path, _] = re.findall(r" (runs/\S+/output\.txt)", text)
     _, content = call(capsysbinary, "--results", results, "--extract", name_of(1), path)
     assert content.startswith("# OSU MPI Latency Test")
-
-
-def test_stores_are_merged_by_the_command(
-    results: Path, tmp_path_factory: pytest.TempPathFactory, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    other = tmp_path_factory.mktemp("other")
-    store_of(other, 2, first=10)
-    status, text = call(capsysbinary, "--results", results, "--merge", other)
-    assert (status, text.count(": merged")) == (0, 2)
-    assert len(overview(results).series) == 6
 
 
 def test_a_merged_pack_with_wrong_content_is_named(

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -17,15 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from history_data import NEW, OLD, name_of, open_again, series_of, store_of, write_runs
+from history_data import name_of, open_again, series_of, store_of, write_runs
 
-from mpicampaign.errors import BusyError, UserError
-from mpicampaign.files import locked
+from mpicampaign.errors import UserError
 from mpicampaign.history import store as store_module
-from mpicampaign.history.read_curves import curves_of
 from mpicampaign.history.store import Store
 from mpicampaign.presentation import Presentation
-from mpicampaign.records import OK
 
 COLUMNS = ("series", "metric", "value", "kernel", "microcode", "repeat", "status", "declared", "identity")
 
@@ -37,42 +33,6 @@ def values(store: Store) -> Counter[tuple[str, float]]:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_series_is_packed_with_its_raw_outputs_and_metrics(tmp_path: Path) -> None:
-    series = write_runs(tmp_path, 0)
-    store = Store(tmp_path / "history")
-    assert store.add(series, tmp_path, Presentation()) == ()
-    assert store.names() == [series.name]
-    with tarfile.open(store.pack(series.name)) as pack:  # without this program
-        names = pack.getnames()
-    assert names[0] == "MANIFEST.json" and "plan.json" in names and "campaign/series.json" in names
-    [output, _] = [name for name in names if name.endswith("output.txt")]
-    assert b"1 1.51" in store.content(series.name, output)
-    assert [record.status for record in store.records(series.name)] == [OK, OK]
-    rows = store.table(COLUMNS).to_pylist()
-    assert [(row["metric"], row["repeat"]) for row in rows] == [("latency at 1 B", 1), ("latency at 1 B", 2)]
-    assert [row["value"] for row in rows] == pytest.approx([1.51e-6, 1.52e-6])
-    assert {(row["kernel"], row["microcode"], row["status"]) for row in rows} == {(OLD["kernel"], "0x2b", OK)}
-    assert len({row["declared"] for row in rows}) == 1 and len({row["identity"] for row in rows}) == 2
-
-
-def test_adding_again_changes_nothing(tmp_path: Path) -> None:
-    series = write_runs(tmp_path, 0)
-    store = Store(tmp_path / "history")
-    store.add(series, tmp_path, Presentation())
-    before = store.pack(series.name).read_bytes()
-    shutil.rmtree(tmp_path / "runs")
-    store.add(series, tmp_path, Presentation())
-    assert store.pack(series.name).read_bytes() == before and len(values(store)) == 2
-
-
-def test_curves_have_a_point_for_each_series(tmp_path: Path) -> None:
-    [curve] = curves_of(store_of(tmp_path, 3).table())
-    assert [point.value * 1e6 for point in curve.points] == pytest.approx([1.515, 1.615, 1.715])
-    assert [point.observed["kernel"] for point in curve.points] == [OLD["kernel"], *[NEW["kernel"]] * 2]
-    assert [point.n for point in curve.points] == [2, 2, 2]
-    assert (curve.key.metric, curve.key.unit, curve.key.lower_is_better) == ("latency at 1 B", "s", True)
 
 
 def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -150,35 +110,12 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert "refused: " in Store(tmp_path / "third/history").merge(there)[1]
 
 
-def test_one_writes_at_a_time(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    from mpicampaign.errors import Problem
-
-    with locked(store.folder / "store.lock", Problem("held")):
-        with pytest.raises(BusyError, match="another call writes to the history"):
-            store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
-        assert len(values(open_again(store))) == 2, "others may read"
-
-
 def test_unknown_series_and_files_are_errors(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     with pytest.raises(UserError, match=f"no finished series 'x'\n    the last ones: {name_of(0)}"):
         store.manifest("x")
     with pytest.raises(UserError, match="no file 'x'"):
         store.content(name_of(0), "x")
-
-
-def test_merging_replaces_an_earlier_file_of_the_same_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Older series of another site leave the last series, after which the file is named, as it is."""
-    monkeypatch.setattr(store_module, "MAX_FILES", 1)
-    here, there = store_of(tmp_path / "here", 2, first=5), store_of(tmp_path / "there", 2)
-    [name] = files(here.folder / "metrics")
-    here.merge(there)
-    assert files(here.folder / "metrics") == [name]
-    shutil.rmtree(here.folder / "series")
-    assert len(values(open_again(here))) == 8, "no value needed its pack"
 
 
 def test_large_files_of_metrics_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,14 +198,6 @@ def test_a_file_that_cannot_be_read_is_not_damaged(
     assert failed and len(again.problems) == problems and not (store.folder / "damaged").exists()
 
 
-def test_a_pack_under_the_name_of_another_series_is_set_aside(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    shutil.copy(store.pack(name_of(0)), store.pack(name_of(1)))
-    again = open_again(store)
-    assert len(again.table()) == 2, "its runs do not count twice"
-    assert f"it holds the series {name_of(0)}" in again.problems[0] and again.names() == [name_of(0)]
-
-
 HOSTILE_SERIES = {
     "a list": "[]",
     "deep": "[" * 100_000,
@@ -291,22 +220,6 @@ def test_a_pack_may_say_anything_of_its_series(
     assert len(values(open_again(store))) == 2
 
 
-def test_numbers_beyond_their_column_set_a_pack_aside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = store_of(tmp_path, 1)
-    write = store_module.write_records
-
-    def hostile(path: Path, *rest: Any) -> None:
-        write(path, *rest)
-        path.write_text(re.sub(r'"repeat": ?2', '"repeat": 99999999999', path.read_text()))
-
-    monkeypatch.setattr(store_module, "write_records", hostile)
-    store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
-    assert store.names() == [name_of(0)] and "too large" in store.problems[0]
-    assert len(values(open_again(store))) == 2
-
-
 def test_other_files_between_the_packs_stay_as_they_are(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     names = ("copy.tar.gz", f"{name_of(3)} (1).tar.gz", "20261332T040000Z-00000000.tar.gz", "\x1b[31m.tar.gz")
@@ -320,16 +233,6 @@ def test_other_files_between_the_packs_stay_as_they_are(tmp_path: Path) -> None:
     again.add(write_runs(tmp_path, 1), tmp_path, Presentation())
     left = set(files(store.folder / "series"))
     assert left == {*names, ".snapshot.part", ".nfs0001", *(f"{name_of(number)}.tar.gz" for number in (0, 1))}
-
-
-def test_a_name_that_leads_elsewhere_is_not_a_series(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    foreign = tmp_path / "foreign.tar.gz"
-    foreign.write_text("not a pack")
-    for look in (store.manifest, store.records, lambda name: store.content(name, "plan.json")):
-        with pytest.raises(UserError, match="no finished series"):
-            look("../../foreign")
-    assert foreign.exists()
 
 
 @pytest.mark.full

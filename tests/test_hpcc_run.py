@@ -93,10 +93,6 @@ def test_ranks_with_different_libraries() -> None:
     assert found.name == "reference BLAS and Intel MKL"
 
 
-def test_no_library_is_not_a_name() -> None:
-    assert blas_of(evidence_of({})) is None
-
-
 def evidence_of(*ranks: dict[str, str]) -> Evidence:
     recorded = ({f"end.{key}": value for key, value in of_rank.items()} for of_rank in ranks)
     return Evidence(ranks=dict(enumerate(recorded)))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from builders import MACHINE, campaign, plan
+from builders import campaign, plan
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.peak import with_peak
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan import make_plan, plan_file
-from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.suites.hpl.problem import grid_of, input_file, order_of, warns
+from mpicampaign.suites.hpl.problem import grid_of, order_of, warns
 from mpicampaign.suites.request import Request
 from mpicampaign.units import parse_flop_rate
 
@@ -63,39 +60,12 @@ def messages(
     return []
 
 
-def test_the_order_follows_from_the_memory_by_the_rule_of_80_percent() -> None:
-    """The STFC report: 20 GB and blocks of 180 give 44640."""
-    assert order_of(request(memory=20 * 10**9, NB=180)) == 44640
-    assert order_of(request(ranks=8, nodes=2, memory=10 * 10**9, NB=180)) == 44640
-    half = request(memory=32 * GIB, NB=1)._replace(parameters={"NB": "1", "memory": "50 %"})
-    assert order_of(half) ** 2 * 8 <= 16 * GIB < (order_of(half) + 1) ** 2 * 8
-
-
 @pytest.mark.parametrize(
     ("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (12, (3, 4)), (7, (1, 7)), (88, (8, 11))]
 )
 def test_the_grid_is_as_square_as_the_ranks_allow(ranks: int, grid: tuple[int, int]) -> None:
     assert grid_of(request(ranks, N=1000)) == grid
     assert grid_of(request(ranks, N=1000, P=ranks)) == (ranks, 1)
-
-
-def test_each_parameter_is_where_hpl_reads_it() -> None:
-    """The lines by number, after HPL's own example of the file."""
-    values = {"N": 1, "NB": 2, "pmap": 1, "P": 3, "Q": 4, "threshold": 5.5, "pfact": 2, "nbmin": 6, "ndiv": 7}
-    values |= {
-        "rfact": 1,
-        "bcast": 3,
-        "depth": 8,
-        "swap": 1,
-        "swap_threshold": 9,
-        "l1": 1,
-        "u": 1,
-        "equil": 0,
-    }
-    values |= {"align": 16}
-    lines = input_file(request(12, **values)).splitlines()
-    numbers = (6, 8, 9, 11, 12, 13, 15, 17, 19, 21, 23, 25, *range(26, 32))
-    assert [lines[number - 1].split()[0] for number in numbers] == [str(each) for each in values.values()]
 
 
 @pytest.mark.parametrize(
@@ -179,24 +149,9 @@ def test_parameters_and_the_file_are_part_of_the_identity() -> None:
     assert differing == {"parameters.N", "input.HPL.dat"}
 
 
-def test_an_input_file_of_the_campaign_takes_the_place_of_the_suites_own(tmp_path: Path) -> None:
-    (tmp_path / "HPL.dat").write_text("mine\n")
-    made = Benchmark(
-        "HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), inputs=(str(tmp_path / "HPL.dat"),)
-    )
-    [file] = make_plan(campaign(benchmark=made), ["here"], MACHINE).runs[0].inputs
-    assert (file.name, file.content) == ("HPL.dat", b"mine\n")
-
-
 def test_other_suites_have_no_parameters_and_no_inputs(tmp_path: Path) -> None:
     assert plan(campaign()).runs[0].inputs == ()
     assert "suite imb has no parameter 'N'" in messages(tmp_path, "imb", N=1)[0]
-
-
-def test_the_peak_of_a_core_reaches_the_analysis_by_the_plan() -> None:
-    made = plan(campaign(benchmark=benchmark_of(N="1000"), group={"core_peak": 41.6e9}))
-    [case, *_] = plan_from(json.loads(plan_json(plan_file(made, "c.yaml")))).cases
-    assert case.core_peak == 41.6e9
 
 
 def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ import pytest
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
-from mpicampaign.host_lists import expand
 from mpicampaign.imports.facts import FACTS, FAMILIES
-from mpicampaign.imports.labels import Label, label_of
+from mpicampaign.imports.labels import label_of
 from mpicampaign.imports.map_file import ImportMap, load_map
 
 CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
@@ -35,19 +33,6 @@ def load(tmp_path: Path, text: str) -> ImportMap:
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return load_map(path)
-
-
-def test_a_map_is_typed(tmp_path: Path) -> None:
-    found = load(tmp_path, GOOD)
-    assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
-    assert found.presentation.table_sizes == (1024, 4096)
-    assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
-    assert found.placements["TCP"].nodes == 2
-
-
-@pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
-def test_shipped_maps_have_no_errors(path: Path) -> None:
-    assert load_map(path).campaign == path.parent.name
 
 
 @pytest.mark.parametrize(
@@ -99,29 +84,6 @@ def label(tmp_path: Path, rules: str, **facts: str) -> Any:
     return label_of(named, load(tmp_path, f"{head}rules:\n{rules}"))
 
 
-REST = "  - label: {system: s, host_group: g, placement: p, benchmark: b}\n"
-
-
-def test_the_first_rule_that_holds_gives_a_label(tmp_path: Path) -> None:
-    rule = "  - when: {queue: %s}\n    label: {placement: %s}\n"
-    rules = rule % ("a", "one") + rule % (".", "two")
-    assert label(tmp_path, rules + REST, queue="ab").placement == "one"
-    assert label(tmp_path, rules + REST, queue="b").placement == "two"
-    assert label(tmp_path, rules + REST).placement == "p"
-
-
-def test_all_conditions_must_hold(tmp_path: Path) -> None:
-    rules = "  - when: {queue: a, directive.n: '^2$'}\n    label: {placement: one}\n"
-    assert label(tmp_path, rules + REST, queue="a", directive__n="2").placement == "one"
-    assert label(tmp_path, rules + REST, queue="a", directive__n="22").placement == "p"
-
-
-def test_a_template_without_its_fact_gives_no_label(tmp_path: Path) -> None:
-    rules = "  - label: {placement: '{queue}'}\n"
-    assert label(tmp_path, rules + REST, queue="long").placement == "long"
-    assert label(tmp_path, rules + REST).placement == "p"
-
-
 @pytest.mark.parametrize("value", ["a/b", "../x", "a\nb", "", " ", "<b>"])
 def test_names_from_foreign_files_are_checked(tmp_path: Path, value: str) -> None:
     found = label(
@@ -131,41 +93,11 @@ def test_names_from_foreign_files_are_checked(tmp_path: Path, value: str) -> Non
     assert "placement" in found
 
 
-def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
-    found = label(tmp_path, REST.replace("system: s", "system: other"), hosts="cn09.a.org cn20.b.org")
-    assert isinstance(found, Label)
-    assert (found.system, found.host_group, found.requested, found.actual) == ("s", "blue", "g", True)
-    found = label(tmp_path, REST, hosts="cn99")
-    assert (found.host_group, found.requested, found.actual) == ("g", "", False)
-
-
 def test_every_fact_is_documented() -> None:
     text = (CAMPAIGNS.parent / "docs" / "import.md").read_text()
     rows = [f"| `{name}` | {meaning} |" for name, meaning in FACTS.items()]
     rows += [f"| `{name}.NAME` | {meaning} |" for name, meaning in FAMILIES.items()]
     assert [row for row in rows if row not in text.splitlines()] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("CN[08-09].Site.org", ["cn08", "cn09"]),
-        ("10.0.0.5", ["10.0.0.5"]),
-        ("10.0.0.[5-6]", ["10.0.0.5", "10.0.0.6"]),
-        ("n1.site.org", ["n1"]),
-    ],
-)
-def test_names_and_addresses_of_hosts(text: str, names: list[str]) -> None:
-    assert expand(text) == names
-
-
-def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
-    groups = {"cn049": "blue", "10.0.0.5": "blue", "10.0.0.6": "red"}
-    text = "import: i\ncampaign: c\nrules: [{label: {system: s, placement: p, benchmark: b}}]\n"
-    chosen = replace(load(tmp_path, text), group_of=groups)
-    for hosts, group in (("CN049.Site.org", "blue"), ("10.0.0.6", "red")):
-        found = label_of({"hosts": hosts}, chosen)
-        assert isinstance(found, Label) and found.host_group == group
 
 
 def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Record
+from mpicampaign.records import FAILED, OK, UNVERIFIED, VERIFIED, Record
 from mpicampaign.show.sentences import said
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
@@ -47,16 +47,6 @@ def test_lotus_over_two_hosts_is_tcp_in_the_group_asked_for(tmp_path: Path, opti
     assert any("is known only from the map's rules" in reason for reason in record.verdict_reasons)
 
 
-def test_lotus_hpl_with_a_continued_command_line(tmp_path: Path) -> None:
-    launch = ["mpirun.lotus -e LD_LIBRARY_PATH=\\$LD_LIBRARY_PATH -prot \\", "    /apps/bin/xhpl"]
-    script = [*directives(4, 4, "#BSUB -q par-multi", '#BSUB -m "haswell256G"'), *launch]
-    text = lsf(prot("SHM", 1) + hpl("1.305e+02"), ["4*host9"], script, name="HPL")
-    _, (record,) = take(tmp_path, {"LOTUS/8.out": text})
-    assert case(record) == ("lotus", "haswell256G", "SHM", "HPL")
-    assert record.status == OK
-    assert record.metadata["command"].endswith("-prot /apps/bin/xhpl")
-
-
 def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
     files = {}
     for number, bind in enumerate(("numactl --cpunodebind=0 -- ", "-cpu_bind=MAP_CPU:0,15 ")):
@@ -67,17 +57,6 @@ def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
     assert all("were not recorded" in " ".join(record.verdict_reasons) for record in records)
 
 
-def test_cloud_runs_by_their_header_line(tmp_path: Path) -> None:
-    files = {}
-    for repeat in range(1, 61):
-        header = f"#HOSTS={1 if repeat <= 30 else 2}\n"
-        files[f"outputs/20170322_1105{repeat:02d}.out"] = header + imb(0.3, second=repeat % 60)
-    account, records = take(tmp_path, files)
-    assert account.cases == {("Cloud", "SHM", "PingPong"): 30, ("Cloud", "TCP", "PingPong"): 30}
-    assert {record.verdict for record in records} == {UNVERIFIED}
-    assert sorted({record.repeat for record in records}) == list(range(1, 31))
-
-
 @pytest.mark.parametrize(
     ("folder", "placement"),
     [("Cloud_HPL_2Nodes/outputs", "TCP"), ("Cloud_HPL/1_node", "SHM"), ("cloud/two hosts", "TCP")],
@@ -85,14 +64,6 @@ def test_cloud_runs_by_their_header_line(tmp_path: Path) -> None:
 def test_cloud_hpl_by_its_folder(tmp_path: Path, folder: str, placement: str) -> None:
     _, (record,) = take(tmp_path, {f"{folder}/20170327_005001.out": hpl()}, folder)
     assert case(record) == ("cloud", "Cloud", placement, "HPL")
-
-
-def test_an_output_without_any_hint_is_refused_with_what_is_missing(tmp_path: Path) -> None:
-    account, records = take(tmp_path, {"outputs/20170327_005001.out": hpl()})
-    assert records == []
-    (entry,) = account.entries
-    assert "no rule gives its system and host group and placement" in entry.reason
-    assert "path: 'test_" in entry.reason
 
 
 def scarf(group: str, *options: str, ptile: int = 1) -> list[str]:
@@ -118,22 +89,6 @@ def test_hosts_of_two_groups_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hosts", "transport", "expected"),
-    [
-        (["1*cn052", "1*cn053"], "TCP", "it used tcp, claimed: ibv"),
-        (["2*cn052"], "IBV", "1 by the job, 1 by the MPI library; claimed: 2"),
-    ],
-)
-def test_evidence_against_the_placement_contradicts(
-    tmp_path: Path, hosts: list[str], transport: str, expected: str
-) -> None:
-    text = lsf(prot(transport, len(hosts)) + imb(2), hosts, scarf("scarf10", "-IBV"))
-    _, (record,) = take(tmp_path, {"1.out": text})
-    assert (record.case.placement, record.verdict) == ("IBV", CONTRADICTED)
-    assert expected in " ".join(record.verdict_reasons)
-
-
-@pytest.mark.parametrize(
     ("end", "expected"),
     [
         ("Exited with exit code 139.", "exit code 139"),
@@ -151,9 +106,3 @@ def test_a_job_that_did_not_end_well_failed(tmp_path: Path, end: str, expected: 
     assert record.status == FAILED
     assert record.reason.startswith("the scheduler reports: ")
     assert expected in record.reason
-
-
-def test_shm_unbound_is_a_placement_of_its_own(tmp_path: Path) -> None:
-    text = lsf(prot("SHM", 1) + imb(), ["2*cn052"], scarf("scarf10", ptile=2))
-    _, (record,) = take(tmp_path, {"1.out": text})
-    assert (record.case.placement, record.verdict) == ("SHM", VERIFIED)

@@ -17,7 +17,6 @@ from builders import BENCHMARK
 from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 
 from mpicampaign.campaign.model import Mpi, Provider, System
-from mpicampaign.jobs.elf import dynamic
 from mpicampaign.jobs.local_mpi import LocalMpi, find_mpi
 from mpicampaign.jobs.software import find_program
 from mpicampaign.mpis import MPIS, is_launcher_of
@@ -110,21 +109,6 @@ def found(mpi: str, **keys: object) -> LocalMpi:
 
 
 # ---- launchers
-
-
-def test_the_launcher_is_that_of_the_library_wherever_it_is_on_the_path(site: Site) -> None:
-    site.program("intel/mpirun", OF_INTEL)
-    site.program("debian/mpirun", OF_OPEN_MPI)
-    site.program("debian/mpirun.openmpi", OF_DEBIAN)
-    site.program("debian/mpiexec.mpich", UCX)
-    site.path("intel", "debian")
-    assert found("openmpi4").command == f"{site.folder}/debian/mpirun"
-    assert found("intelmpi").command == f"{site.folder}/intel/mpirun"
-    assert found("mpich-ucx").command == f"{site.folder}/debian/mpiexec.mpich"
-    site.program("other/mpirun", UCX)  # the distribution's default is another library
-    site.program("other/mpirun.openmpi", OF_DEBIAN)
-    site.path("other")
-    assert found("openmpi4").command == f"{site.folder}/other/mpirun.openmpi"
 
 
 def test_where_there_is_none_the_reason_names_what_there_is(site: Site) -> None:
@@ -249,23 +233,6 @@ def test_a_kernel_is_not_available_without_a_compiler_wrapper(site: Site) -> Non
 # ---- programs
 
 
-def test_what_a_file_needs_is_read_from_it(site: Site) -> None:
-    library = site.library("lib", "MPICH Version")
-    program = site.linked("bin/IMB-MPI1", library, "-Wl,-rpath,$ORIGIN/../lib", "-Wl,--enable-new-dtags")
-    read = dynamic(program)
-    assert read is not None
-    assert (read.needed[0], read.runpath, read.rpath) == ("libmpi.so.12", ("$ORIGIN/../lib",), ())
-    assert getattr(dynamic(library), "soname", "") == "libmpi.so.12"
-    for damaged in (
-        b"",
-        b"#!/bin/sh\n",
-        program.read_bytes()[:700],
-        program.read_bytes()[:64] + b"\xff" * 4000,
-    ):
-        (site.folder / "damaged").write_bytes(damaged)
-        assert dynamic(site.folder / "damaged") in (None, ((), "", (), ()))
-
-
 def misfit(program: Path, **keys: object) -> str:
     wanted = replace(BENCHMARK, provider=Provider("path", str(program)))
     mpi = str(keys.pop("mpi"))
@@ -289,18 +256,6 @@ def libraries(site: Site) -> dict[str, Path]:
     }
 
 
-def test_a_program_of_another_library_is_not_available(site: Site, libraries: dict[str, Path]) -> None:
-    program = site.linked("apps/IMB-MPI1", libraries["intel"])
-    reason = misfit(program, mpi="openmpi4")
-    assert f"{program} is linked to libmpi.so.12 (Intel MPI or MPICH" in reason
-    assert "system here uses openmpi4 (libmpi.so.40): build it" in reason
-    assert "libmpi.so.40 (Open MPI); system here uses intelmpi" in misfit(
-        site.linked("other/IMB-MPI1", libraries["open"]), mpi="intelmpi"
-    )
-    # wherever the library comes from, it never has this name
-    assert "is linked to" in misfit(program, mpi="openmpi4", modules=("openmpi",))
-
-
 def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
     site: Site, libraries: dict[str, Path]
 ) -> None:
@@ -315,24 +270,3 @@ def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
     assert f"would load {site.folder}/intel/lib/libmpi.so.12; system here uses mpich-ofi below" in reason
     assert f"would load {site.folder}/intel/lib/libmpi.so.12; system here" in misfit(bound, mpi="mpich-ofi")
     assert misfit(bound, mpi="intelmpi") == ""
-
-
-def test_a_library_that_is_not_here_is_named(site: Site, libraries: dict[str, Path]) -> None:
-    debian = site.library("away", "MPICH Version", "libmpich.so.12")
-    program = site.linked("apps/IMB-MPI1", debian)
-    shutil.rmtree(debian.parent)
-    if not Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12").exists():
-        assert "libmpich.so.12 (MPICH), which is not on this machine" in misfit(program, mpi="mpich-ofi")
-    assert "libmpich.so.12 (MPICH); system here uses intelmpi" in misfit(program, mpi="intelmpi")
-    assert misfit(program, mpi="mpich-ofi", modules=("mpich",)) == ""
-
-
-def test_what_cannot_be_read_is_not_refused(site: Site) -> None:
-    site.program("bin/mpirun", OF_OPEN_MPI)
-    site.path("bin")
-    script = Path(site.program("apps/IMB-MPI1", "a script"))
-    assert misfit(script, mpi="openmpi4") == ""
-    static = site.folder / "static/IMB-MPI1"
-    static.parent.mkdir()
-    shutil.copy("/bin/true", static)
-    assert misfit(static, mpi="openmpi4") == ""

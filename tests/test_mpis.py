@@ -10,11 +10,8 @@ from builders import MACHINE, script_of
 from mpicampaign import mpis
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.alike import of_import
-from mpicampaign.errors import UserError
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.imports.job_script import read_job_script
 from mpicampaign.jobs.plan import Plan, make_plan
-from mpicampaign.mpis import MPIS
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
 from mpicampaign.site.modules import mpi_modules, program_library
@@ -80,36 +77,6 @@ def scripts(plan: Plan) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("toy")
-def test_a_library_of_another_package_is_planned_and_rendered(tmp_path: Path) -> None:
-    plan = planned(tmp_path)
-    assert {case.declared["measurement.mpi"] for case in plan.cases} == {3}
-    assert {case.declared["launcher"] for case in plan.cases} == {"toyrun"}
-    assert not [key for case in plan.cases for key in case.declared if key.startswith("mpi.")]
-    text = scripts(plan)
-    assert 'toyrun --ranks 2 --on n1:2 "$rank"' in text["SHM"]
-    assert 'toyrun --ranks 2 --on n1:1,n2:1 --net eth0 "$rank"' in text["TCP"]
-    assert "TOY_HOME=/opt/toy" in text["SHM"] and "TOY_REPORT=1" in text["SHM"]
-    assert "TOY_RANK" in text["SHM"] and "TOY_LOCAL_RANK" in text["SHM"]
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_campaign_changes_it_key_by_key_and_is_checked(tmp_path: Path) -> None:
-    changed = planned(tmp_path, "campaign: toys\n", "campaign: toys\nmpis: {toy: {options: [-v]}}\n")
-    assert 'toyrun --ranks 2 --on n1:2 -v "$rank"' in scripts(changed)["SHM"]
-    assert {case.declared["mpi.pmi"] for case in changed.cases} == {"pmix"}
-    described = "systems: {here: {scheduler: none, mpi: mine"
-    mine = "mpis: {mine: {launcher: toyrun, transports: {shm: {}, tcp: {}}}}\n"
-    own = planned(tmp_path, "systems: {here: {scheduler: none, mpi: toy", mine + described)
-    assert 'mpirun --ranks 2 --on n1:2 "$rank"' in scripts(own)["SHM"]
-    with pytest.raises(UserError, match="no settings for transport ibv"):
-        planned(tmp_path, "[SHM, TCP]", "[SHM, IBV]")
-    with pytest.raises(UserError, match="launched by toyrun"):
-        planned(tmp_path, "mpi: toy", "mpi: toy, launcher: hydra")
-    with pytest.raises(UserError, match="did you mean 'toy'"):
-        planned(tmp_path, "mpi: toy", "mpi: toi")
-
-
-@pytest.mark.usefixtures("toy")
 def test_it_is_known_by_what_it_leaves_in_outputs_scripts_and_modules() -> None:
     output = "Toy MPI release 7.1\ntoy: all ranks share memory\n"
     script = "export TOY_REPORT=1\ntoyrun --ranks 2 ./IMB-MPI1 PingPong\n"
@@ -124,41 +91,3 @@ def test_it_is_known_by_what_it_leaves_in_outputs_scripts_and_modules() -> None:
     ]
     library = program_library("/opt/toy/bin/mpirun", "toyrun 7.1")
     assert library is not None and library.mpi == "toy"
-
-
-def test_built_in_libraries_need_no_other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Registry, "_brought", property(lambda _: pytest.fail("entry points were read")))
-    plan = planned(tmp_path, "mpi: toy, prefix: /opt/toy", "mpi: mpich-ofi")
-    assert len(scripts(plan)) == 2
-
-
-def test_launch_commands_are_those_of_job_scripts() -> None:
-    assert sorted(mpis.launch_commands()) == sorted(
-        ["mpirun", "mpiexec", "jsrun", "orterun", "prun", "ibrun", "aprun"]
-    )
-    assert read_job_script("orterun -n 2 ./osu_latency\n").program == "osu_latency"
-
-
-@pytest.mark.parametrize("name", list(MPIS))
-def test_each_library_says_how_it_is_launched(name: str) -> None:
-    library = MPIS[name]
-    assert mpis.library_launcher(library.launcher.name) is library.launcher
-    assert library.definition["transports"].keys() == {"shm", "tcp", "ibv"}
-    assert library.measurement >= 1 and library.variables
-
-
-@pytest.mark.parametrize(("machine", "name"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
-def test_one_library_has_a_wheel_for_a_machine(machine: str, name: str) -> None:
-    assert mpis.wheel_library(machine) == name
-
-
-@pytest.mark.parametrize(
-    ("variable", "steers"),
-    [
-        *(("I_MPI_DEBUG", True), ("OMPI_MCA_btl", True), ("PMIX_x", True), ("PRTE_x", True), ("MV2_x", True)),
-        *(("MPIR_CVAR_x", True), ("MPICH_x", True), ("FI_PROVIDER", True), ("UCX_TLS", True)),
-        *(("PSM2_x", True), ("OMP_NUM_THREADS", True), ("PATH", False), ("MY_MPI", False)),
-    ],
-)
-def test_variables_that_steer_a_library(variable: str, steers: bool) -> None:
-    assert mpis.steers(variable) is steers

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from conftest import ProjectCopy, succeeded
@@ -27,34 +26,13 @@ from mpicampaign.schedule import crontab
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
 from mpicampaign.schedule.tick import new_name
 from mpicampaign.schedule.timers import scrontab_lines, systemd_units
-from mpicampaign.schedule.times import is_due, is_exact, missed, times_of
+from mpicampaign.schedule.times import is_due, times_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def schedule(every: int, **more: Any) -> Schedule:
     return replace(Schedule(every, "new"), **more)
-
-
-@pytest.mark.parametrize(
-    ("every", "cron", "exact"),
-    [
-        (1 * MINUTE, "* * * * *", True),
-        (7 * MINUTE, "* * * * *", False),
-        (20 * MINUTE, "*/20 * * * *", True),
-        (50 * MINUTE, "*/10 * * * *", False),
-        (90 * MINUTE, "*/30 * * * *", False),
-        (1 * HOUR, "0 * * * *", True),
-        (6 * HOUR, "0 */6 * * *", True),
-        (36 * HOUR, "0 */12 * * *", False),
-        (1 * DAY, "0 4 * * *", True),
-        (7 * DAY, "0 4 * * *", False),
-    ],
-)
-def test_the_times_of_cron_are_those_of_ticks_or_more_frequent(every: int, cron: str, exact: bool) -> None:
-    made = schedule(every)
-    assert (times_of(made).cron, is_exact(made)) == (cron, exact)
-    assert every % (times_of(made).minutes * 60) == 0
 
 
 def test_the_time_of_day_is_chosen() -> None:
@@ -66,16 +44,6 @@ def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
     minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
     assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
     assert is_due(made, None)
-
-
-def test_days_of_23_and_25_hours_miss_no_tick() -> None:
-    zone = ZoneInfo("Europe/Berlin")
-    for day in (datetime(2026, 3, 29, 4, tzinfo=zone), datetime(2026, 10, 25, 4, tzinfo=zone)):
-        before = (day - timedelta(days=1)).astimezone(UTC)
-        hours = day.astimezone(UTC) - before
-        assert hours in (timedelta(hours=23), timedelta(hours=25))
-        assert missed(schedule(DAY), hours) == 0
-        assert missed(schedule(DAY), hours + timedelta(days=2)) == 2
 
 
 def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines, read
+from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.mpis import MPIS, launcher_version, library_title, library_version, version_option
-from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.mpis import launcher_version, library_title, library_version
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
-from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.software import software_findings
 
 INTEL = "Intel(R) MPI Library 2021.18.1 for Linux* OS"
@@ -64,34 +62,6 @@ def outcomes(found: list[Finding]) -> list[tuple[str, str]]:
     return [(each.kind, each.outcome) for each in found]
 
 
-def test_an_honest_run() -> None:
-    expected = [("program", SUPPORTS), ("MPI library", SUPPORTS), ("MPI version", SUPPORTS)]
-    assert outcomes(findings()) == expected
-
-
-@pytest.mark.parametrize(
-    ("verdict", "kind", "programs", "libraries"),
-    [
-        (VERIFIED, "", PROGRAMS, LIBRARIES),
-        (UNVERIFIED, "program", "", LIBRARIES),
-        (UNVERIFIED, "MPI library", PROGRAMS, ""),
-        (CONTRADICTED, "program", program_lines(0, "/b/IMB-P2P", "66") + program_lines(1), LIBRARIES),
-        (CONTRADICTED, "MPI library", PROGRAMS, library_lines(0, MPICH) + library_lines(1, MPICH)),
-    ],
-)
-def test_the_label_depends_on_each(verdict: str, kind: str, programs: str, libraries: str) -> None:
-    series = Series("PingPong", 2, {"size": [1048576.0], "repetitions": [100.0], "time": [1e-4]})
-    text = evidence_text(CLAIM, RUN, JOB, RANKS, programs, libraries)
-    found, reasons = judge(read(text), INTEL_SHM, [series])
-    assert found == verdict, reasons
-    assert any(reason.startswith(f"{kind}: ") for reason in reasons) or not kind, reasons
-
-
-def test_evidence_of_an_earlier_release_is_judged_as_before() -> None:
-    assert findings(PROGRAMS, LIBRARIES, ("job program_kind=binary\n", "")) == []
-    assert software_findings(read(evidence_text(CLAIM, RUN, RANKS))) == []
-
-
 OTHER = "/apps/imb/IMB-P2P"
 SCRIPT = ("job program_kind=binary", "job program_kind=script #!/bin/sh")
 STARTER = ("job program=/apps/imb/IMB-MPI1", "job program=/usr/bin/apptainer")
@@ -144,15 +114,6 @@ def test_a_program_without_evidence_is_named(line: str) -> None:
     assert (first.kind, first.outcome) == ("program", LACKS)
 
 
-def test_a_suite_whose_programs_are_not_known() -> None:
-    """Its script may start anything; a file of the resolved name with another content is another program."""
-    own = (SCRIPT, ("claim suite=imb", "claim suite=kernel"))
-    started = program_lines(0, "/apps/bench", "6666") + program_lines(1, "/apps/bench")
-    assert findings(started, LIBRARIES, *own)[0].outcome == LACKS
-    rebuilt = program_lines(0, sha256="6666") + program_lines(1)
-    assert findings(rebuilt, LIBRARIES, own[1])[0].outcome == CONTRADICTS
-
-
 LIBRARY_CASES = [
     # kind and outcome of the finding that decides, what the ranks' libraries say, claim, launcher
     ("MPI library", CONTRADICTS, MPICH, "intelmpi", OF_INTEL),
@@ -193,11 +154,6 @@ def test_all_ranks_have_one_library() -> None:
         assert "rank 0 mapped" in found.reason
 
 
-def test_a_rank_without_a_library_is_named() -> None:
-    [_, found] = findings(PROGRAMS, library_lines(0))
-    assert (found.outcome, "rank 1" in found.reason) == (LACKS, True)
-
-
 def test_the_library_below_the_prefix() -> None:
     """Of the same name and version, but another build."""
     assert findings(PROGRAMS, LIBRARIES, ("claim libraries=", "claim libraries=1234 abcd")) == findings()
@@ -208,16 +164,3 @@ def test_the_library_below_the_prefix() -> None:
     assert outcomes(findings(PROGRAMS, abi, ("claim libraries=", "claim libraries=1234"))) == outcomes(
         findings()
     )
-
-
-def test_only_the_librarys_own_launcher_is_asked_for_its_version() -> None:
-    assert version_option("openmpi4", "openmpi", "/opt/bin/mpirun.openmpi") == "--version"
-    assert version_option("intelmpi", "hydra", "mpiexec.hydra") == "--version"
-    assert version_option("intelmpi", "srun", "mpirun") == ""
-    assert version_option("intelmpi", "hydra", "site-wrapper") == ""
-    assert version_option("platform", "platform", "mpirun") == ""
-    assert version_option("of-this-site", "hydra", "mpirun") == ""
-
-
-def test_each_built_in_library_that_asks_its_launcher_can_compare() -> None:
-    assert all(library.version for library in MPIS.built_in() if library.launcher_version)

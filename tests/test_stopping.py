@@ -9,50 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
-from mpicampaign.show.rankings import look_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def near(n: int, reach: float) -> list[float]:
-    """This many values around 1, with this range."""
-    return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
-
-
-def test_six_close_repeats_are_enough() -> None:
-    found = look(near(6, 0.04))
-    assert found.enough and found.next_look == 10
-    assert look_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
-
-
-def test_five_are_never_enough_and_wide_ones_ask_for_the_next_look() -> None:
-    assert not look(near(5, 0.001)).enough
-    found = look(near(6, 0.2))
-    assert (
-        look_text(found)
-        == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): increase to 10 and look again"
-    )
-
-
-def test_later_looks_ask_for_more_confidence_and_state_less() -> None:
-    values = [1 + 0.01 * index for index in range(15)]
-    found = look(values)
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.coverage) == (values[2], pytest.approx(0.9926, abs=1e-4))
-    assert found.coverage == STOPPED_COVERAGE
-
-
-def test_after_the_last_look_no_more_are_planned() -> None:
-    assert look_text(look([1.0 + index for index in range(20)])).endswith(": more repeats are not planned")
-
-
-def test_undecided_cases_are_reported() -> None:
-    assert (
-        look_text(look([1.0]))
-        == "1 repeat: the precision of the median is unknown: increase to 6 and look again"
-    )
-    assert not look([0.0] * 6).enough
 
 
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
@@ -80,10 +39,6 @@ def coverage(family: str, scatter: float, cases: int) -> float:
         assert found.interval is not None
         held += found.interval.low <= truth(scatter) <= found.interval.high
     return held / cases
-
-
-def test_coverage_after_stopping_briefly() -> None:
-    assert coverage("normal", 0.03, 300) >= STOPPED_COVERAGE - 0.03
 
 
 @pytest.mark.full

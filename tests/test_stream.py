@@ -78,22 +78,6 @@ def test_an_output_that_lacks_something_is_refused(times: dict[str, tuple[float,
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_the_ranks_share_the_arrays_of_their_node(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "stream", *SMALL, "--repetitions", "4")
-    assert launch.status == 0, launch.errors
-    rows = [line.split() for line in launch.output.splitlines() if line.startswith("repetitions ")]
-    assert len(rows) == 4 * len(BYTES)
-    elements = -(-(4 << 20) // ranks) + 63 & ~63
-    assert {name: int(size) for _, name, _, size, _ in rows} == {
-        name: each * elements // 8 for name, each in BYTES.items()
-    }
-    timed = 4 * ranks * sum(BYTES.values()) * elements // 8
-    assert f"#@bytes_timed={timed}\n#@bytes_checked={timed}\n" in launch.output
-    parse("kernel", launch.output)
-
-
-@pytest.mark.mpi
 def test_one_wrong_element_fails_the_run(build: Build) -> None:
     """Of the array that all others are computed from, changed while they are."""
     launch = build.launch(2, "stream", *SMALL, preload="spoil.so", SPOIL_ARRAY="1")

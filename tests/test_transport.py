@@ -9,9 +9,7 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
-from mpicampaign.verdict.traffic import transport_findings
 
 IBV_CLAIM = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
 DEVICE_CLAIM = IBV_CLAIM.replace("device=\n", "device=mlx5_0\n")
@@ -65,54 +63,11 @@ def judged(text: str, output: str, series: tuple[Series, ...] = SMALL) -> tuple[
 
 
 @pytest.mark.parametrize("output", [INTEL_SHM, ""])
-@pytest.mark.parametrize("series", [SMALL, LARGE])
-def test_shared_memory_is_proved_by_silent_sockets(output: str, series: tuple[Series, ...]) -> None:
-    verdict, reasons = judged(shm(SILENT_RANKS), output, series)
-    assert verdict == VERIFIED, reasons
-    assert "ranks' sockets: shm: the ranks sent each other 0 B over TCP, of at least" in reasons
-
-
-@pytest.mark.parametrize("output", [INTEL_SHM, ""])
 @pytest.mark.parametrize("size", [1024, 65536])
 def test_shared_memory_that_was_tcp_is_contradicted(output: str, size: int) -> None:
     verdict, reasons = judged(shm(connected("lo", SENT[size])), output, ping_pong(size))
     assert verdict == CONTRADICTED
     assert "over interface lo, claimed: shm" in reasons
-
-
-def test_traffic_of_others_does_not_concern_ranks_with_an_account() -> None:
-    """105 MB over loopback and over eth0: the counters alone would contradict."""
-    busy = RUN.replace("after.net.lo.rx_bytes=5", "after.net.lo.rx_bytes=205000000")
-    busy = busy.replace("after.net.eth0.rx_bytes=2000", "after.net.eth0.rx_bytes=205000000")
-    ranks = rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1)
-    assert judged(evidence_text(CLAIM, busy, *ranks), "", LARGE)[0] == CONTRADICTED
-    assert judged(evidence_text(CLAIM, busy, *ranks, SILENT_RANKS), "", LARGE)[0] == VERIFIED
-    busy = busy.replace("FABRICS=shm", "FABRICS=ofi")
-    sent = connected("eth0", SENT[65536])
-    assert judged(between_nodes(run=busy), INTEL_TCP, LARGE)[0] == CONTRADICTED
-    assert judged(between_nodes(sent, run=busy), INTEL_TCP, LARGE)[0] == VERIFIED
-
-
-@pytest.mark.parametrize("output", [INTEL_TCP, ""])
-@pytest.mark.parametrize("size", [1024, 65536])
-def test_tcp_is_proved_in_both_parts(output: str, size: int) -> None:
-    verdict, reasons = judged(between_nodes(connected("eth0", SENT[size])), output, ping_pong(size))
-    assert verdict == VERIFIED, reasons
-    assert "ranks' sockets: tcp: the ranks sent each other" in reasons
-    assert "over interface eth0" in reasons
-
-
-@pytest.mark.parametrize("output", [INTEL_TCP, ""])
-@pytest.mark.parametrize("size", [1024, 65536])
-def test_tcp_over_another_interface_is_contradicted_by_name(output: str, size: int) -> None:
-    """Evidence of earlier releases calls it verified up to 1 KiB."""
-    sent = connected("eth1", SENT[size])
-    verdict, reasons = judged(between_nodes(sent), output, ping_pong(size))
-    assert verdict == CONTRADICTED
-    assert (
-        "0 B of " in reasons and "over interface eth0, " in reasons and "over eth1, claimed: eth0" in reasons
-    )
-    assert judged(between_nodes(), INTEL_TCP)[0] == VERIFIED
 
 
 def test_tcp_over_two_interfaces_is_contradicted() -> None:
@@ -130,13 +85,6 @@ def test_an_address_of_no_interface_leaves_the_interface_unproved() -> None:
     verdict, reasons = judged(between_nodes(connected("?", SENT[1024])), INTEL_TCP)
     assert verdict == UNVERIFIED
     assert reasons.startswith("interface eth0: no evidence: ranks' sockets: ")
-
-
-@pytest.mark.parametrize("output", [INTEL_TCP, ""])
-def test_tcp_that_did_not_use_sockets_is_contradicted(output: str) -> None:
-    verdict, reasons = judged(between_nodes(SILENT_RANKS), output)
-    assert verdict == CONTRADICTED
-    assert "moved 0 B over TCP of at least 2.1 MB, claimed: tcp" in reasons
 
 
 def test_empty_messages_move_their_headers() -> None:
@@ -172,55 +120,11 @@ def test_ranks_whose_addresses_are_translated_are_unverified() -> None:
     assert "whose other end no rank reported" in reasons
 
 
-def test_ranks_of_one_node_reach_each_other_over_loopback() -> None:
-    """Beside that, what left each node must have gone over the claimed interface."""
-    claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
-    ranks = "".join(rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4))
-    ring = (Series("Sendrecv", 4, {"size": [1024.0], "repetitions": [1000.0], "time": [1e-6]}),)
-
-    def text(between: str) -> str:
-        accounts: dict[int, list[str]] = {rank: [] for rank in range(4)}
-        for one, other in ((0, 1), (1, 2), (2, 3), (3, 0)):
-            interface = "lo" if one // 2 == other // 2 else between
-            ends = (f"10.0.0.{1 + one // 2} {4000 + one}", f"10.0.0.{1 + other // 2} {5000 + other}")
-            if interface:
-                accounts[one].append(f"{interface} {ends[0]} {ends[1]} 2100000 2100000")
-                accounts[other].append(f"{interface} {ends[1]} {ends[0]} 2100000 2100000")
-        sent = "".join(sockets(rank, *each) for rank, each in accounts.items())
-        return evidence_text(claim, TCP_RUN, ranks, sent)
-
-    for between, expected in (("eth0", VERIFIED), ("eth1", CONTRADICTED), ("", CONTRADICTED)):
-        verdict, reasons = judged(text(between), "", ring)
-        assert verdict == expected, (between, reasons)
-
-
 DAMAGES = [
     ("rank 1 end.tcp=1\n", ""),
     ("rank 1 end.tcp=1\n", "rank 1 end.tcp=2\n"),
     ("rank 1 end.tcp=1\n", "rank 1 end.tcp=1\nrank 1 end.tcp_lost=1\n"),
 ]
-
-
-@pytest.mark.parametrize(("old", "new"), DAMAGES)
-def test_without_a_whole_account_of_each_rank_a_small_payload_proves_no_interface(old: str, new: str) -> None:
-    """The library reports the kind. Counters need 4 MB."""
-    whole = between_nodes(connected("eth0", SENT[1024]))
-    assert old in whole
-    verdict, reasons = judged(whole.replace(old, new), INTEL_TCP)
-    assert verdict == UNVERIFIED
-    assert reasons.startswith("interface eth0: no evidence: counters: only 2047000 B of payload")
-
-
-def test_a_rank_without_an_account_leaves_it_to_the_counters() -> None:
-    """Kernels before 4.2 keep no account. The library's report is not outranked by counters."""
-    clocks = "rank 0 end.clock_ns=7\nrank 1 end.clock_ns=7\n"
-    assert judged(shm(clocks), INTEL_SHM)[0] == VERIFIED
-    busy = shm(clocks).replace("after.net.lo.rx_bytes=5", "after.net.lo.rx_bytes=205000000")
-    assert judged(busy, INTEL_SHM, LARGE)[0] == VERIFIED
-    assert judged(busy, "", LARGE)[0] == CONTRADICTED
-    carried = TCP_RUN.replace("after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=280000000")
-    assert judged(between_nodes(clocks, run=carried), INTEL_TCP, LARGE)[0] == VERIFIED
-    assert judged(between_nodes(clocks), INTEL_TCP, LARGE)[0] == CONTRADICTED
 
 
 def ports(**counts: tuple[int, int]) -> str:
@@ -264,27 +168,11 @@ def test_infiniband(claim: str, output: str, counters: str, expected: str, text:
     assert text in reasons
 
 
-def test_infiniband_that_was_tcp_is_contradicted() -> None:
-    text = between_nodes(connected("eth0", SENT[1024]), claim=DEVICE_CLAIM)
-    verdict, reasons = judged(text, "")
-    assert verdict == CONTRADICTED
-    assert "over interface eth0, claimed: ibv" in reasons
-
-
 def test_half_a_counter_of_infiniband_proves_nothing() -> None:
     lost = ports(mlx5_0=ENOUGH).replace("node blue1 after.ib.mlx5_0.port_rcv_data=70000000\n", "")
     verdict, reasons = judged(between_nodes(SILENT_RANKS, lost, claim=DEVICE_CLAIM), INTEL_IBV, LARGE)
     assert verdict == UNVERIFIED
     assert "port_rcv_data of blue1 was not read before and after the run" in reasons
-
-
-def test_a_gather_needs_one_direction_of_infiniband() -> None:
-    columns: dict[str, list[float | None]] = {"size": [65536.0], "samples": [2000.0], "time": [1e-5]}
-    gather = (Series("tree_gather", 2, columns),)
-    counted = ports(mlx5_0=(277_000_000, 200_000))
-    text = between_nodes(SILENT_RANKS, counted, claim=DEVICE_CLAIM)
-    assert judged(text, INTEL_IBV, gather)[0] == VERIFIED
-    assert judged(text, INTEL_IBV, LARGE)[0] == CONTRADICTED
 
 
 def test_shared_memory_on_a_node_with_infiniband() -> None:
@@ -297,14 +185,3 @@ def test_shared_memory_on_a_node_with_infiniband() -> None:
     assert judged(shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), "", SMALL)[0] == UNVERIFIED
     lost = ports(mlx5_0=(0, 0)).replace("node blue1 after.ib.mlx5_0.port_rcv_data=0\n", "")
     assert judged(shm(SILENT_RANKS, lost), "", LARGE)[0] == UNVERIFIED
-
-
-def test_lost_counters_do_not_matter_beside_whole_accounts() -> None:
-    text = "\n".join(line for line in shm(SILENT_RANKS).split("\n") if ".net." not in line)
-    assert judged(text, INTEL_SHM)[0] == VERIFIED
-
-
-def test_nothing_is_reported_about_a_run_without_a_claimed_transport() -> None:
-    text = shm(connected("lo", 10**9)).replace("transport=shm", "transport=any")
-    assert transport_findings(read(text), INTEL_SHM, LARGE) == []
-    assert LACKS not in {each.outcome for each in transport_findings(read(shm(SILENT_RANKS)), "", LARGE)}

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import synthetic
-from bundles import campaign_folder
-from evidence_texts import read
 
-from mpicampaign.collect.alike import library_file, of_import, of_own_run
-from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
-from mpicampaign.mpis import library_version
-from mpicampaign.records import CONTRADICTED, Case, Record
-from mpicampaign.show.form import Form, View
-from mpicampaign.show.make import tables, to_csv
+from mpicampaign.records import Case, Record
 from mpicampaign.show.sentences import said
 
 CASE = Case("s", "g", "TCP", "PingPong")
@@ -45,12 +36,6 @@ def of_values(key: str, *values: str, suite: str = "imb") -> list[str]:
 def test_another_version_of_the_benchmark() -> None:
     found = of_values("version", "2019.6", "2019.6", "2019.6", "2021.2", "2021.2")
     assert found == ["different setups: benchmark: repeats 1-3 IMB 2019.6; repeats 4-5 IMB 2021.2"]
-
-
-def test_other_options_are_shown_without_those_in_common() -> None:
-    other = CALL.replace("-iter 1000", "-iter 10").replace(" -time 200", "")
-    (found,) = of_values("calling_sequence", CALL, other, CALL)
-    assert found == "different setups: options: repeats 1, 3 -iter 1000, -time 200; repeat 2 -iter 10"
 
 
 @pytest.mark.parametrize(
@@ -92,122 +77,3 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
-
-
-@pytest.mark.parametrize(
-    ("suite", "key"), [("osu", "window_size"), ("hpcc", "hpl_nb"), ("hpl", "bcast"), ("imb", "mpi_datatype")]
-)
-def test_each_suite_names_its_own_options(suite: str, key: str) -> None:
-    (found,) = of_values(key, "one", "other", suite=suite)
-    assert found == f"different setups: options: repeat 1 {key} one; repeat 2 {key} other"
-    assert not of_values(key, "one", "other", suite="kernel")
-
-
-def test_what_a_run_does_not_record_is_not_compared() -> None:
-    assert notes(runs({"mpi_library": "Intel MPI 2021.18.1"}, {}, {})) == []
-
-
-def test_the_window_of_osu_is_named() -> None:
-    (found,) = of_values("window_size", "64", "64", "32", suite="osu")
-    assert found == "different setups: options: repeats 1-2 window_size 64; repeat 3 window_size 32"
-
-
-def test_an_option_that_others_lack() -> None:
-    (found,) = of_values("modules", "openmpi/4 knem/1", "openmpi/4")
-    assert found == "different setups: modules: repeat 1 knem/1; repeat 2 without"
-
-
-def test_another_list_of_sizes() -> None:
-    one, two = runs({}, {})
-    short = synthetic.pingpong(1e-6, 1e9, synthetic.SIZES[:-2])
-    (found,) = notes([one, replace(two, series=(short,))])
-    assert found == "different setups: message sizes: repeat 1 2 MiB, 4 MiB; repeat 2 without"
-
-
-def test_another_number_of_hosts() -> None:
-    one, two = runs({}, {})
-    (found,) = notes([one, replace(two, hosts=("node1", "node2"))])
-    assert found == "different setups: nodes: repeat 1 nodes 1; repeat 2 nodes 2"
-
-
-def test_runs_that_do_not_count_are_not_compared_with_the_others() -> None:
-    one, two = runs({"version": "2019.6"}, {"version": "2021.2"})
-    assert notes([one, replace(two, verdict=CONTRADICTED)]) == []
-
-
-def test_unlike_repeats_count_and_every_form_of_the_tables_says_so() -> None:
-    comparison = compare(runs({"version": "2019.6"}, {"version": "2019.6"}, {"version": "2021.2"}))
-    assert comparison.tables[0].rows[0].counted == 3
-    words = "different setups: benchmark: repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2"
-    assert words in to_csv(comparison)
-    for layout in ("long", "matrix"):
-        for form in ("terminal", "markdown", "latex", "csv", "json"):
-            text = tables(comparison, Form(form, layout, View()), "c", None).decode()
-            assert "different setups: benchmark" in text, (form, layout)
-    rows = json.loads(tables(comparison, Form("json", "long", View()), "c", None))["rows"]
-    assert {row["n"] for row in rows} == {3} and all(words in row["notes"] for row in rows)
-
-
-def test_what_an_own_run_tells() -> None:
-    evidence = read(
-        "#mpicampaign-evidence 2\nclaim mpi=openmpi\nclaim binding=core\nclaim setting.OMPI_MCA_pml=ob1\n"
-        "claim setting.FI_TOKEN=x\nclaim arguments=-i 100 -x 10\n"
-        "rank 0 start.library=/opt/openmpi-4.1.4/lib/libmpi.so.40\n"
-    )
-    assert of_own_run(evidence, "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n") == {
-        "mpi_library": "Intel MPI 2021.18.1",
-        "mpi_library_file": "libmpi.so.40 (4.1.4)",
-        "binding": "core",
-        "settings": "OMPI_MCA_pml=ob1",
-        "arguments": "-i 100 -x 10",
-    }
-
-
-def test_records_of_own_runs_hold_it(tmp_path: Path) -> None:
-    folder = campaign_folder(tmp_path)
-    record, *_ = collect_own(plan_of(folder), folder)
-    assert record.metadata["mpi_library"] == "Intel MPI 2021.18.1"
-    assert record.metadata["settings"] == "I_MPI_FABRICS=shm"
-
-
-def test_what_an_imported_run_tells() -> None:
-    facts = {
-        "command": "mpirun osu_bw",
-        "directive.n": "4",
-        "directive.R": "span[ptile=2]",
-        "environment.UCX_TLS": "rc shm",
-        "environment.HOME": "/home/one",
-        "environment.MPI_ROOT": "/opt/mpi",
-        "mpi_hosts": "2",
-    }
-    assert of_import(facts) == {
-        "nodes": "2",
-        "slots": "4",
-        "slots_per_node": "2",
-        "command": "mpirun osu_bw",
-        "modules": "none",
-        "settings": "UCX_TLS=rc_shm",
-    }
-    assert of_import({"mpi": "platform"}) == {"mpi": "platform"}
-
-
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
-        ("[0] MPI startup(): Intel(R) MPI Library, Version 5.1.3  Build 20160120\n", "Intel MPI 5.1.3"),
-        ("Intel(R) MPI Library, Version 2019 Update 7  Build 1", "Intel MPI 2019 Update 7"),
-        ("#@mpi_library=Intel(R) MPI Library 2021.18.1 for Linux* OS", "Intel MPI 2021.18.1"),
-        ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", "Open MPI 4.1.4"),
-        ("MPICH Version:\t4.0.2", "MPICH 4.0.2"),
-        ("MVAPICH2 Version :\t2.3.7", "MVAPICH2 2.3.7"),
-        ("# MPI Version           : 3.1", ""),
-    ],
-)
-def test_the_version_of_the_library(text: str, version: str) -> None:
-    assert library_version(text) == version
-
-
-def test_the_file_of_the_library_without_its_folder() -> None:
-    assert library_file("/home/one/lib/libmpi.so.12") == "libmpi.so.12"
-    assert library_file("/opt/intel/mpi/2021.6.0/lib/libmpi.so.12") == "libmpi.so.12 (2021.6.0)"
-    assert library_file("") == ""
