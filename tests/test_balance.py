@@ -11,7 +11,7 @@ from mpicampaign.compare.findings import NOT_COMPARABLE
 from mpicampaign.compare.published import with_published
 from mpicampaign.compare.rows import Row
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import BLAS, MPI_LIBRARY, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
+from mpicampaign.records import BLAS, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
 from mpicampaign.reference import load_reference
 from mpicampaign.show.make import to_terminal
 from mpicampaign.show.sentences import said
@@ -139,14 +139,8 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(other: Record, reas
     assert reason in note
 
 
-def test_one_mpi_library_may_be_named_in_two_ways() -> None:
-    """HPL prints no version; the ranks of both mapped the same file."""
-    same = {MPI_LIBRARY: "0123456789ab"}
-    silent = [replace(run, metadata={BLAS: "OpenBLAS 0.3.21", **same}) for run in HPL]
-    [row] = balances(*silent, rings(1, **same))
-    assert values(row)["balance"] == (0.25,)
-    [row] = balances(*silent, rings(1, **{MPI_LIBRARY: "another"}))
-    assert notes(row, NOT_COMPARABLE)
+def test_without_hpl_there_is_no_such_table() -> None:
+    assert [table.label for table in compare([rings(1)]).tables] == ["latency_bandwidth"]
 
 
 def test_many_published_values_are_one_line_in_the_terminal() -> None:

@@ -24,3 +24,9 @@ def test_arrays_of_other_sizes_have_no_ratio() -> None:
     for elements, tables in (("1000", 1), ("100", 0), ("", 0)):
         original = hpcc(1, ranks=4, stream_vectorsize=elements)
         assert len(beside_tables(compare([original, stream]).tables)) == tables, elements
+
+
+def test_other_places_have_no_such_table() -> None:
+    other = [hpcc(1, group="red", ranks=4), hpcc(1, ranks=8), rings(1)]
+    assert beside_tables(compare(other).tables) == []
+    assert beside_tables(compare([hpcc(1), hpcc(1, benchmark="again")]).tables) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from foreign_outputs import imb
 from trivial_campaign import write_trivial
 
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.execution.busy import left_out_text
+from mpicampaign.execution.busy import fitting, left_out_text
 from mpicampaign.jobs.prepare import Script
 from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, Case, read_records
-from mpicampaign.verdict.condition import stopped_by_others
+from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
 
 # What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
 RANKS = """\
@@ -73,19 +73,29 @@ def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
     assert (project.folder / "results/trivial/report.html").is_file()
 
 
-@pytest.mark.slow
-def test_a_failure_beside_runs_that_are_left_out_fails_the_call(project: ProjectCopy) -> None:
-    busy = write(project)
-    launcher = project.folder.parent / "launch"
-    fails = 'case $ranks in */P3/*/r03-*) exit 7 ;; esac\n[ -z "$TRIVIAL_FAILS"'
-    launcher.write_text(launcher.read_text().replace('[ -z "$TRIVIAL_FAILS"', fails))
-    done = project.call("run", "trivial.yaml")
-    assert busy.exists() and done.returncode == 1, done.stderr
-    assert made(project) == {"quick": 8 * 3 - 1, "long": 0}
-
-
 def scripts(repeats: int = 5) -> list[Script]:
     return [script_of(run) for run in plan(campaign(repeats=repeats)).runs]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "makes"),
+    [
+        (float("inf"), {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (33, {"SHM": [1, 2, 3], "SHM-1": [1, 2, 3]}),
+        (32, {"SHM": [1, 2], "SHM-1": [1, 2, 3]}),
+        (21, {"SHM": [1], "SHM-1": [1, 2, 3]}),
+        (9, {"SHM": [], "SHM-1": [1, 2, 3]}),
+        (0, {"SHM": [], "SHM-1": []}),
+    ],
+)
+def test_first_repeats_and_short_runs_come_first_into_the_time_left(
+    seconds: float, makes: Mapping[str, list[int]]
+) -> None:
+    expected = {"SHM": 10.0, "SHM-1": 1.0}
+    due = scripts(repeats=3)
+    jobs = fitting(due, lambda script: expected[script.run.case.placement], seconds)
+    found = [script.run for script in due if script.job_name in jobs]
+    assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
 
 
 def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
@@ -113,6 +123,29 @@ def test_a_run_at_its_time_limit_is_disturbed_where_others_took_its_cpus(
 ) -> None:
     text = f"#mpicampaign-evidence 2\n{STOPPED.format(status=status, others=others)}"
     assert stopped_by_others(read(text)) == why
+
+
+@pytest.mark.parametrize(
+    ("recorded", "said"),
+    [
+        ("python3 (pid 123, uid 0) 0.9", "python3 (pid 123, uid 0) used 0.9 CPUs"),
+        ("a (b) c) (pid 1, uid 1000) 12.0", "a (b) c) (pid 1, uid 1000) used 12.0 CPUs"),
+        ("a\u202eb (pid 123, uid 0) 0.9", ""),
+        ("<b>longer than a name (pid 123, uid 0) 0.9", ""),
+        ("python3", ""),
+        ("", ""),
+    ],
+)
+def test_the_process_that_takes_the_cpu_is_named_in_the_reason(recorded: str, said: str) -> None:
+    lines = ["start.host=n1", "start.clock_ns=0", "start.cpu_ns=0", "start.wait_ns=0", "start.allowed=0"]
+    lines += ["end.clock_ns=1000000000", "end.cpu_ns=500000000", "end.wait_ns=500000000"]
+    lines += [f"end.busy_process={recorded}"]
+    evidence = read("#mpicampaign-evidence 2\n" + "".join(f"rank 0 {line}\n" for line in lines))
+    assert busy_process(evidence) == said
+    assert condition(evidence) == (
+        DISTURBED,
+        "rank 0 waited 50% of its time for a CPU" + (f"; {said}" if said else ""),
+    )
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,11 @@ def test_other_placements_or_ranks_of_a_publication_are_not_those_of_a_row() -> 
     assert found == [("SHM-1", 2, 0), ("TCP", 2, 0), ("SHM-1, 2 ranks", 0, 1), ("TCP, 2 ranks", 0, 1)]
 
 
+def test_few_host_groups_are_a_list_and_many_stand_side_by_side() -> None:
+    assert not latency_of(compare(of_groups("scarf", SCARF))).upright
+    assert latency_of(compare(of_groups("scarf", [*SCARF, "another"]))).upright
+
+
 @pytest.mark.parametrize("groups", [SCARF, [f"a host group with a long name {n}" for n in range(60)]])
 def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str]) -> None:
     """Each placement of a host group has its own place; nothing lies outside the panels or the page."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,10 +13,9 @@ import synthetic
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from mpicampaign import dimension as dimensions
 from mpicampaign.compare.compare import compare
-from mpicampaign.dimension import BANDWIDTH, DURATION, TIME, Dimension
-from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.looks import shade
@@ -27,9 +25,6 @@ from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import Page, page_of, plain_style
 from mpicampaign.show.report.write import write_report
-from mpicampaign.units import parse_size
-
-DIMENSIONS = [each for each in vars(dimensions).values() if isinstance(each, Dimension)]
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -96,24 +91,6 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
 # The model against the records
 
 
-@settings(max_examples=15, phases=PHASES)
-@given(campaigns(), st.sampled_from(["MB/s", "MiB/s"]))
-def test_every_number_of_a_chart_is_that_of_the_records(records: list[Record], unit: str) -> None:
-    scene = Scene(compare(records), unit)
-    for chart in every_chart(scene):
-        if isinstance(chart, CurveChart):
-            for panel in chart.panels:
-                for curve in panel.curves:
-                    check_curve(curve, panel.up, records)
-        elif isinstance(chart, DotChart):
-            check_dots(chart, records)
-        else:
-            check_heat_map(chart, records, unit)
-    for selection in selections(scene):
-        for line in selection.lines:
-            check_curve(line.curve, selection.up, records)
-
-
 def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
     """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
@@ -122,37 +99,6 @@ def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
     (series,) = (series for series in run.series if (series.benchmark == "MPI_Gather") == base)
     pairs = zip(series.columns["size"], series.columns[name], strict=True)
     return {size: value for size, value in pairs if size is not None and value is not None}
-
-
-def counting(records: Iterable[Record], case: Case) -> list[Record]:
-    return [r for r in records if r.case == case and r.status == OK and r.verdict != CONTRADICTED]
-
-
-def check_curve(curve: Curve, axis: Axis, records: Sequence[Record]) -> None:
-    case = curve.repeats[0].run.case
-    runs = counting(records, case)
-    assert [repeat.run for repeat in curve.repeats] == runs
-    assert [repeat.values for repeat in curve.repeats] == [recorded(run, curve, axis) for run in runs]
-    assert case.host_group in curve.name and case.placement in curve.name
-    by_size: dict[float, list[float]] = {}
-    for run in runs:
-        for size, value in recorded(run, curve, axis).items():
-            by_size.setdefault(size, []).append(value)
-    assert curve.median == pytest.approx({size: statistics.median(of) for size, of in by_size.items()})
-
-
-def readings(records: Sequence[Record], case: Case, title: str) -> list[float]:
-    """The values of a case's counted runs for a metric, by its displayed name."""
-    runs = counting(records, case)
-    if case.benchmark == "HPL":
-        found = [run.series[0].columns["flops"][0] for run in runs]
-        return [value for value in found if value is not None]
-    name = "time" if "latency" in title or "time" in title else "bandwidth"
-    columns = [dict(zip(SIZES, run.series[0].columns[name], strict=True)) for run in runs]
-    if "maximum" in title:
-        return whole(runs)
-    size = parse_size(re.findall(r"\d+ (?:Ki)?B", title)[0])
-    return [value for of in columns if (value := of[float(size)]) is not None]
 
 
 def whole(runs: Sequence[Record]) -> list[float]:
@@ -164,38 +110,6 @@ def whole(runs: Sequence[Record]) -> list[float]:
         known = [rate for rate in columns["bandwidth"] if rate is not None]
         found += [max(known)] if reached and known else []
     return found
-
-
-def check_dots(chart: DotChart, records: Sequence[Record]) -> None:
-    benchmark = chart.title.split(":")[0]
-    for part in chart.columns:
-        what = part.title or part.across.name
-        for row, cell in zip(chart.rows, part.cells, strict=True):
-            case = Case("s", row.host_group, row.label, benchmark)
-            expected = readings(records, case, what)
-            assert [dot.value for dot in cell.dots] == expected
-            assert (cell.summary is None) == (not expected)
-            if cell.summary is not None:
-                summary = cell.summary
-                assert (summary.minimum, summary.maximum) == (min(expected), max(expected))
-                assert summary.median == pytest.approx(statistics.median(expected))
-                if len(chart.columns) == 1:
-                    assert cell.text.startswith(part.across.text(summary.median))
-
-
-def check_heat_map(chart: HeatMap, records: Sequence[Record], unit: str) -> None:
-    benchmark, metric = chart.title.split(", ")[:2]
-    benchmark = benchmark.split(" (")[0].split(":")[0]
-    if "MPI_Gather" in chart.title:
-        return  # held above, as curves
-    dimension = next(d for d in DIMENSIONS if d != DURATION and d.unit(unit).name == chart.unit)
-    for group, fields in chart.rows:
-        for placement, field in zip(chart.placements, fields, strict=True):
-            expected = readings(records, Case("s", group, placement, benchmark), metric)
-            assert (field.median is None) == (not expected)
-            if field.median is not None:
-                assert field.median == pytest.approx(statistics.median(expected))
-                assert field.text.split()[0] == dimension.number(field.median, unit)
 
 
 # The renderers against the model

@@ -53,6 +53,23 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return Desk(tmp_path, capsys)
 
 
+def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
+    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: own", "mpi: platform")
+    status, shown = desk.call("check", text)
+    assert (status, "n/a" in shown) == (0, False)
+
+
+def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
+    text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
+    refused = (
+        2,
+        "mpicampaign: c.yaml:2: node_hours_cap: the plan for here may take 2.00 node-hours, the campaign "
+        "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
+    )
+    assert desk.call("check", text) == refused
+    assert desk.call("plan", text) == refused
+
+
 def test_the_cap_is_checked_for_systems_that_this_machine_does_not_belong_to(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 0.5\nsystems:\n")
     text = text.replace(
@@ -62,6 +79,37 @@ def test_the_cap_is_checked_for_systems_that_this_machine_does_not_belong_to(des
     assert (status, "c.yaml:2: node_hours_cap: the plan for here may take" in shown) == (2, True)
     assert desk.call("plan", text)[0] == 0
     assert desk.call("plan", text, "--system", "here") == (2, shown)
+
+
+def test_misspelt_programs_benchmarks_and_options_are_refused_at_once_with_their_lines(desk: Desk) -> None:
+    text = CAMPAIGN.replace(
+        "benchmarks:\n  mine:",
+        """benchmarks:
+  osu_bw: {program: osu_bww, arguments: --windowsize 8}
+  tree_gather: {arguments: --tree max-intr}
+  Exchange:
+    arguments:
+      - -itre
+      - 100
+      - Exchagne
+  ours: {suite: osu, program: osu_ours, provider: path}
+  mine:""",
+    )
+    assert desk.call("check", text) == (
+        2,
+        """mpicampaign: 5 errors
+c.yaml:7: benchmarks.osu_bw.program: no such program in OSU 5 to 7 (found 'osu_bww')
+    did you mean 'osu_bw'?
+c.yaml:7: benchmarks.osu_bw.arguments: OSU 5 to 7 has no such option (found '--windowsize')
+    did you mean '--window-size'?
+c.yaml:8: benchmarks.tree_gather.arguments: the value of --tree must be max-inter, min-inter, natural, \
+random, tuned or all (found '--tree max-intr')
+c.yaml:11: benchmarks.Exchange.arguments[0]: IMB-MPI1 has no such option (found '-itre')
+    did you mean '-iter'?
+c.yaml:13: benchmarks.Exchange.arguments[2]: IMB-MPI1 has no such benchmark (found 'Exchagne')
+    did you mean 'Exchange'?
+""",
+    )
 
 
 TIRED = """\

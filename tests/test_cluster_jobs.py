@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import getpass
+import os
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,12 +15,11 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
-from mpicampaign.commands import CommandResult
+from mpicampaign.commands import CommandResult, call
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
     CUT_SECONDS,
     FIRST_WAIT,
-    GRACE_SECONDS,
     PATIENT_TRIES,
     SETTLE_SECONDS,
     SUBMIT_TRIES,
@@ -25,7 +27,6 @@ from mpicampaign.execution.cluster_jobs import (
     Ended,
     Query,
 )
-from mpicampaign.execution.writable import TRIES
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
@@ -158,6 +159,15 @@ def leave(script: Script, status: int | None, result: bool = False, number: str 
         (attempt / "evidence.txt").write_text("\n".join(lines))
 
 
+def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:
+    cluster = make(1)
+    cluster.step()
+    asked = cluster.jobs.queries
+    leave(cluster.scripts[0], 0, result=True)
+    assert len(cluster.step(0.1)) == 1
+    assert cluster.jobs.queries == asked
+
+
 def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
@@ -177,26 +187,6 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
 
 
-def test_a_held_job_is_reported_once(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    for _ in range(3):
-        cluster.becomes("PENDING", reason="JobHeldAdmin")
-        assert cluster.step() == []
-    [told] = cluster.said
-    assert "job 1 is held, PENDING (JobHeldAdmin); 'scontrol release 1' lets it start" in told
-
-
-def test_a_purged_job_without_files_is_tried_again_after_a_while(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.queue.clear()
-    cluster.step()
-    assert cluster.submissions == 1
-    cluster.step(GRACE_SECONDS + 100)
-    assert cluster.submissions == 2
-
-
 def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
@@ -214,18 +204,64 @@ def test_files_of_a_completed_job_may_come_late(make: Callable[[int], Cluster]) 
     assert [ended.status for ended in cluster.step()] == [0]
 
 
-@pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL"])
-def test_a_job_that_failed_in_an_earlier_call_is_submitted_again(
-    make: Callable[[int], Cluster], state: str
-) -> None:
+def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
+    cluster = make(2)
+    cluster.silent = True
+    for _ in range(20):
+        assert cluster.step() == []
+    assert cluster.submissions == 0
+    assert len(cluster.said) == 1
+    cluster.silent = False
+    cluster.step()
+    assert cluster.submissions == 2
+    assert cluster.said[1:] == ["the scheduler answers again"]
+
+
+@pytest.mark.parametrize("state", ["PENDING", "RUNNING", "SUSPENDED", "WHATEVER"])
+def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: str) -> None:
     cluster = make(1)
-    cluster.queue["0"] = (state, "None", cluster.scripts[0].job_name)
-    leave(cluster.scripts[0], 1, number="0")
-    assert cluster.step() == cluster.step() == []
-    assert cluster.submissions == 1
-    cluster.becomes("FAILED")
-    [ended] = cluster.step()
-    assert ended.status is None  # what the job before left is not taken for this one's
+    cluster.queue["77"] = (state, "None", cluster.scripts[0].job_name)
+    assert cluster.step() == []
+    assert cluster.submissions == 0
+    assert "77" in cluster.said[0]
+    assert "adopted 77" in (cluster.scripts[0].campaign_folder / "submissions.txt").read_text()
+    cluster.becomes("FAILED", "77")
+    leave(cluster.scripts[0], 3, number="77")
+    assert [ended.status for ended in cluster.step()] == [3]
+
+
+def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
+    """Its job is not in the queue yet: checking now would submit it twice."""
+    cluster = make(1)
+    with (cluster.scripts[0].campaign_folder / "submitting.lock").open("w") as left_behind:
+        fcntl.flock(left_behind, fcntl.LOCK_EX)
+        step = threading.Thread(target=cluster.step)
+        step.start()
+        step.join(0.3)
+        asked, cluster.queue["9"] = cluster.jobs.queries, ("PENDING", "None", cluster.scripts[0].job_name)
+    step.join()
+    assert (asked, cluster.submissions) == (0, 0)
+
+
+def test_ctrl_c_does_not_reach_a_command_of_the_scheduler() -> None:
+    answer = call(["bash", "-c", "read -ra fields </proc/$$/stat; echo ${fields[4]}"], 60)
+    assert int(answer.out) != os.getpgrp()
+
+
+@pytest.mark.parametrize("words", ["submitted 0", "adopted 0", "submitting"])
+def test_a_job_that_has_just_completed_is_not_submitted_again(
+    make: Callable[[int], Cluster], words: str
+) -> None:
+    """A killed call had submitted it, or was about to record that."""
+    cluster = make(1)
+    script = cluster.scripts[0]
+    log = script.campaign_folder / "submissions.txt"
+    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} {words}\n")
+    cluster.queue["0"] = ("COMPLETED", "None", script.job_name)
+    assert cluster.step() == []
+    leave(cluster.scripts[0], 0, result=True)
+    assert [ended.status for ended in cluster.step()] == [0]
+    assert cluster.submissions == 0
 
 
 def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int], Cluster]) -> None:
@@ -240,18 +276,6 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
     assert len(cluster.step()) == 1
     cluster.step()
     assert cluster.submissions == 1
-
-
-def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
-    make: Callable[[int], Cluster],
-) -> None:
-    cluster = make(120)
-    cluster.refusal = "Unable to contact slurm controller (connect failure)"
-    cluster.step()
-    asked = cluster.jobs.queries
-    for _ in range(10):
-        cluster.step(0.1)
-    assert cluster.jobs.queries == asked
 
 
 def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Cluster]) -> None:
@@ -396,6 +420,17 @@ def test_a_job_that_is_always_missing_holds_up_no_other_run_for_ever(make: Calla
     assert cluster.submitted == [[[second]]]
 
 
+def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(
+    make: Callable[..., Cluster],
+) -> None:
+    cluster = make(1)
+    cluster.step()
+    cluster.queue = {"1": ("RUNNING", "None", "another")}
+    next_call(cluster)
+    cluster.step()
+    assert cluster.submissions == 2
+
+
 def test_nothing_is_submitted_while_results_cannot_be_written(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -418,31 +453,6 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     assert (
         f"results can't be written: {folder}: Disk quota exceeded, 7.0 MB free; jobs go on" in cluster.said[0]
     )
-
-
-def test_a_full_disk_costs_no_try_of_any_job(
-    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = make(1)
-    cluster.exit_status = 73
-    for number in range(1, 3 * TRIES):
-        cluster.step()
-        assert cluster.submissions == number
-        cluster.becomes("FAILED", str(number), reason="NonZeroExitCode")
-        with monkeypatch.context() as patch:
-            patch.setattr(WRITABLE, lambda folder, write: "full")
-            assert cluster.step() == []
-
-
-def test_a_benchmark_with_the_exit_status_of_a_full_disk_has_failed(make: Callable[..., Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    leave(cluster.scripts[0], 74)
-    evidence = next(cluster.scripts[0].folder.glob("attempts/*/evidence.txt"))
-    said = "job reason=the benchmark ended with exit status 74; see stderr.txt\n"
-    evidence.write_text(evidence.read_text().replace("end of evidence", f"{said}end of evidence"))
-    cluster.becomes("FAILED", reason="NonZeroExitCode")
-    assert [found.status for found in cluster.step()] == [74]
 
 
 def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Cluster]) -> None:

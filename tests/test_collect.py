@@ -49,10 +49,44 @@ def read(folder: Path) -> Any:
     return read_run(CASE, "imb", RunFolder(folder, 1, 7))
 
 
+def test_folder_that_is_not_there(tmp_path: Path) -> None:
+    record = read(tmp_path / f"r01-{IDENTITY}")
+    assert (record.status, record.reason, record.series) == (MISSING, "not run yet", ())
+
+
+def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> None:
+    failed = EVIDENCE.replace(
+        "job exit_status=0", "job reason=stopped at the time limit\njob exit_status=124"
+    )
+    folder = run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence="", output="")
+    later = folder / "attempts/20260102T000000Z-2"
+    later.mkdir()
+    (later / "evidence.txt").write_text(split(failed)[0])
+    record = read(folder)
+    assert (record.status, record.exit_status) == (FAILED, 124)
+    assert record.reason == f"stopped at the time limit (2 attempts); files in {later}"
+    ended = failed.replace(
+        "stopped at the time limit", "the benchmark ended with exit status 1; see stderr.txt"
+    )
+    (later / "evidence.txt").write_text(split(ended)[0])
+    (later / "stderr.txt").write_text("-----\nmpirun has detected an attempt to run as root.\n\x1b[2J\n")
+    assert read(folder).reason == (
+        "the benchmark ended with exit status 1 (2 attempts): "
+        f"mpirun has detected an attempt to run as root.; files in {later}"
+    )
+    assert record.files["script"] == str(folder / "job.sh")
+
+
 def test_attempt_without_end_is_not_taken_for_a_failure_nor_a_result(tmp_path: Path) -> None:
     record = read(run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence=CLAIM, output=OUTPUT))
     assert record.status == MISSING
     assert "has not ended" in record.reason
+
+
+def test_binary_output_is_not_a_crash(tmp_path: Path) -> None:
+    folder = run_folder(tmp_path, "result", evidence=EVIDENCE)
+    (folder / "result/output.txt").write_bytes(bytes(range(256)) * 100)
+    assert read(folder).status == FAILED
 
 
 def plan_of(*cases: dict[str, Any]) -> PlanFile:
@@ -80,24 +114,12 @@ def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> No
     ]
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"repeat": 2},
-        {"case": Case("here", "blue", "SHM-2", "tree_gather")},
-        {"case": Case("there", "blue", "SHM-1", "tree_gather")},
-        {"case": Case("here", "blue", "SHM-1", "PingPong")},
-        {"name": "r01-ffffffffffff"},
-    ],
-)
-def test_a_result_that_was_copied_into_another_runs_folder_is_contradicted(
-    tmp_path: Path, other: dict[str, Any]
-) -> None:
-    folder = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
-    folder = folder.rename(tmp_path / other.get("name", folder.name))
-    record = read_run(other.get("case", CASE), "imb", RunFolder(folder, other.get("repeat", 1)))
-    assert (record.status, record.verdict) == (OK, "contradicted")
-    assert "another run" in record.verdict_reasons[0]
+def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
+    done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
+    lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
+    (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
+    [record] = collect(plan_of({}), tmp_path)
+    assert record.metadata["submissions"] == "2, again after node failure"
 
 
 @pytest.mark.parametrize(("kind", "again"), [("cores", False), ("network", True), ("program", True)])
@@ -150,6 +172,11 @@ def test_damaged_plan_is_refused(tmp_path: Path, damage: str) -> None:
     path.write_text(damage)
     with pytest.raises(UserError, match=r"plan\.json"):
         read_plan(path)
+
+
+def test_missing_plan_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="run the campaign"):
+        read_plan(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,27 @@ def test_each_error_has_its_value_and_what_was_meant(call: str, message: str) ->
     assert only.startswith(message)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "IMB-MPI1 pingpong,SENDRECV -iter 5000,250 -time 1 -msglog 0:22 -iter_policy off",
+        "IMB-MPI1 -iter 1000,off -multi 0 -map 2x4 -mem .5 -off_cache -1 -sync On PingPong",  # series 2018
+        "IMB-MPI1 -input /no/such/file -exclude PingPong,PingPing",
+        "IMB-MPI1-GPU -mem_alloc_type host Uniband",
+        "IMB-P2P -MSGLOG 22 -msgsz 8k Birandom PINGPONG",
+        "IMB-RMA -aggregate_mode multi Truly_passive_put",
+        "IMB-EXT Window Unidir_Get",
+        "IMB-IO -npmin 2 P_IWrite_Priv Open_Close",
+        "IMB-NBC Ireduce_scatter_pure",
+        "IMB-MPI4 Alltoallv_persist_pure",
+        "IMB-MT -thread_level multiple -count 1,2 -noheader -repeat 5 UniBandMT",
+        "tree_merge --no-baseline --tree natural,random --size 0 --budget 0.1 --merge auto --key uint64",
+    ],
+)
+def test_what_some_version_takes_is_not_refused(call: str) -> None:
+    assert found(call) == []
+
+
 TOKENS = sorted({name for each in OPTIONS.values() for name in each} | set(BENCHMARKS["IMB-MPI1"]))
 
 

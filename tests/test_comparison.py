@@ -10,11 +10,14 @@ import stfc_runs
 import synthetic
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.dimension import SLOWDOWN, TIME
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.rankings import pair_sentence
-from mpicampaign.show.sentences import reason, said
+from mpicampaign.show.rankings import pair_sentence, verdict
+from mpicampaign.show.sentences import said
 from mpicampaign.suites import SUITES
 
 SHM_1 = Case("s", "g", "SHM-1", "PingPong")
@@ -25,11 +28,6 @@ def table_of(comparison: Comparison, label: str) -> Table:
     return next(table for table in comparison.tables if table.label == label)
 
 
-def median_of(row: Row, name: str) -> float | None:
-    cell = next(cell for cell in row.cells if cell.metric.name == name)
-    return cell.summary.median if cell.summary else None
-
-
 def fixed(case: Case, latencies: list[float], bandwidth: float = 1e9) -> list[Record]:
     return [
         synthetic.run(case, repeat, synthetic.pingpong(latency, bandwidth))
@@ -37,12 +35,10 @@ def fixed(case: Case, latencies: list[float], bandwidth: float = 1e9) -> list[Re
     ]
 
 
-def test_benchmark_without_sizes() -> None:
-    case = Case("s", "g", "SHM", "Barrier")
-    records = [synthetic.run(case, n, Series("Barrier", 2, {"time": [n * 1e-6]})) for n in (1, 2, 3)]
-    row = compare(records).tables[0].rows[0]
-    assert [cell.metric.name for cell in row.cells] == ["time"]
-    assert median_of(row, "time") == 2e-6
+def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
+    series = synthetic.collective("osu_latency", 1e-6, 1e9, ranks=2)
+    metric = compare([synthetic.run(SHM_1, 1, series, suite="osu")]).tables[0].metrics[0]
+    assert metric.name == "latency at 0 B"
 
 
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
@@ -91,13 +87,19 @@ def test_the_bound_fits_the_bytes_that_the_metric_counts(
     assert [each[0] for each in found] == ([bound] if bound else [])
 
 
-def test_two_modes_are_a_finding_with_the_repeats_in_each() -> None:
-    records = fixed(SHM_1, [1.0e-6, 2.0e-6, 1.01e-6, 2.02e-6, 1.02e-6, 2.01e-6])
-    notes = compare(records).tables[0].rows[0].notes
-    assert [note.kind for note in notes] == ["modes"]  # and not that the median is between them
-    assert "(repeats 1, 3, 5)" in reason(notes[0]) and "(repeats 2, 4, 6)" in reason(notes[0])
-    quiet = fixed(SHM_1, [1.0e-6, 1.03e-6, 1.01e-6, 1.05e-6, 1.02e-6, 1.04e-6])
-    assert compare(quiet).tables[0].rows[0].notes == ()
+def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
+    slowdown = Metric("contention", "contention", SLOWDOWN, headline=True)
+    assert slowdown.lower_is_better and slowdown.dimension is not TIME
+    records = [
+        synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
+        for case, values in ((SHM_1, (3.0, 3.1, 3.2)), (TCP, (1.5, 1.6, 1.7)))
+        for repeat, value in enumerate(values, start=1)
+    ]
+    table = compare(records).tables[0]
+    rows = [replace(row, cells=(replace(row.cells[0], metric=slowdown),)) for row in table.rows]
+    (ranking,) = rank_placements(rows, [slowdown])
+    assert [contestant.name for contestant in ranking.contestants] == ["TCP", "SHM-1"]
+    assert verdict(ranking).startswith("lowest: TCP")
 
 
 def test_zero_medians_have_no_factor() -> None:

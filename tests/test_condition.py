@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import synthetic
 
+from mpicampaign.cli.common import counts
 from mpicampaign.compare.compare import compare
+from mpicampaign.execution.progress import Progress
 from mpicampaign.records import (
     DISTURBED,
     NOT_JUDGED,
@@ -16,6 +19,8 @@ from mpicampaign.records import (
     Case,
     Record,
 )
+from mpicampaign.show.form import LONG, MATRIX, Form
+from mpicampaign.show.make import tables
 from mpicampaign.show.report.write import write_report
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
@@ -102,6 +107,13 @@ def test_a_run_of_which_a_rank_recorded_nothing_is_not_quiet() -> None:
     assert why == "1 of 2 ranks recorded their time of waiting for a CPU"
 
 
+@pytest.mark.parametrize("layout", [LONG, MATRIX])
+@pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
+def test_a_table_counts_the_runs_that_were_not_judged(form: str, layout: str) -> None:
+    comparison = compare(runs(SHM, [1e-6, 1e-6], state=NOT_JUDGED))
+    assert "2 not judged" in " ".join(tables(comparison, Form(form, layout)).decode().split())
+
+
 def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
     records = runs(SHM, [1e-6, 9e-6], disturbed=(2,)) + runs(TCP, [9e-6], disturbed=(1,))
     facts = {"campaign_title": "t", "campaign_name": "c", "campaign_text": "", "provenance": {}}
@@ -114,3 +126,15 @@ def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
         in first_screen
     )
     assert "left out of all numbers, disturbed ones where a row has others" in rest
+
+
+def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:
+    quiet, busy = runs(SHM, [1e-6, 9e-6], disturbed=(2,))
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.finished("r01", quiet, 0)
+    progress.finished("r02", busy, 0)
+    first, second = stream.getvalue().splitlines()
+    assert ": verified, quiet: " in first and not first.endswith(")")
+    assert ": verified, disturbed: " in second and second.endswith(f"({REASON})")
+    assert counts([quiet, busy]) == "2 runs: 1 disturbed, 1 ok"

@@ -22,17 +22,6 @@ def stated(records: list[Record]) -> StatedRanking:
     return compare(records).tables[0].stated_rankings[0]
 
 
-def test_pairs_that_are_not_neighbours_are_named_where_they_are_reversed() -> None:
-    times = {"a": (1, 2, 3), "b": (1, 2, 3), "c": (9, 2, 3)}
-    records = [
-        run
-        for group, of_group in times.items()
-        for placement, time in zip(("P", "Q", "R"), of_group, strict=True)
-        for run in runs(group, placement, time * 1e-6)
-    ]
-    assert "P < R: supported in 2 of 3 host groups; reversed in c" in stated_lines(stated(records))
-
-
 def test_one_host_group_has_an_order_only() -> None:
     found = stated(runs("a", "SHM", 1e-6) + runs("a", "TCP", 9e-6))
     assert stated_lines(found) == ("latency at 0 B: SHM < TCP (a; supported)",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, FAILED, MISSING, QUIET, Case, Record
-from mpicampaign.show.answers import answers
+from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.disturbed import MARK, MEANING
 from mpicampaign.show.form import LONG, MATRIX, Form
 from mpicampaign.show.make import tables, to_terminal
@@ -40,6 +41,51 @@ def runs(placement: str, latencies: tuple[float, ...], quiet: tuple[int, ...] = 
 def shown(records: list[Record]) -> Answer:
     """The answer on the latency."""
     return next(answer for answer in answers(compare(records)) if "latency" in answer.title)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
+def test_sentences_of_disturbed_runs_state_medians_and_ranges_alone(count: int) -> None:
+    values = {f"P{n}": tuple(1.1**n * value for value in BUSY) for n in range(count)}
+    comparison = compare([run for name in values for run in runs(name, values[name])])
+    found = answers(comparison)
+    said = [sentence for answer in found for text in answer.said for sentence in re.split(r"(?<=\.) ", text)]
+    assert len(said) == (2 if count == 1 else 4)
+    assert all(sentence.startswith("On this busy machine ") for sentence in said)
+    words = " ".join([lead(comparison, found), *said, *(answer.real for answer in found)])
+    assert not re.search(r"\b(real|significant|fast\w*|p [=<])", words)
+    of_latency = shown([*comparison.records])
+    assert [one.value for one in of_latency.candidates] == [f"{median(v) * 1e6:.2f}" for v in values.values()]
+    first, last = values["P0"], values[f"P{count - 1}"]
+    for name, each in (("P0", first), (f"P{count - 1}", last)):
+        ends = f"{min(each) * 1e6:.2f} to {max(each) * 1e6:#.3g}"
+        assert f"{median(each) * 1e6:.2f} µs ({ends}) for {name}" in of_latency.said[0]
+    assert comparison.rankings == ()
+
+
+def test_the_range_of_the_best_overlaps_others_or_none() -> None:
+    apart, near = runs("TCP", (9e-6, 8e-6)), runs("SHM", (3e-6, 5e-6))
+    best = runs("SHM-1", (2e-6, 4e-6))
+    assert shown(best + near + apart).said[1].endswith("the range of SHM-1 overlaps that of SHM.")
+    assert shown(best + apart).said[1].endswith("the range of SHM-1 overlaps no other.")
+
+
+def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
+    some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 4e-6), quiet=(1, 3, 4))
+    answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
+    assert [(one.name, one.value, one.mark) for one in answer.candidates] == [
+        ("SHM-1", "3.00", ""),
+        ("SHM", "5.00", ""),
+        ("TCP", "5.50", MARK),
+    ]
+    assert answer.candidates[2].ratio is None, "on no scale with quiet ones"
+    [ranking] = answer.rankings
+    assert [one.name for one in ranking.contestants] == ["SHM-1", "SHM"]
+    assert any(
+        "SHM-1: 3 of 4 runs count" in line and "3 quiet, 1 disturbed" in line for line in behind(answer)
+    )
+    assert any(f"TCP{MARK}: 5 of 5 runs, disturbed: " in line and REASON in line for line in behind(answer))
+    alone = shown([*some, *runs("TCP", BUSY)])
+    assert alone.said[0] == "Only SHM-1 has quiet runs: 3.00 µs." and "5.50 µs" in alone.said[1]
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])

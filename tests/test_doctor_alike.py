@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from mpicampaign.host_lists import expand, fold
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
-from mpicampaign.schedulers.slurm import constraint_of
 from mpicampaign.site.alike import joined, node_classes, parts
 from mpicampaign.site.facts import Group, Interface, NodeProbe, Port
 
@@ -36,14 +36,15 @@ def sizes(found: Iterable[NodeClass]) -> list[int]:
 # ---- As the scheduler reports them
 
 
+@pytest.mark.parametrize(
+    "field", [{"sockets": 1}, {"cores": 32}, {"cpus": 64}, {"memory": 128 * GIB}, {"model": "other"}]
+)
+def test_whatever_hardware_the_scheduler_reports_makes_another_kind(field: dict[str, Any]) -> None:
+    other = [node._replace(**field) for node in nodes(["b1"])]
+    assert sizes(grouped(nodes(["a1"]), other)) == [1, 1]
+
+
 # ---- What selects them, Slurm
-
-
-def test_other_nodes_are_avoided_by_name_where_no_feature_separates_them() -> None:
-    small, large = grouped(nodes(numbered(1, 900), "x"), nodes(numbered(901, 1000), "x", memory=GIB))
-    assert SLURM.host_group(small)["directives"] == ["--exclude=n[901-999],n1000"]
-    command = SLURM.probe(large, "job", "log", ["probe.sh"])
-    assert "--exclude=n[1-9],n[10-99],n[100-900]" in command
 
 
 def test_a_list_of_names_that_no_directive_takes_is_left_out_of_the_campaign_file_only() -> None:
@@ -62,6 +63,11 @@ def test_folded_names_are_these_names() -> None:
 
 
 # ---- Parts, for probes
+
+
+def test_names_of_nodes_are_not_a_reason_for_more_probes() -> None:
+    (group,) = grouped([each for name in numbered(1, 1000) for each in nodes([name], name, "all")])
+    assert sizes(parts(group, 4)) == [1000]
 
 
 # ---- As probes find them
@@ -107,11 +113,9 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("other", OTHERS)
-def test_nodes_with_other_hardware_are_split_and_selected_by_what_separates_them(other: NodeProbe) -> None:
-    found = joined([probed(halves(), PROBE, other)])
-    assert [each.nodes.names for each in found] == [("n1", "n2"), ("n3", "n4")]
-    assert [constraint_of(each.nodes) for each in found] == ["x", "y"]
+def test_nodes_of_two_partitions_stay_two_groups() -> None:
+    kinds = node_classes({"p": nodes(["n1"]), "q": nodes(["n2"])}, once=True)
+    assert len(joined(probed([kind], PROBE) for kind in kinds)) == 2
 
 
 def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:

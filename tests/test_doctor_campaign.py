@@ -101,6 +101,13 @@ def test_groups_that_are_down_stay_out_of_the_matrix(tmp_path: Path) -> None:
     assert "# rome is left out" in campaign_text(found)
 
 
+def test_an_lsf_site(tmp_path: Path) -> None:
+    nodes = NodeClass("normal", (Node("bw001"), Node("bw002")))
+    campaign = loaded(site(Group("normal", nodes, PROBE), scheduler="lsf"), tmp_path)
+    group = campaign.host_groups["normal"]
+    assert (group.queue, group.hosts, group.partition) == ("normal", ("bw001", "bw002"), "")
+
+
 def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
     libraries = (
         Library("openmpi5", module="openmpi/5.0"),

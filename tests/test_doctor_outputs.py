@@ -6,13 +6,10 @@ written by hand after the documentation of its tables and stand in for a real on
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mpicampaign.doctor.probe_jobs import SCRIPT
 from mpicampaign.errors import UnreadableError
@@ -74,17 +71,6 @@ def test_unexpected_sinfo_output_is_refused_with_a_message(output: str) -> None:
     assert "\x1b" not in str(caught.value)
 
 
-FIELD = st.sampled_from(
-    ["n1", "n2", "all", "all*", "up", "x,y", "", "(null)", "1", "16", "idle", "\x1b", "-"]
-)
-
-
-@given(st.lists(st.lists(FIELD, min_size=10, max_size=12), max_size=4))
-def test_no_output_of_sinfo_stops_the_reader_otherwise(rows: list[list[str]]) -> None:
-    with contextlib.suppress(UnreadableError):
-        assert classes("\n".join("|".join(row) for row in rows)) is not None
-
-
 def test_demands_of_partitions() -> None:
     output = (
         "PartitionName=open AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL ReqResv=NO\n"
@@ -119,15 +105,18 @@ rm001              closed_Full        -     64     64     64      0      0      
 """
 
 
+def test_lsf_queues_with_the_default_first() -> None:
+    defaults = lsf.default_queues("Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n")
+    queues = lsf.read_queues(BQUEUES, defaults)
+    assert [(queue.name, queue.default, queue.open) for queue in queues] == [
+        ("normal", True, True),
+        ("priority", False, True),
+        ("night", False, False),
+    ]
+
+
 def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUES) -> dict[str, str]:
     return {"lshosts": hosts, "bhosts": states, "bqueues": queues, "bparams": "Default Queues: normal\n"}
-
-
-def test_like_hosts_of_lsf() -> None:
-    broadwell, rome = node_classes(lsf.SCHEDULER.nodes(lsf_answers()), once=True)
-    assert (broadwell.names, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
-    assert (rome.names, rome.usable, rome.features) == (("rm001",), 1, ("bigmem", "mg"))
-    assert rome.members[0] == Node("rm001", True, ("bigmem", "mg"), None, None, 64, 256 * 2**30, "AMD_Rome")
 
 
 @pytest.mark.parametrize(
@@ -179,15 +168,6 @@ def test_modules_of_both_kinds() -> None:
         ("", "mvapich2/2.3.7"),
         ("openmpi5", "openmpi/5.0.3"),
     ]
-
-
-@pytest.mark.parametrize("name", ["gcc/13-openmpiless", "h5py-simpi/1", "gimpi/2020"])
-def test_modules_that_only_resemble_an_mpi(name: str) -> None:
-    assert mpi_modules([name]) == []
-
-
-def test_names_of_modules_that_no_script_should_see() -> None:
-    assert module_names("openmpi/5; rm -rf ~\n$(openmpi)\n-openmpi/4\nopenmpi/\x1b[31m5\n") == []
 
 
 # ---- The probe

@@ -8,6 +8,12 @@ import pytest
 
 from mpicampaign.show.charts.looks import (
     COLOURS,
+    SEQUENCE,
+    TEXT_CONTRAST,
+    contrast,
+    ink_on,
+    luminance,
+    shade,
 )
 
 # Machado, Oliveira and Fernandes 2009, severity 1, for linear RGB.
@@ -60,3 +66,10 @@ def test_neighbours_differ_in_grey_print() -> None:
     """Colours further apart in the list differ in line and marker."""
     for one, other in pairwise(COLOURS):
         assert abs(lab(one, "normal")[0] - lab(other, "normal")[0]) > 9, (one, other)
+
+
+def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:
+    steps = [shade(n / 50) for n in range(51)]
+    assert all(luminance(a) < luminance(b) for a, b in pairwise(steps))
+    assert (steps[0], steps[-1]) == (SEQUENCE[0], SEQUENCE[-1])
+    assert min(contrast(ink_on(step), step) for step in steps) >= TEXT_CONTRAST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -55,12 +57,6 @@ def many(groups: int, placements: Sequence[str], name: str = "group", repeats: i
     return records
 
 
-def test_captions_say_what_is_left_out(drawn: list[Figure]) -> None:
-    for figure in drawn[:4]:
-        assert "SHM-2" not in figure.caption  # n/a: the page lists it once
-        assert "1 contradicted run, 1 failed run" in figure.caption
-
-
 def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
     assert "local SHM-1 0.253 µs" in drawn[0].alt
     assert "local TCP-loopback 277.6 MB/s, 1143 MB/s, 1712 MB/s, 2049 MB/s" in drawn[1].alt
@@ -92,6 +88,14 @@ def test_titles_that_differ_only_in_signs_have_their_own_files(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("unwritten")
+def test_no_figures_without_data(tmp_path: Path) -> None:
+    assert draw_all(compare([]), tmp_path) == []
+    absent = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+    assert draw_all(compare(absent), tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("unwritten")
 def test_an_interrupted_drawing_leaves_no_file_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,31 +112,22 @@ def interrupt(*_: object) -> None:
 
 
 @pytest.mark.usefixtures("unwritten")
-def test_several_host_groups_share_a_figure(tmp_path: Path) -> None:
-    groups = ("local", "other", "third")
-    records = [record for group in groups for record in synthetic.campaign(host_group=group)]
-    names = [figure.name for figure in draw_all(compare(records), tmp_path)]
-    assert names.count("pingpong-bandwidth-over-message-size") == 1
-
-
-@pytest.mark.parametrize(
-    ("groups", "placements", "name"),
-    [
-        (1, ("SHM",), "group"),
-        (1, ("SHM", "TCP"), "group"),
-        (4, ("SHM",), "group"),
-        pytest.param(
-            *(13, ("SHM-1", "SHM-2", "SHM", "IBV", "TCP", "TCP-loopback"), "group"), marks=pytest.mark.slow
-        ),
-        (2, (LONG + "1", LONG + "2"), LONG),
-    ],
-)
-def test_all_shapes_are_drawn(tmp_path: Path, groups: int, placements: tuple[str, ...], name: str) -> None:
-    figures = draw_all(compare(many(groups, placements, name)), tmp_path)
-    for figure in figures:
-        root = ElementTree.parse(figure.svg).getroot()
-        assert float(root.get("width", "").removesuffix("pt")) == pytest.approx(7.4 * 72)
-    assert len(figures) >= 3
+def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path) -> None:
+    cases = [Case("s", group, placement, "HPL") for group in ("a", "b") for placement in ("SHM", "TCP")]
+    runs = [
+        synthetic.run(case, n, Series("HPL", 4, {"flops": [1e11 + n * 1e9], "time": [60.0]}), suite="hpl")
+        for case in cases
+        for n in (1, 2, 3)
+    ]
+    figures = draw_all(compare(runs), tmp_path)
+    assert [figure.title for figure in figures] == [
+        "HPL: flop rate by placement",
+        "HPL, flop rate, 4 ranks: host groups and placements",
+    ]
+    assert figures[0].alt == "flop rate: " + "; ".join(
+        f"{c.host_group} {c.placement} 102.0 Gflop/s" for c in cases
+    )
+    assert "begins at 0" in figures[0].caption
 
 
 def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> None:
@@ -144,3 +139,8 @@ def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> 
     single = [synthetic.run(case, n, synthetic.pingpong(1e-6, 1e9, [1024.0])) for n in (1, 2)]
     assert len(draw_all(compare(zero[:1] + single[1:]), tmp_path)) == 2
     assert len(draw_all(compare(single), tmp_path)) == 3
+
+
+def test_plotting_is_imported_only_when_drawing() -> None:
+    code = "import sys, mpicampaign.show.figures.draw; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -17,10 +17,10 @@ from builders import MACHINE, campaign, plan
 from conftest import ProjectCopy
 from default_signals import popen_with_default_signals
 
-from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.plan import Plan, check_cap
-from mpicampaign.jobs.plan_text import further_text, warnings_text
+from mpicampaign.jobs.plan import Plan
+from mpicampaign.jobs.plan_text import further_text
+from mpicampaign.jobs.software import Program
 from mpicampaign.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
 
 CAMPAIGN = """\
@@ -64,6 +64,13 @@ def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
     )
 
 
+def test_results_stay_described_where_the_program_is_gone() -> None:
+    gone = Program("IMB-MPI1", "", "no IMB here")
+    made = lambda case, repeat, identity: DISTURBED if repeat < 5 else ""  # noqa: E731
+    found = plan(campaign(), replace(MACHINE, condition_of=made, find_program=lambda *_: gone))
+    assert not found.runs and [len(case.identities) for case in found.cases] == [4, 4]
+
+
 def until_known(known_at: int, made: int, cap: float | None = 100) -> Plan:
     """Of a campaign whose repeats up to ``made`` have results, and whose cases are known by so many."""
     machine = replace(
@@ -84,15 +91,6 @@ def test_repeats_go_on_from_look_to_look_until_the_case_is_known(
     found = until_known(known_at, made)
     assert {len(case.identities) for case in found.cases} == {repeats}
     assert {case.repeats for case in found.cases} == {6}
-
-
-def test_the_cap_ends_repeats_that_go_on_until_known_and_says_so() -> None:
-    found = until_known(99, 6, cap=14 / 60)  # two cases of a minute on one node
-    assert (len(found.runs), found.capped) == (14, 6)
-    assert "node_hours_cap leaves out 6 repeats" in warnings_text(found)[-1]
-    assert not any("leaves out" in line for line in warnings_text(until_known(99, 6)))
-    with pytest.raises(UserError):
-        check_cap(until_known(99, 6, cap=11 / 60), replace(campaign(), node_hours_cap=11 / 60))
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
@@ -13,7 +14,7 @@ from mpicampaign.compare.gathers import gathers
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.charts.gathers import gather_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.document import Grid
+from mpicampaign.show.document import Grid, Paragraph
 from mpicampaign.show.gathers import gather_nodes
 
 if TYPE_CHECKING:
@@ -67,6 +68,26 @@ def charts(records: list[Record]) -> list[CurveChart]:
     return list(gather_charts(Scene(compare(records), "MB/s")))
 
 
+def test_all_four_have_one_definition() -> None:
+    records = of_place("FULL", 4, repeats=1)
+    (found,) = gathers(compare(records))
+    rate = 1e9 * random.Random("FULL").uniform(0.9, 1.1)
+    size = 1048576
+    values = {one.name: one.runs[0][1][size] for one in found.found}
+    assert values == {
+        "tree_gather (tree max-inter)": pytest.approx(3 * size / time_of(4, size, rate)),
+        "tree_gather (tree min-inter)": pytest.approx(3 * size / time_of(4, size, rate * 2.0)),
+        "MPI_Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.8)),
+        "IMB Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.7)),
+        "osu_gather": pytest.approx(3 * size / (time_of(4, size, rate * 0.6) / 2)),
+    }
+    assert {one.name for one in found.found if one.mean_time} == {"osu_gather"}
+    assert found.sizes == (1024, 8192, 32768, 1048576)
+    assert all(0 not in one.sizes for one in found.found)
+    (full,) = gathers(compare(of_place("FULL", 4, repeats=1, osu_max=True)))
+    assert not any(one.mean_time for one in full.found)
+
+
 def test_one_placement_for_each_number_of_ranks() -> None:
     """That with the most gathers, else the first; other numbers of nodes are apart."""
     poor = [run for run in of_place("SHM-1", 2) if run.case.benchmark == "Gather"]
@@ -81,16 +102,19 @@ def test_one_placement_for_each_number_of_ranks() -> None:
     ]
 
 
-def test_sizes_are_compared_only_where_they_agree() -> None:
-    records = []
-    for run in of_place("FULL", 4) + of_place("SHM", 2):
-        (first, *rest) = run.series
-        short = replace(first, columns={name: values[:3] for name, values in first.columns.items()})
-        records.append(replace(run, series=(short, *rest)) if run.suite == "imb" else run)
-    (found,) = gathers(compare(records))
-    assert found.sizes == (1024, 8192, 32768)  # 1 MiB is not common to all, and no table size
-    (chart,) = charts(records)
-    names = [{curve.label for curve in part.curves} for part in chart.panels]
-    assert ["IMB Gather" in of_panel for of_panel in names] == [True, True, False]
-    (grid,) = (node for node in gather_nodes(compare(records), "MB/s") if isinstance(node, Grid))
-    assert [str(box.text) for box in grid.lines[0][3:]][-1] == "not measured"
+def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() -> None:
+    records = of_place("FULL", 4)
+    assert not charts(records)
+    nodes = gather_nodes(compare(records), "MB/s")
+    said = [node.text for node in nodes if isinstance(node, Paragraph)]
+    assert str(said[-1]).startswith("Not drawn: all gathers had 4 ranks. Add placements")
+    (grid,) = (node for node in nodes if isinstance(node, Grid))
+    assert [str(line[0].text) for line in grid.lines] == [
+        "IMB Gather",
+        "MPI_Gather",
+        "osu_gather (mean over ranks)",
+        "tree_gather (tree max-inter)",
+        "tree_gather (tree min-inter)",
+    ]
+    several = gather_nodes(compare(records + of_place("SHM", 2)), "MB/s")
+    assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))

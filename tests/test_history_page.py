@@ -17,7 +17,7 @@ from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.history.causes import events
 from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.overview import Overview, SeriesEntry
+from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.records import Header, write_records
 from mpicampaign.show.charts.history import time_chart
 from mpicampaign.show.history import sparkline, terminal_plot
@@ -75,6 +75,16 @@ def call(capsysbinary: pytest.CaptureFixture[bytes], *arguments: object) -> tupl
     status = main(["history", *map(str, arguments)])
     out, err = capsysbinary.readouterr()
     return status, (out + err).decode()
+
+
+def test_the_open_series_follows_the_finished_ones(results: Path) -> None:
+    found = overview(results)
+    assert [series.name for series in found.series] == [name_of(number) for number in range(4)]
+    assert [series.is_open for series in found.series] == [False, False, False, True]
+    assert {(series.runs, series.counted) for series in found.series} == {(2, 2)}
+    [one] = found.curves
+    assert [round(point.value * 1e6, 3) for point in one.points] == [1.515, 1.615, 1.715, 3.015]
+    assert found.not_judged == {"too short": 1}
 
 
 def test_the_command_shows_filters_and_writes(

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from history_data import name_of, open_again, series_of, store_of, write_runs
+from history_data import NEW, OLD, name_of, open_again, series_of, store_of, write_runs
 
 from mpicampaign.errors import UserError
 from mpicampaign.history import store as store_module
+from mpicampaign.history.read_curves import curves_of
 from mpicampaign.history.store import Store
 from mpicampaign.presentation import Presentation
 
@@ -33,6 +34,14 @@ def values(store: Store) -> Counter[tuple[str, float]]:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
+
+
+def test_curves_have_a_point_for_each_series(tmp_path: Path) -> None:
+    [curve] = curves_of(store_of(tmp_path, 3).table())
+    assert [point.value * 1e6 for point in curve.points] == pytest.approx([1.515, 1.615, 1.715])
+    assert [point.observed["kernel"] for point in curve.points] == [OLD["kernel"], *[NEW["kernel"]] * 2]
+    assert [point.n for point in curve.points] == [2, 2, 2]
+    assert (curve.key.metric, curve.key.unit, curve.key.lower_is_better) == ("latency at 1 B", "s", True)
 
 
 def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -50,28 +59,6 @@ def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Pa
     assert len(store.records(name_of(2))) == 2
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "other", "version"])
-def test_damaged_metrics_are_set_aside_and_rebuilt_from_the_pack(tmp_path: Path, damage: str) -> None:
-    store = store_of(tmp_path, 3)
-    before = values(store)
-    [bad] = [path for path in (store.folder / "metrics").iterdir() if name_of(1) in path.name]
-    content = bytearray(bad.read_bytes())
-    if damage == "cut":
-        content = content[: len(content) // 2]
-    elif damage == "flipped":
-        content[8] ^= 0xFF  # in the first page
-    elif damage == "version":
-        content = bytearray(bytes(content).replace(b"mpicampaign-history", b"mpicampaign-hist0ry"))
-    else:
-        content = bytearray(b"no Parquet")
-    bad.write_bytes(content)
-    again = open_again(store)
-    assert values(again) == before
-    assert f"{bad.name} is damaged" in again.problems[0]
-    assert len(list((store.folder / "damaged").iterdir())) == 1
-    assert not open_again(store).problems
-
-
 def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)
     before = values(store)
@@ -81,18 +68,6 @@ def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -
     remains.write_text("half")
     store.add(write_runs(tmp_path, 2), tmp_path, Presentation())
     assert not remains.exists() and len(store.names()) == 3
-
-
-def test_many_files_of_metrics_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "MAX_FILES", 3)
-    store = store_of(tmp_path, 4)
-    [one] = (store.folder / "metrics").iterdir()
-    assert len(values(store)) == 8
-    # a kill before the small ones were removed: they are not counted twice
-    small = store_of(tmp_path / "other", 2)
-    for path in (small.folder / "metrics").iterdir():
-        shutil.copy(path, one.parent)
-    assert set(values(open_again(store)).values()) == {1}
 
 
 def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
@@ -220,6 +195,22 @@ def test_a_pack_may_say_anything_of_its_series(
     assert len(values(open_again(store))) == 2
 
 
+def test_numbers_beyond_their_column_set_a_pack_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = store_of(tmp_path, 1)
+    write = store_module.write_records
+
+    def hostile(path: Path, *rest: Any) -> None:
+        write(path, *rest)
+        path.write_text(re.sub(r'"repeat": ?2', '"repeat": 99999999999', path.read_text()))
+
+    monkeypatch.setattr(store_module, "write_records", hostile)
+    store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
+    assert store.names() == [name_of(0)] and "too large" in store.problems[0]
+    assert len(values(open_again(store))) == 2
+
+
 def test_other_files_between_the_packs_stay_as_they_are(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     names = ("copy.tar.gz", f"{name_of(3)} (1).tar.gz", "20261332T040000Z-00000000.tar.gz", "\x1b[31m.tar.gz")
@@ -233,6 +224,16 @@ def test_other_files_between_the_packs_stay_as_they_are(tmp_path: Path) -> None:
     again.add(write_runs(tmp_path, 1), tmp_path, Presentation())
     left = set(files(store.folder / "series"))
     assert left == {*names, ".snapshot.part", ".nfs0001", *(f"{name_of(number)}.tar.gz" for number in (0, 1))}
+
+
+def test_a_name_that_leads_elsewhere_is_not_a_series(tmp_path: Path) -> None:
+    store = store_of(tmp_path, 1)
+    foreign = tmp_path / "foreign.tar.gz"
+    foreign.write_text("not a pack")
+    for look in (store.manifest, store.records, lambda name: store.content(name, "plan.json")):
+        with pytest.raises(UserError, match="no finished series"):
+            look("../../foreign")
+    assert foreign.exists()
 
 
 @pytest.mark.full

@@ -8,7 +8,7 @@ import pytest
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.hockney import fits
+from mpicampaign.compare.hockney import fit, fits
 
 SIZES = [0] + [2**power for power in range(25)]
 
@@ -21,6 +21,22 @@ def times(segments: list[tuple[int, float, float]], noise: float = 0.0, seed: in
         latency, bandwidth = next((a, b) for last, a, b in segments if size <= last)
         found.append((latency + size / bandwidth) * (1 + source.gauss(0, noise)))
     return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_three_protocols_with_noise(seed: int) -> None:
+    truth = [(1024, 2e-6, 1e9), (65536, 6e-6, 2e9), (2**24, 40e-6, 6e9)]
+    found = fit(SIZES, times(truth, noise=0.01, seed=seed))
+    assert [segment.last for segment in found] == [1024, 65536, 2**24]
+    for segment, (_, latency, bandwidth) in zip(found, truth, strict=True):
+        assert segment.latency == pytest.approx(latency, rel=0.1)
+        assert segment.bandwidth == pytest.approx(bandwidth, rel=0.1)
+        assert segment.residual < 0.02
+
+
+def test_steps_of_printing_are_not_protocols() -> None:
+    printed = [round(time * 1e6, 2) / 1e6 for time in times([(2**24, 0.12e-6, 9e9)])]
+    assert len(fit(SIZES, printed, resolution=1e-8)) == 1
 
 
 @stfc_runs.needed

@@ -13,7 +13,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.show.charts import balance as charts
-from mpicampaign.show.charts.balance import balance
+from mpicampaign.show.charts.balance import balance, not_drawn
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Summary
 
 PUBLISHED = ReferenceChoice("hpcc-2005")
+NEC = "NEC SX-6 IXS, NEC SX-6 0.5 GHz, 192x1"
 # Their titles without "HPCC: ", by the figures of the paper.
 BANDS, RANDOM_RING = "latencies, bandwidths and their ratios", "accumulated random ring bandwidth over HPL"
 STREAM, PARALLEL = (
@@ -83,10 +84,52 @@ def median(bar: Summary | None) -> float:
 # Values
 
 
+def test_parallel_bars_are_divided_by_hpl_and_by_the_best() -> None:
+    chart = charts_of(three_systems())[PARALLEL]
+    assert isinstance(chart, BarChart)
+    assert [each.title for each in chart.columns] == [
+        *("HPL", "DGEMM", "FFT", "PTRANS", "STREAM copy", "random ring", "1 / ring latency", "Random Access")
+    ]
+    for each in chart.columns:
+        assert max(median(bar) for bar in each.series[0].bars) == 1.0
+    assert {name: median(bar) for name, bar in bars(chart, "HPL").items()} == {
+        "gamma": 1.0,
+        "beta": pytest.approx(0.5),
+        "alpha": pytest.approx(0.25),
+    }
+    # per process as fast as HPL's factor: only the processes are left
+    assert median(bars(chart, "DGEMM")["alpha"]) == pytest.approx(4 / 16)
+    assert median(bars(chart, "FFT")["gamma"]) == pytest.approx(0.5)
+    assert "(100 %: 40.00 Gflop/s)" in chart.caption and "figures 4 to 6 of R. Rabenseifner" in chart.caption
+
+
+def test_bands_have_latencies_bandwidths_ratios_and_hpl() -> None:
+    chart = charts_of(three_systems(), PUBLISHED)[BANDS]
+    assert isinstance(chart, BarChart)
+    assert [each.title for each in chart.columns] == [
+        *("latency", "bandwidth", "ratio of bandwidths", "HPL, accumulated")
+    ]
+    assert median(bars(chart, "latency", "random ring")["alpha"]) == 4e-6
+    assert median(bars(chart, "bandwidth", "natural ring")["beta"]) == 8e8
+    ratios = ("natural / ping-pong", "random / ping-pong", "random / natural")
+    found = [median(bars(chart, "ratio of bandwidths", ratio)["beta"]) for ratio in ratios]
+    assert found == [pytest.approx(0.4), pytest.approx(0.2), pytest.approx(0.5)]
+    assert [each.across.scale.logarithmic for each in chart.columns] == [True, True, False, True]
+    assert bars(chart, "bandwidth", "natural ring")[NEC] is None
+    assert median(bars(chart, "ratio of bandwidths", "random / ping-pong")[NEC]) == pytest.approx(0.398 / 6.8)
+    assert "No natural ring, nor its two ratios, of the 24 published systems" in chart.caption
+
+
 # Order and names
 
 
 # What is not drawn
+
+
+def test_one_own_system_has_the_bands_only() -> None:
+    records = synthetic.hpcc_runs("alpha", 1.0)
+    assert list(charts_of(records)) == [BANDS]
+    assert "columns: figure 2; figure 3; figures 4 to 6; " in not_drawn(compared(records))
 
 
 # As drawn
@@ -131,22 +174,6 @@ def test_every_point_is_numbered_without_overlap_on_logarithmic_axes(monkeypatch
     for boxes in placed:
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     assert isinstance(chart, ScatterChart) and {m.name for m in chart.members} <= set(texts(page))
-
-
-def test_points_lie_where_their_values_are() -> None:
-    chart = charts_of(three_systems())[RANDOM_RING]
-    assert isinstance(chart, ScatterChart)
-    marks = [mark for mark in drawn(chart)._figure.artists if hasattr(mark, "get_marker")]
-    xs = [float(mark.get_xydata()[0][0]) for mark in marks[:3]]
-    scale = chart.panels[0].across.scale
-    expected = [scale(value) for value in (40.0, 20.0, 10.0)]
-    spread = (xs[0] - xs[2]) / (expected[0] - expected[2])
-    assert xs[1] == pytest.approx(xs[2] + spread * (expected[1] - expected[2]))
-    assert all(mark.get_markerfacecolor() != "white" for mark in marks)
-    published = charts_of(synthetic.campaign(), PUBLISHED)[RANDOM_RING]
-    hollow = [mark for mark in drawn(published)._figure.artists if hasattr(mark, "get_marker")]
-    assert len(hollow) == 4 * 24
-    assert all(mark.get_markerfacecolor() == "white" for mark in hollow)
 
 
 def test_bars_are_as_long_as_their_values_and_published_ones_hollow() -> None:

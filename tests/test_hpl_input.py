@@ -15,7 +15,6 @@ from mpicampaign.collect.peak import with_peak
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.suites.hpl.problem import grid_of, order_of, warns
 from mpicampaign.suites.request import Request
 from mpicampaign.units import parse_flop_rate
 
@@ -61,14 +60,6 @@ def messages(
 
 
 @pytest.mark.parametrize(
-    ("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (12, (3, 4)), (7, (1, 7)), (88, (8, 11))]
-)
-def test_the_grid_is_as_square_as_the_ranks_allow(ranks: int, grid: tuple[int, int]) -> None:
-    assert grid_of(request(ranks, N=1000)) == grid
-    assert grid_of(request(ranks, N=1000, P=ranks)) == (ranks, 1)
-
-
-@pytest.mark.parametrize(
     ("keys", "line", "message"),
     [
         (
@@ -107,36 +98,14 @@ def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     assert len(messages(tmp_path, N=0, NB=0, ndiv=1)) == 3
 
 
-def test_hpcc_is_refused_before_it_would_stop_without_a_message(tmp_path: Path) -> None:
-    [found] = messages(tmp_path, "hpcc", N=1000, P=4, Q=4)
-    assert "P × Q = 4 × 4 needs 16 ranks; the placement has 4" in found
-
-
 def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:
     [found] = messages(tmp_path, node_memory=None)
     assert "follows from the memory of a node, which is unknown | give N, or node_memory" in found
     assert messages(tmp_path, node_memory=None, N=10**6) == []
 
 
-def test_the_memory_that_slurm_is_asked_for_is_the_limit(tmp_path: Path) -> None:
-    made = campaign(
-        benchmark=benchmark_of(), group={"memory": "1G", "node_memory": 64 * GIB}, scheduler="slurm"
-    )
-    [file] = {run.inputs[0].text for run in plan(made).runs}
-    assert file.splitlines()[5].split()[0] == str(order_of(request(memory=GIB)))
-
-
 def benchmark_of(**parameters: str) -> Benchmark:
     return Benchmark("HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), parameters=parameters)
-
-
-def test_a_time_that_will_not_suffice_is_a_warning() -> None:
-    """Appendix C of the STFC report took 1800 s; an hour was asked for."""
-    assert list(warns(request(time_limit=3300, N=44640, NB=180))) == []
-    [text] = warns(request(time_limit=600, N=44640, NB=180))
-    assert text.startswith(
-        "HPL of order 44640 takes about 24 min 43 s at 10 Gflop/s for each rank (an estimate)"
-    )
 
 
 def test_parameters_and_the_file_are_part_of_the_identity() -> None:
@@ -147,11 +116,6 @@ def test_parameters_and_the_file_are_part_of_the_identity() -> None:
     first, second = (each.runs[0].declared for each in plans)
     differing = {key for key in first if first[key] != second[key]}
     assert differing == {"parameters.N", "input.HPL.dat"}
-
-
-def test_other_suites_have_no_parameters_and_no_inputs(tmp_path: Path) -> None:
-    assert plan(campaign()).runs[0].inputs == ()
-    assert "suite imb has no parameter 'N'" in messages(tmp_path, "imb", N=1)[0]
 
 
 def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:

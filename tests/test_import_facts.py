@@ -59,11 +59,33 @@ def test_programs_of_command_lines(line: str, program: str) -> None:
     assert read_job_script(f"#!/bin/sh\ncd x\n{line}\n").program == program
 
 
-def test_why_a_job_was_ended_according_to_lsf() -> None:
-    end = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
-    report = read_report(lsf(imb(), ["1*n1"], [], state="Exited", end=end))
-    trouble = "Exited, TERM_RUNLIMIT: job killed after reaching LSF run time limit, exit code 140"
-    assert report is not None and report.trouble == trouble
+def test_dates_of_a_report_where_they_are() -> None:
+    text = lsf(imb(), ["1*n1"], []).replace(
+        "Started at Results reported on ", "Started at Tue Mar  7 05:01:02 2017\nResults reported at Wed"
+    )
+    report = read_report(text)
+    assert report is not None
+    assert report.started == "Tue Mar  7 05:01:02 2017"
+    assert read_facts("x", text.replace("# Date", "# Dale"))["started"] == "2017-03-07T05:01:02"
+
+
+def test_what_the_output_says_is_not_a_line_of_lsf() -> None:
+    text = lsf("Exited with exit code 3.\nTERM_MEMLIMIT\n" + imb(), ["1*n1"], [])
+    report = read_report(text)
+    assert report is not None
+    assert report.trouble == ""
+
+
+def test_many_benchmarks_of_one_call_are_named_by_their_program() -> None:
+    """All benchmarks that IMB-MPI1 runs by default: joined, their names are too long for a label."""
+    names = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Reduce_scatter", "Bcast")
+    call = "# Calling sequence was: \n\n# ./IMB-MPI1 \n\n"
+    few, many = (
+        call + "".join(f"# Benchmarking {name} \n" for name in chosen) for chosen in (names[:3], names)
+    )
+    banner = "#    Intel (R) MPI Benchmarks 4.1, MPI-1 part\n"
+    assert read_facts("a/x.out", banner + few)["benchmark"] == "PingPong+PingPing+Sendrecv"
+    assert read_facts("a/x.out", banner + many)["benchmark"] == "IMB-MPI1"
 
 
 @pytest.mark.parametrize(
@@ -80,6 +102,13 @@ def test_why_a_job_was_ended_according_to_lsf() -> None:
 )
 def test_the_command_is_what_the_shell_runs(script: str, command: str) -> None:
     assert read_job_script(script).commands == (command,)
+
+
+def test_short_options_of_slurm_with_their_value_behind_them() -> None:
+    found = read_job_script("#SBATCH -n4 -pshort -Jlat -t10\n##SBATCH -wnode1\n")
+    assert found.directives == {"ntasks": "4", "partition": "short", "job-name": "lat", "time": "10"}
+    assert found.disabled == {"nodelist": "node1"}
+    assert read_job_script("#BSUB -app openmpi -n4\n").directives == {"app": "openmpi", "n": "4"}
 
 
 def _report_below(job: int) -> str:
@@ -129,20 +158,3 @@ def test_the_library_that_used_ucx_is_named_by_evidence_only(said: str, script: 
     facts = read_facts("x", UCX + said + imb(), script)
     assert facts["transport"] == "ibv"
     assert facts.get("mpi") == mpi
-
-
-@pytest.mark.parametrize(
-    ("path", "asked", "job"),
-    [
-        ("a/slurm-1234.out", "", "1234"),
-        ("a/slurm-1234_7.out", "", "1234_7"),
-        ("a/slurm-1234_7.out.old", "", "1234_7"),
-        ("a/slurm-1234_7b.out", "", "1234"),
-        ("a/lat_1234_7.out", "-o /home/me/lat_%A_%a.out", "1234_7"),
-        ("a/lat-n1-1234.out", "--output=%x-%N-%j.out", "1234"),
-        ("a/20170322_112501.out", "--output=lat.out", None),
-        ("a/20170322_112501.out", "", None),
-    ],
-)
-def test_the_job_by_the_name_of_slurms_file(path: str, asked: str, job: str | None) -> None:
-    assert read_facts(path, imb(), f"#SBATCH {asked}\n").get("job") == job

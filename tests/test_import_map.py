@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
+from mpicampaign.host_lists import expand
 from mpicampaign.imports.facts import FACTS, FAMILIES
-from mpicampaign.imports.labels import label_of
+from mpicampaign.imports.labels import Label, label_of
 from mpicampaign.imports.map_file import ImportMap, load_map
 
 CAMPAIGNS = Path(__file__).parents[1] / "campaigns"
@@ -33,6 +35,14 @@ def load(tmp_path: Path, text: str) -> ImportMap:
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return load_map(path)
+
+
+def test_a_map_is_typed(tmp_path: Path) -> None:
+    found = load(tmp_path, GOOD)
+    assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
+    assert found.presentation.table_sizes == (1024, 4096)
+    assert found.group_of == dict.fromkeys(["cn08", "cn09", "cn10", "cn11", "cn20", "login1"], "blue")
+    assert found.placements["TCP"].nodes == 2
 
 
 @pytest.mark.parametrize(
@@ -65,13 +75,6 @@ def test_errors_are_reported_with_line_key_and_remedy(
         load(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
-    text = GOOD.replace("nodes: 2", "nodes: 0").replace("{group}", "{x}").replace("directive.m", "queu")
-    with pytest.raises(UserError) as raised:
-        load(tmp_path, text)
-    assert [problem.line for problem in raised.value.problems] == [7, 9]
-
-
 @pytest.mark.parametrize("text", ["", "- a\n", "text\n", "import: [\n"])
 def test_what_is_not_a_map_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match=r"map\.yaml"):
@@ -98,6 +101,28 @@ def test_every_fact_is_documented() -> None:
     rows = [f"| `{name}` | {meaning} |" for name, meaning in FACTS.items()]
     rows += [f"| `{name}.NAME` | {meaning} |" for name, meaning in FAMILIES.items()]
     assert [row for row in rows if row not in text.splitlines()] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("CN[08-09].Site.org", ["cn08", "cn09"]),
+        ("10.0.0.5", ["10.0.0.5"]),
+        ("10.0.0.[5-6]", ["10.0.0.5", "10.0.0.6"]),
+        ("n1.site.org", ["n1"]),
+    ],
+)
+def test_names_and_addresses_of_hosts(text: str, names: list[str]) -> None:
+    assert expand(text) == names
+
+
+def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
+    groups = {"cn049": "blue", "10.0.0.5": "blue", "10.0.0.6": "red"}
+    text = "import: i\ncampaign: c\nrules: [{label: {system: s, placement: p, benchmark: b}}]\n"
+    chosen = replace(load(tmp_path, text), group_of=groups)
+    for hosts, group in (("CN049.Site.org", "blue"), ("10.0.0.6", "red")):
+        found = label_of({"hosts": hosts}, chosen)
+        assert isinstance(found, Label) and found.host_group == group
 
 
 def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, OK, UNVERIFIED, VERIFIED, Record
+from mpicampaign.records import FAILED, OK, VERIFIED, Record
 from mpicampaign.show.sentences import said
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
@@ -37,14 +37,14 @@ def case(record: Record) -> tuple[str, str, str, str]:
     return (record.case.system, record.case.host_group, record.case.placement, record.case.benchmark)
 
 
-@pytest.mark.parametrize("option", ['#BSUB -m "ivybridge512G"', "#BSUB -U reserved_ivybridge512G"])
-def test_lotus_over_two_hosts_is_tcp_in_the_group_asked_for(tmp_path: Path, option: str) -> None:
-    hosts = ["1*host101.jc.example.org", "1*host102.jc.example.org"]
-    text = lsf(prot("TCP", 2) + imb(10.9, 1100), hosts, lotus("", option))
-    _, (record,) = take(tmp_path, {"LOTUS/7.out": text})
-    assert case(record) == ("lotus", "ivybridge512G", "TCP", "PingPong")
-    assert (record.status, record.verdict) == (OK, UNVERIFIED)
-    assert any("is known only from the map's rules" in reason for reason in record.verdict_reasons)
+def test_lotus_hpl_with_a_continued_command_line(tmp_path: Path) -> None:
+    launch = ["mpirun.lotus -e LD_LIBRARY_PATH=\\$LD_LIBRARY_PATH -prot \\", "    /apps/bin/xhpl"]
+    script = [*directives(4, 4, "#BSUB -q par-multi", '#BSUB -m "haswell256G"'), *launch]
+    text = lsf(prot("SHM", 1) + hpl("1.305e+02"), ["4*host9"], script, name="HPL")
+    _, (record,) = take(tmp_path, {"LOTUS/8.out": text})
+    assert case(record) == ("lotus", "haswell256G", "SHM", "HPL")
+    assert record.status == OK
+    assert record.metadata["command"].endswith("-prot /apps/bin/xhpl")
 
 
 def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
@@ -64,6 +64,14 @@ def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
 def test_cloud_hpl_by_its_folder(tmp_path: Path, folder: str, placement: str) -> None:
     _, (record,) = take(tmp_path, {f"{folder}/20170327_005001.out": hpl()}, folder)
     assert case(record) == ("cloud", "Cloud", placement, "HPL")
+
+
+def test_an_output_without_any_hint_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+    account, records = take(tmp_path, {"outputs/20170327_005001.out": hpl()})
+    assert records == []
+    (entry,) = account.entries
+    assert "no rule gives its system and host group and placement" in entry.reason
+    assert "path: 'test_" in entry.reason
 
 
 def scarf(group: str, *options: str, ptile: int = 1) -> list[str]:

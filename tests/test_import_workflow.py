@@ -56,6 +56,14 @@ def test_snakemake_import_takes_in_and_reports(project: ProjectCopy, tmp_path: P
     assert "other.out: no rule gives its placement" in done.stdout + done.stderr
 
 
+def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: ProjectCopy, tmp_path: Path) -> None:
+    done = project.call("import", raw(tmp_path), "--map", tmp_path / "map.yaml")
+    assert "2 files: 1 runs, 0 job scripts and standard error files, 1 refused; 2 new" in done.stdout
+    assert "1 run: 1 ok" in done.stdout
+    results = project.folder / "results" / "two-hosts"
+    assert sorted(path.name for path in results.iterdir()) == MADE
+
+
 def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
     """Call the command with a standard output without a reader; exit status and standard error."""
     reader, writer = os.pipe()
@@ -107,6 +115,13 @@ def test_a_map_and_a_campaign_file_are_not_reported_together(
     for option, said in mistakes.items():
         assert main(["report", "--map", str(tmp_path / "map.yaml"), option]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_the_import_loads_no_plotting_library() -> None:
+    modules = "sys, mpicampaign.imports.importing, mpicampaign.analyse_tables"
+    code = f"import {modules}; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not there")

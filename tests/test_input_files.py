@@ -27,6 +27,16 @@ def with_input(folder: Path, program: str, content: str = "hello\n", **system: o
     return made
 
 
+def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
+    found = with_input(tmp_path, END)
+    script = found.scripts[0]
+    script.run.inputs[0].kept(found.folder).write_text("changed\n")
+    assert execute(script) == 66
+    [attempt] = script.folder.glob("attempts/*")
+    reason = "the input file words.txt differs from the one that the campaign declares"
+    assert f"job reason={reason}" in (attempt / "evidence.txt").read_text()
+
+
 def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
     found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
     write_inline(found)

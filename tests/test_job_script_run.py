@@ -144,3 +144,11 @@ def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert (done.returncode, done.stdout) == (73, "")
     assert f"results could not be written: is the file system of {script.folder} full" in done.stderr
+
+
+def test_evidence_that_cannot_be_written_is_not_a_success(tmp_path: Path) -> None:
+    script = prepared(tmp_path, END).scripts[0]
+    text = script.text(inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
+    script.path.write_text(text)
+    assert execute(script) == 74
+    assert not script.output.exists()

@@ -49,12 +49,6 @@ def finished(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_five_are_kept_beside_a_block_with_its_own_number(tmp_path: Path) -> None:
-    finish(planned(tmp_path, "repeats: 5", ", repeats: 3"))
-    now = planned(tmp_path, "", ", repeats: 3")
-    assert (len(now.scripts), len(now.pending), len(said(now))) == (8, 0, 1)
-
-
 def test_a_damaged_plan_is_none(finished: Path) -> None:
     (finished / "results/kept/plan.json").write_text("{")
     assert not planned(finished).pending

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, table
+from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, schema_of, table
 from mpicampaign.shape import check_shape, fits
 from mpicampaign.yaml_lines import Document
 
@@ -40,8 +40,15 @@ class Harbour:
     boats: dict[str, Boat] = key(table(entry(Boat, "boat", "Boat", ""), NAME), "Boats")
 
 
+HARBOUR = entry(Harbour, "", "Harbour", "A toy.")
+
+
 def read(data: Any) -> Harbour:
     return Values(Document(data)).entry(Harbour, ())
+
+
+def test_what_stands_for_a_missing_key_lets_the_rest_be_read() -> None:
+    assert read({"boats": {"swift": {"oars": 2}}}).boats["swift"] == Boat("swift", "", oars=2)
 
 
 def test_entries_are_of_dataclasses() -> None:
@@ -134,3 +141,12 @@ def _obeys(message: str, text: str) -> bool:
 @given(text=st.text("aZ09_.+-/@%=:,#&|*?![]()~ \"'ü\n$", max_size=5) | st.just("a" * 64) | st.just("a" * 300))
 def test_what_is_refused_breaks_the_rule_that_is_stated(pattern: str, message: str, text: str) -> None:
     assert bool(re.fullmatch(pattern.removesuffix("$"), text)) == _obeys(message, text)
+
+
+def test_a_name_that_begins_with_a_sign_is_refused_with_its_rule() -> None:
+    assert len(_stated_rules()) == 10
+    problems, _ = check_shape(Document({"boats": {"_x": {"sail": "lug"}}}), schema_of(HARBOUR))
+    assert [each.message for each in problems] == [
+        "not usable as a name: it takes letters, digits and . _ + -, begins with a letter or digit, and has "
+        "at most 64 characters"
+    ]

@@ -206,6 +206,24 @@ sizes 2000000 1 0 1
 END = f"#@end rows={len(ROWS.splitlines())} status=ok\n"
 
 
+def test_metrics_as_hpcc_defines_them() -> None:
+    (series,) = parse("kernel", HEADER + ROWS + END).series
+    assert (series.label, series.ranks) == ("latency_bandwidth", 3)
+    expected = {
+        "ping_pong_latency": 2e-6,
+        "ping_pong_latency_average": 1.5e-6,
+        "ping_pong_latency_best": 1e-6,
+        "ping_pong_bandwidth": 2e6 / 4e-4,
+        "ping_pong_bandwidth_average": 2e6 / 1.6e-4,
+        "ping_pong_bandwidth_best": 2e6 / 1e-4,
+        "natural_ring_latency": 2e-6,  # the best repetition: 40 us for 2 x 10 messages
+        "random_ring_latency": 2e-6,  # geometric mean of 4 us and 1 us
+        "natural_ring_bandwidth": 2e6 / 250e-6,
+        "random_ring_bandwidth": 2e6 / 2e-3,  # geometric mean of 1 ms and 4 ms
+    }
+    assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

@@ -152,15 +152,6 @@ def test_a_program_behind_a_script_may_have_other_arguments() -> None:
 DATE = "# Date                  : Wed Nov 25 {} 2026\n"
 
 
-@pytest.mark.parametrize(
-    ("time", "verdict"),
-    [("05:00:00", VERIFIED), ("05:00:02", VERIFIED), ("05:00:30", CONTRADICTED), ("04:00:01", CONTRADICTED)],
-)
-def test_the_date_of_imb_lies_within_the_run(time: str, verdict: str) -> None:
-    """In the rank's own local time, one hour ahead of UTC."""
-    assert verdict_of(HONEST, DATE.format(time))[0] == verdict
-
-
 @pytest.mark.parametrize(("seconds", "verdict"), [(1790000000, CONTRADICTED), (1795579201, VERIFIED)])
 def test_the_date_of_hpcc_lies_within_the_run(seconds: int, verdict: str) -> None:
     text = HONEST.replace("suite=imb", "suite=hpcc")

@@ -87,3 +87,8 @@ def test_bars_are_drawn_behind_each_other() -> None:
         assert any(pair == pytest.approx(other) for other in found), pair
     texts = [text.get_text() for text in page._figure.texts]
     assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
+
+
+def test_a_single_level_or_none_is_not_drawn() -> None:
+    for text in (output(levels=1), output(without=(1024, 4096))):
+        assert not list(level_charts(Scene(compare([run(1, text)]), "MB/s")))

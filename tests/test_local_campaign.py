@@ -12,7 +12,7 @@ import pytest
 from conftest import ProjectCopy, succeeded
 from default_signals import popen_with_default_signals
 
-from mpicampaign.records import FAILED, OK, VERIFIED, read_records
+from mpicampaign.records import CONTRADICTED, FAILED, OK, VERIFIED, read_records
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.usefixtures("imb")]
 
@@ -75,6 +75,20 @@ def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> N
     new = [path for path in after if path not in before]
     assert len(new) == 2
     assert all("/SHM/" in str(path) for path in new)
+
+
+def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
+    write_campaign(project, "SHM-1", repeats=1)
+    script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())
+    project.call("build", "--campaign", "short.yaml")
+    script.write_text(script.read_text().replace("-msglog 0:20", "-msglog 0:19"))
+    subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
+    project.call("report", "--campaign", "short.yaml")
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert records[0].verdict == CONTRADICTED
+    assert (
+        "-msglog 0:19" in records[0].verdict_reasons[0] and "it was edited" in records[0].verdict_reasons[0]
+    )
 
 
 @pytest.mark.full

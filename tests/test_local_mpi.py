@@ -17,6 +17,7 @@ from builders import BENCHMARK
 from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 
 from mpicampaign.campaign.model import Mpi, Provider, System
+from mpicampaign.jobs.elf import dynamic
 from mpicampaign.jobs.local_mpi import LocalMpi, find_mpi
 from mpicampaign.jobs.software import find_program
 from mpicampaign.mpis import MPIS, is_launcher_of
@@ -122,20 +123,6 @@ def test_where_there_is_none_the_reason_names_what_there_is(site: Site) -> None:
     assert found("openmpi5").not_available.startswith("no launcher of openmpi5 is on the PATH: install it")
 
 
-def test_a_launcher_of_no_known_library_is_left_as_it_is(site: Site) -> None:
-    wrapper = site.program("bin/mpirun", "our own wrapper")
-    site.path("bin")
-    assert found("openmpi4") == LocalMpi(wrapper)
-
-
-def test_a_prefix_holds_the_library_that_is_declared(site: Site) -> None:
-    site.program("mpi/bin/mpiexec", OF_OPEN_MPI)
-    site.program("mpi/bin/mpiexec.mpich", UCX)
-    prefix = f"{site.folder}/mpi"
-    assert found("mpich-ucx", prefix=prefix).command == "mpiexec.mpich"
-    assert f"in {prefix}/bin" in found("mpich-ofi", prefix=prefix).not_available
-
-
 def test_what_settles_the_launcher_is_not_asked(site: Site) -> None:
     site.program("bin/mpirun", OF_INTEL)
     site.path("bin")
@@ -231,6 +218,23 @@ def test_a_kernel_is_not_available_without_a_compiler_wrapper(site: Site) -> Non
 
 
 # ---- programs
+
+
+def test_what_a_file_needs_is_read_from_it(site: Site) -> None:
+    library = site.library("lib", "MPICH Version")
+    program = site.linked("bin/IMB-MPI1", library, "-Wl,-rpath,$ORIGIN/../lib", "-Wl,--enable-new-dtags")
+    read = dynamic(program)
+    assert read is not None
+    assert (read.needed[0], read.runpath, read.rpath) == ("libmpi.so.12", ("$ORIGIN/../lib",), ())
+    assert getattr(dynamic(library), "soname", "") == "libmpi.so.12"
+    for damaged in (
+        b"",
+        b"#!/bin/sh\n",
+        program.read_bytes()[:700],
+        program.read_bytes()[:64] + b"\xff" * 4000,
+    ):
+        (site.folder / "damaged").write_bytes(damaged)
+        assert dynamic(site.folder / "damaged") in (None, ((), "", (), ()))
 
 
 def misfit(program: Path, **keys: object) -> str:

@@ -26,19 +26,6 @@ from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
 from mpicampaign.records import FAILED, OK, Record, read_records
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
-from mpicampaign.schedulers.scheduler import (
-    CANCELLED,
-    DONE,
-    HELD,
-    NODE_FAIL,
-    OUT_OF_MEMORY,
-    PREEMPTED,
-    QUEUED,
-    RUNNING,
-    TIMEOUT,
-    UNKNOWN,
-)
-from mpicampaign.schedulers.scheduler import FAILED as JOB_FAILED
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
@@ -394,37 +381,6 @@ def test_a_job_that_ends_well_without_files_is_not_a_success(
 
 def lines(*jobs: str) -> str:
     return "".join(f"{line}\n" for line in jobs)
-
-
-@pytest.mark.parametrize(
-    ("word", "reason", "state"),
-    [
-        ("PEND", "-", QUEUED),
-        ("PSUSP", "-", HELD),
-        ("WAIT", "-", QUEUED),
-        ("RUN", "-", RUNNING),
-        ("SSUSP", "-", RUNNING),
-        ("USUSP", "-", RUNNING),
-        ("UNKWN", "-", RUNNING),
-        ("DONE", "-", DONE),
-        ("EXIT", "-", JOB_FAILED),
-        ("ZOMBI", "-", CANCELLED),
-        ("EXIT", "TERM_RUNLIMIT: the run limit was reached", TIMEOUT),
-        ("EXIT", "TERM_DEADLINE: its deadline was reached", TIMEOUT),
-        ("EXIT", "TERM_OWNER: killed by its owner", CANCELLED),
-        ("EXIT", "TERM_FORCE_ADMIN: killed", CANCELLED),
-        ("EXIT", "TERM_MEMLIMIT: too much memory", OUT_OF_MEMORY),
-        ("EXIT", "TERM_PREEMPT: made room", PREEMPTED),
-        ("EXIT", "TERM_REMOVE_HUNG_JOB: its host was lost", NODE_FAIL),
-        ("EXIT", "TERM_EXTERNAL_SIGNAL: a signal", JOB_FAILED),
-        ("EXIT", "TERM_CWD_NOTEXIST: no such folder", JOB_FAILED),
-        ("LATER", "-", UNKNOWN),
-    ],
-)
-def test_states_of_lsf(word: str, reason: str, state: str) -> None:
-    [job] = LSF.read_queue(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
-    said = word if reason == "-" else f"{word} ({reason})"
-    assert (job.id, job.name, job.state, job.description) == ("17", "PingPong-0123456789ab", state, said)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from mpicampaign.statistics.comparisons import (
     FAMILY_WISE,
     compare_pairs,
 )
-from mpicampaign.statistics.one_against_each import by_chance, differ_from
+from mpicampaign.statistics.one_against_each import differ_from
 
 Groups = list[list[float]]
 
@@ -93,12 +93,28 @@ def false_against(setting: Setting, k: int, n: int, count: int) -> float:
 # What is exact
 
 
-def test_how_many_may_be_far_off_by_chance() -> None:
-    assert [by_chance(5, 5, m) for m in (1, 7, 12, 23, 39)] == [1, 1, 2, 2, 3]
-
-
 def separated(k: int, n: int) -> Groups:
     return [[(group + 1) * (1 + repeat / 1000) for repeat in range(n)] for group in range(k)]
+
+
+def test_three_repeats_are_never_tested() -> None:
+    groups = [*separated(3, 6), [0.1, 0.11, 0.12]]
+    family = compare_pairs(groups)
+    found = family.differences[0, 3]
+    assert (found.significant, found.p, found.reason) == (
+        None,
+        None,
+        "6 and 3 repeats: a test needs 4 of each",
+    )
+    assert family.differences[0, 1].significant and family.differences[0, 1].comparisons == 3
+    assert may_be_best(groups, lower_is_better=True) == [0, 3]
+    assert differ_from(groups[3], groups[:3]) == [None] * 3
+    assert differ_from(groups[0], groups[1:]) == [True, True, None]
+
+
+def test_lower_is_better_excludes_the_others() -> None:
+    assert may_be_best(separated(4, 5), lower_is_better=True) == [0]
+    assert may_be_best(separated(4, 5), lower_is_better=False) == [3]
 
 
 # What was simulated

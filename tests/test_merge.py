@@ -74,15 +74,6 @@ def test_twice_the_same_bundle_and_ones_own_results(tmp_path: Path) -> None:
     assert len([record for record in records(tmp_path / "site") if record.status == OK]) == 2
 
 
-def test_a_later_bundle_adds_its_new_runs_only(tmp_path: Path) -> None:
-    first = bundle(tmp_path, "early", repeats=2)
-    later = bundle(tmp_path, "late", repeats=4)
-    outcome = merged(tmp_path / "here", first, later)
-    assert len(outcome.lines) == 2
-    found = [record for record in records(tmp_path / "here") if record.status == OK]
-    assert [record.repeat for record in found] == [1, 2, 3, 4]
-
-
 def test_other_runs_of_the_same_number_get_the_next_free_one(tmp_path: Path) -> None:
     first = bundle(tmp_path, "one")
     folder = campaign_folder(tmp_path / "two")
@@ -263,19 +254,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for text in ("here", "here=", "=x", "here=a/b", "here=.."):
         assert main(["merge", str(other), "--rename", text, *results]) == 2
         assert "invalid --rename" in capsys.readouterr().err
-
-
-def test_the_command_that_comes_next_is_named_and_works(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    good, folder = str(bundle(tmp_path, "good")), tmp_path / "here" / "c"
-    assert main(["merge", good, "--results", str(folder.parent)]) == 0
-    assert f"next: mpicampaign tables --results {folder}\n" in capsys.readouterr().out
-    assert main(["tables", "--results", str(folder)]) == 0
-    assert "tree_gather" in capsys.readouterr().out
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: folder.parent)
-    main(["merge", good])
-    assert "next: mpicampaign report FILE" in capsys.readouterr().out
 
 
 def test_tables_know_what_was_merged_since_the_last_report(

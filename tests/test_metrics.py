@@ -5,9 +5,22 @@ from __future__ import annotations
 import pytest
 
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS
 from mpicampaign.records import Series
 from mpicampaign.show.numbers import quantity
+
+
+def test_the_rate_is_ranked_and_the_time_shown() -> None:
+    series = Series("HPL", 4, {"flops": [34.17e9], "time": [1735.76]})
+    rate, time = choose_metrics("hpl", [series], ())
+    assert (rate.column, rate.dimension, rate.headline, rate.lower_is_better) == ("flops", FLOPS, True, False)
+    assert (time.column, time.dimension, time.headline, time.lower_is_better) == (
+        "time",
+        DURATION,
+        False,
+        True,
+    )
+    assert rate.group != time.group
 
 
 def test_the_time_of_a_message_is_still_ranked() -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import stfc_runs
+import synthetic
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
-from mpicampaign.statistics.modes import stretches
+from mpicampaign.statistics.modes import split, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 
 KIB = 1024
 SIZES = [0] + [2**power for power in range(25)]
+
+
+def test_rounded_values_are_not_exact() -> None:
+    """Four equal printed values differ, too: the fifth is not infinitely far away."""
+    assert split([0.34, 0.34, 0.34, 0.34, 0.37], resolution=0.01) is None
 
 
 def sweep(levels: list[list[float]], seed: int = 1) -> list[list[float]]:
@@ -45,9 +52,26 @@ def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
     assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
 
 
+def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> None:
+    assert len(stretches([1], [[1.0, 2.0, 1.01, 2.01, 1.02, 2.02]])) == 1
+    assert stretches([1], [[1.0, 1.01, 1.02, 1.03, 5.0]]) == ()
+    assert stretches([1, 2], [[1.0, 2.0, 1.01, 2.01, 1.0], [1.0, 1.0, 1.0, 1.01, 1.02]]) == ()
+    assert stretches([], []) == ()
+
+
 def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:
     rows = [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3 + [[2.0] * 5]
     assert stretches([1, 2, 4, 8], rows)[0].after is None
+
+
+def test_a_higher_bandwidth_is_the_faster_band() -> None:
+    case = Case("s", "g", "SHM", "tree_gather")
+    records = []
+    for n in range(1, 7):
+        table = synthetic.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
+        records.append(synthetic.run(case, n, table, suite="kernel"))
+    [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
+    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note)
 
 
 FAMILIES: dict[str, Callable[[random.Random], float]] = {

@@ -112,6 +112,11 @@ def test_a_program_that_resembles_none_is_warned_of(program: str) -> None:
     assert [each.doubtful for each in faults(program, ("--window-sise=3",))] == [True, False]
 
 
+def test_a_misspelt_option_has_a_suggestion() -> None:
+    (refusal,) = faults("osu_bw", ("--windowsize=8",))
+    assert (refusal.value, refusal.hint) == ("--windowsize", "did you mean '--window-size'?")
+
+
 @given(st.lists(st.text(max_size=6), max_size=6), st.sampled_from([*KINDS, "osu_other"]))
 def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
     for refusal in faults(program, arguments):

@@ -9,7 +9,7 @@ import pytest
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.statistics.outliers import outliers
+from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,19 @@ SIZES = [2**power for power in range(26)]
 def quiet(seed: int = 1, repeats: int = 5) -> list[list[float]]:
     source = random.Random(seed)
     return [[size + 100 * source.uniform(0.98, 1.02) for _ in range(repeats)] for size in SIZES]
+
+
+def test_quiet_and_near_values_are_none() -> None:
+    rows = quiet()
+    assert outliers(SIZES, rows) == ()
+    rows[8][3] *= 1.15  # further than the scatter, but not by 20 %
+    assert outliers(SIZES, rows) == ()
+
+
+def test_single_values_are_judged_by_the_gap() -> None:
+    assert lone_value([10.0, 10.1, 10.05, 10.02, 6.0]) == Outlier(4, (), pytest.approx(0.6, rel=0.01))
+    assert lone_value([10.0, 10.1, 10.05, 6.0]) is None  # four say too little
+    assert lone_value([10.0, 10.5, 9.5, 10.2, 8.0]) is None
 
 
 @stfc_runs.needed

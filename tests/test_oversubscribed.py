@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from builders import campaign as made_campaign
+from builders import plan
 from synthetic import case_runs
 
+from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.oversubscribed import oversubscription
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import CONTRADICTED, DISTURBED, OVERSUBSCRIBED, Case, Record
+from mpicampaign.jobs.plan import plan_file
+from mpicampaign.records import DISTURBED, OVERSUBSCRIBED, Case, Record
 from mpicampaign.verdict.evidence import Evidence
 
 SHARED = {OVERSUBSCRIBED: "4 ranks on 2 CPUs of n1"}
@@ -41,17 +45,17 @@ def test_evidence_of_ranks_that_share(found: Evidence, expected: str) -> None:
     assert oversubscription(found, {}) == expected
 
 
+def test_a_placement_declared_to_share_cores() -> None:
+    placement = Placement("crowd", 1, 4, "shm", binding="none")
+    for cores, expected in ((2, "4 ranks on 2 cores of a node"), (4, ""), (None, "")):
+        file = plan_file(plan(made_campaign({"crowd": placement}, group={"cores": cores})), "c.yaml")
+        assert file.cases[0].oversubscribed == expected
+        assert "oversubscribed" not in file.cases[0].declared
+
+
 def runs(placement: str, latency: float, **metadata: str) -> list[Record]:
     found = case_runs(Case("s", "g", placement, "PingPong"), latency, 1e9)
     return [replace(run, metadata={**run.metadata, **metadata}) for run in found]
-
-
-def test_single_oversubscribed_runs_leave_the_row_of_the_others() -> None:
-    found = runs("SHM", 1e-6)
-    found[2] = replace(found[2], metadata=SHARED)
-    found[3] = replace(found[3], metadata=SHARED, verdict=CONTRADICTED)  # shown where its label puts it
-    (table,) = compare(found).tables
-    assert {row.case.placement: row.planned for row in table.rows} == {"SHM": 5, "SHM (oversubscribed)": 1}
 
 
 def test_disturbed_runs_that_share_cores_are_named_so() -> None:

@@ -18,10 +18,9 @@ from conftest import ProjectCopy, succeeded
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
 from mpicampaign.records import read_records
-from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 
 ROOT = Path(__file__).parents[1]
@@ -40,26 +39,10 @@ def refused(text: str, **metrics: dict[str, str]) -> str:
     return str(caught.value)
 
 
-def test_a_value_alone_in_its_own_unit() -> None:
-    (series,) = read("MPI startup\nrate 12.5\ndone\n", cells=RATE).series
-    assert (series.label, series.columns) == ("ours", {"cells": [12.5]})
-    (metric,) = choose_metrics("own", [series], ())
-    assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
-    assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
-
-
-def test_values_alone_and_over_sizes_are_two_tables() -> None:
-    alone, over = read("rate 2\n8 1.5\n", cells=RATE, step=TIME).series
-    assert (alone.label, over.label) == ("ours", "ours (over message size)")
-
-
-@pytest.mark.parametrize(
-    ("unit", "better", "value", "si"),
-    [("ms", "lower", 2.0, 2e-3), ("MiB/s", "higher", 1.0, 2**20), ("Gflop/s", "higher", 3.0, 3e9)],
-)
-def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
-    (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
-    assert series.columns["x"] == [pytest.approx(si)]
+@pytest.mark.parametrize(("take", "value"), [("first", 3), ("last", 2), ("smallest", 1), ("largest", 3)])
+def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None:
+    (series,) = read("rate 3\nrate 1\nrate 2\n", x=RATE | {"take": take}).series
+    assert series.columns["x"] == [value]
 
 
 @pytest.mark.parametrize(
@@ -94,6 +77,12 @@ def test_how_an_output_is_read_is_part_of_the_identity() -> None:
 
 def test_one_size_twice_is_refused() -> None:
     assert "line 2: step at 8 B a second time" in refused("8 1.5\n8 1.6\n", step=TIME)
+
+
+def test_without_a_declaration_nothing_is_read_and_nothing_is_taken_for_it() -> None:
+    with pytest.raises(OutputError, match="only with the metrics that its campaign declares"):
+        SUITES["own"].parse("rate 1\n")
+    assert detect_suite("rate 1\ndone\n") is None
 
 
 def messages(tmp_path: Path, **keys: Any) -> list[str]:

@@ -20,6 +20,7 @@ from test_clone_and_archive import SNAKEMAKE, Root
 from trivial_campaign import write_trivial
 
 from mpicampaign import __version__
+from mpicampaign.jobs.prepare import prepare
 from mpicampaign.records import OK, VERIFIED, read_records
 
 SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "kernels", "profiles", "reference")
@@ -174,6 +175,36 @@ def user(installation: Installation, folder: Path, number: int = 64001) -> User:
     if (done := found.call("true")).returncode != 0:
         pytest.skip(f"no call without the privileges of root is possible here: {done.stderr.strip()}")
     return found
+
+
+def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
+    installation: Installation, tmp_path: Path
+) -> None:
+    before = installation.state()
+    someone = user(installation, tmp_path / "mine")
+    data = next(installation.folder.glob("lib/python*/site-packages/mpicampaign/data"))
+    assert someone.call("cp", "/dev/null", str(data / "Snakefile")).returncode != 0
+    assert someone.campaign("--version") == f"mpicampaign {__version__}\n"
+    missing = someone.call("mpicampaign", "check")
+    assert missing.returncode == 2
+    assert "campaign.yaml: this file cannot be read" in missing.stderr
+    assert "mpicampaign init writes campaign.yaml" in missing.stderr
+
+    (someone.folder / "campaign.yaml").write_text(CAMPAIGN)
+    said = someone.campaign("init")
+    assert "campaign.yaml: exists already, kept" in said
+    assert "Snakefile: written" in said
+    assert f"results: {someone.folder / 'results'}" in said
+    assert (someone.folder / "campaign.yaml").read_text() == CAMPAIGN
+    assert files(someone.folder) == {"campaign.yaml", "Snakefile", "cluster/config.yaml"}
+
+    assert "no errors found" in someone.campaign("check")
+    assert "2 still to be done" in someone.campaign("plan")
+    rendered = [Path(line) for line in someone.campaign("render").splitlines()]
+    assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)
+    planned = prepare(someone.folder / "campaign.yaml", results=someone.folder / "results")
+    assert rendered == [script.path for script in planned.scripts]  # as in a clone
+    assert installation.state() == before
 
 
 def test_init_writes_the_default_campaign(installation: Installation, tmp_path: Path) -> None:

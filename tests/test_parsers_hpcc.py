@@ -87,10 +87,18 @@ def _refused_as_hpl(text: str) -> str:
     return str(caught.value)
 
 
+def test_wrapped_and_with_windows_line_ends() -> None:
+    assert parse("hpcc", "Job 1 <b>\n\n" + TEXT.replace("\n", "\r\n") + "\nPS:\n") == parse("hpcc", TEXT)
+
+
 FREE = [
     key for key in _COLUMNS if "PingPong" not in key and key not in ("HPL_Tflops", "HPL_time")
 ]  # those that no other line contradicts
 FREE.remove("MPIRandomAccess_GUPs")
+
+
+def test_a_summary_alone_is_recognised() -> None:
+    assert refused(TEXT[TEXT.index("Begin of Summary") :]).endswith("take the whole hpccoutf.txt")
 
 
 def test_imported_runs_of_unlike_linear_systems_are_cases_of_their_own() -> None:

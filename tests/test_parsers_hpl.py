@@ -44,6 +44,12 @@ def test_more_than_eight_orders() -> None:
     ]
 
 
+def test_a_time_too_short_to_be_printed_is_missing() -> None:
+    (series,) = parse("hpl", hpl_output([HplRow(100, 32, 1, 2, 0.002)])).series
+    assert series.columns["time"] == [None]
+    assert series.columns["flops"][0] is not None
+
+
 def test_skipped_tests_are_reported() -> None:
     text = hpl_output([ONE])
     text = change(text, "Finished      1", "Finished      2")
@@ -100,16 +106,6 @@ def test_two_outputs_in_one_file() -> None:
     assert "a second closing line" in refused(whole + whole[whole.index("Finished") :])
 
 
-@pytest.mark.parametrize("variant", ["WC0", "WC03R2R2"])
-def test_the_build_of_nvidia(variant: str) -> None:
-    """It rounds the order down to whole blocks, and prints the rate per GPU after the total."""
-    row = HplRow(92160, 1024, 2, 2, 20.5, variant)
-    (series,) = parse("hpl", hpl_of_nvidia(row, asked=92800)).series
-    assert (series.ranks, series.qualifiers) == (4, {"N": "92160", "NB": "1024", "grid": "2 x 2"})
-    assert series.columns["flops"] == [pytest.approx(row.gflops * 1e9, rel=1e-3)]
-    assert series.columns["time"] == [20.5]
-
-
 NVIDIA = hpl_of_nvidia(HplRow(92160, 1024, 2, 2, 20.5, "WC0"))
 AMD = hpl_of_amd(HplRow(184900, 384, 1, 2, 480.5, "WRC11C2R4o"))
 
@@ -135,6 +131,14 @@ AMD = hpl_of_amd(HplRow(184900, 384, 1, 2, 480.5, "WRC11C2R4o"))
 )
 def test_damage_to_other_builds_is_refused(text: str, old: str, new: str, reason: str) -> None:
     assert re.search(reason, refused(change(text, old, new)))
+
+
+def test_wrong_number_of_processes_is_named() -> None:
+    text = (
+        "HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:\n"
+        ">>> Need at least 4 processes for these tests <<<\n"
+    )
+    assert "line 2: Need at least 4 processes for these tests" in refused(text)
 
 
 orders = st.integers(100, 10**6)

@@ -59,43 +59,9 @@ def pingpong(version: str = "2021.11", megabyte: float = 1e6, microseconds: tupl
     return "\n".join([*head, *rows, "", "", "# All processes entering MPI_Finalize", "", ""])
 
 
-@pytest.mark.parametrize(
-    ("name", "tables"),
-    [
-        ("mpi1", 36),
-        ("nbc", 13),
-        ("rma", 33),
-        ("p2p", 4),
-        ("mt", 10),
-        ("ext", 11),
-        ("io", 11),
-        ("multi", 11),
-        ("multi_summary", 3),
-        ("own_lengths", 2),
-        ("off_cache", 2),
-        ("no_zero", 2),
-        ("below_element", 2),
-        ("bandwidth", 4),
-        ("mapped", 1),
-        ("stencil", 1),
-        ("debug", 1),
-        ("checked", 4),
-    ],
-)
-def test_every_table_is_read_whole(name: str, tables: int) -> None:
-    text = read(name)
-    parsed = parse("imb", text)
-    assert len(parsed.series) == tables
-    rows = sum(len(next(iter(series.columns.values()))) for series in parsed.series)
-    assert rows == len(re.findall(r"^ +[0-9]+ .*[0-9.]$|^ +[0-9]+ (?:time-out|out-of)", text, re.MULTILINE))
-
-
-def test_too_few_processes_is_a_reason() -> None:
-    with pytest.raises(OutputError, match="PingPong invalid for 1 processes"):
-        parse("imb", read("invalid"))
-    parsed = parse("imb", read("one_process"))
-    assert [series.benchmark for series in parsed.series] == ["Sendrecv"]
-    assert parsed.metadata["not_measured"] == "PingPong invalid for 1 processes"
+def test_overlap_is_a_fraction() -> None:
+    overlap = find(parse("imb", read("nbc")), "Ialltoall").columns["overlap"]
+    assert all(value is not None and 0 <= value <= 1 for value in overlap)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +139,13 @@ def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> Non
         parse("imb", change(pingpong(), old, new))
 
 
+def test_contradicting_minimum_average_maximum() -> None:
+    head, rows = read("own_lengths").split("# Benchmarking Allreduce")
+    damaged = re.sub(r"(\n +8 +10.{26}).{13}", rf"\g<1>{'999.99':>13}", rows)
+    with pytest.raises(OutputError, match=r"minimum .*, average 999.99, maximum .* contradict each other"):
+        parse("imb", f"{head}# Benchmarking Allreduce{damaged}")
+
+
 def test_defects_found_by_imb_are_refused() -> None:
     text = read("checked")
     assert "defects" in parse("imb", text).series[0].columns
@@ -189,6 +162,16 @@ def test_messages_of_failed_programs() -> None:
     abort = "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
     with pytest.raises(OutputError, match="aborted: =   BAD TERMINATION"):
         parse("imb", change(pingpong(), "\n\n# All processes", f"\n{abort}\n\n# All processes"))
+
+
+def test_two_outputs_in_one_file() -> None:
+    with pytest.raises(OutputError, match="two outputs in one file"):
+        parse("imb", pingpong() + pingpong())
+    table = pingpong()[pingpong().index("# Benchmarking") :]
+    with pytest.raises(OutputError, match="a table after the closing line: two outputs in one file"):
+        parse("imb", pingpong() + table)
+    with pytest.raises(OutputError, match="header of the Intel MPI Benchmarks is missing"):
+        parse("imb", table + pingpong())
 
 
 def test_a_second_table_that_was_not_asked_for() -> None:

@@ -75,6 +75,13 @@ def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> Non
         parse("kernel", text)
 
 
+def test_two_outputs_in_one_file() -> None:
+    with pytest.raises(OutputError, match="two outputs in one file"):
+        parse("kernel", output() + output())
+    with pytest.raises(OutputError, match="row after the closing line"):
+        parse("kernel", output() + ROWS)
+
+
 def test_an_output_without_rows_is_not_a_result() -> None:
     with pytest.raises(OutputError, match="counts no rows: nothing was measured"):
         parse("kernel", output("", "#@end rows=0 status=ok\n"))

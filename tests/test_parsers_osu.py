@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mpicampaign.suites import OutputError, parse
 
@@ -23,52 +25,6 @@ def latency(values: tuple[float, ...] = (1.0, 1.02, 1.05, 1.5), first: int = 0) 
     sizes = [first * 2**k if first else (2**k) // 2 for k in range(len(values))]
     rows = [row(size, value) for size, value in zip(sizes, values, strict=True)]
     return "\n".join(["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", *rows, ""])
-
-
-@pytest.mark.parametrize(
-    ("name", "columns", "rows"),
-    [
-        ("latency", "size time", 7),
-        ("bibw", "size bandwidth", 7),
-        ("mbw_mr", "size bandwidth message_rate", 7),
-        ("mbw_mr_no_rate", "size bandwidth", 5),
-        ("mbw_mr_validated", "size bandwidth message_rate", 5),
-        ("multi_lat", "size time", 7),
-        ("allreduce", "size time", 7),
-        ("barrier", "time", 1),
-        ("barrier_full", "time time_min time_max repetitions", 1),
-        ("gather_full", "size time time_min time_max repetitions time_p50 time_p99", 5),
-        ("ibarrier", "time_overall time_compute time overlap", 1),
-        ("ialltoall", "size time_overall time_compute time overlap", 7),
-        (
-            "ialltoall_full",
-            "size time_overall time_compute time_init time_test time_wait time time_min time_max overlap",
-            5,
-        ),
-        ("neighbor_allgather", "size time", 7),
-        ("put_bibw", "size bandwidth", 7),
-        ("get_acc_latency", "size time", 7),
-        ("cas_latency", "size time", 1),
-        ("latency_mp", "size time", 7),
-        ("latency_percentiles", "size time time_p50 time_p90 time_p99", 7),
-        ("bw_percentiles", "size bandwidth bandwidth_p50 bandwidth_p90 bandwidth_p99", 7),
-        ("latency_derived_type", "size time transmit_size", 7),
-    ],
-)
-def test_every_table(name: str, columns: str, rows: int) -> None:
-    parsed = parse("osu", read(name))
-    (series,) = parsed.series
-    assert parsed.version == "7.4"
-    assert list(series.columns) == columns.split()
-    assert {len(values) for values in series.columns.values()} == {rows}
-
-
-def test_varied_windows_are_series() -> None:
-    parsed = parse("osu", read("mbw_mr_windows"))
-    assert [series.qualifiers["window_size"] for series in parsed.series] == [str(2**k) for k in range(8)]
-    assert {tuple(series.columns) for series in parsed.series} == {("size", "bandwidth", "message_rate")}
-    assert {len(series.columns["message_rate"]) for series in parsed.series} == {5}
-    assert {series.ranks for series in parsed.series} == {2}
 
 
 def test_varied_windows_damaged() -> None:
@@ -131,14 +87,6 @@ def test_damage_is_refused_with_a_reason(name: str, old: str, new: str, reason: 
         parse("osu", change(read(name), old, new))
 
 
-def test_rate_that_contradicts_the_bandwidth() -> None:
-    head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n# [ pairs: 2 ] [ window size: 64 ]\n"
-    head += "# Size                  MB/s        Messages/s\n"
-    assert parse("osu", head + row(1, 12.24, 12240493.18) + "\n").series[0].ranks == 4
-    with pytest.raises(OutputError, match=r"messages/s of 1 B are not 21.24 MB/s"):
-        parse("osu", head + row(1, 21.24, 12240493.18) + "\n")
-
-
 def test_a_title_alone_is_not_a_result() -> None:
     with pytest.raises(OutputError, match="OSU MPI Latency printed no table"):
         parse("osu", "# OSU MPI Latency Test v5.6.2\n")
@@ -161,6 +109,18 @@ def test_a_misspelt_title_is_no_new_benchmark(title: str, meant: str) -> None:
     text = latency().replace("MPI Latency", title)
     with pytest.raises(OutputError, match=f"no OSU benchmark has the title .*; did you mean that of {meant}"):
         parse("osu", text)
+
+
+def test_two_outputs_in_one_file() -> None:
+    with pytest.raises(OutputError, match="a second title: two outputs in one file"):
+        parse("osu", latency() + latency())
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=24), st.sampled_from([0, 1, 4, 3]))
+def test_what_is_printed_is_what_is_parsed(hundredths: list[int], first: int) -> None:
+    values = tuple(value / 100 for value in hundredths)
+    columns = parse("osu", latency(values, first)).series[0].columns
+    assert columns["time"] == [pytest.approx(value * 1e-6) for value in values]
 
 
 def test_a_message_takes_time() -> None:

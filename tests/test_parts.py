@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from foreign_outputs import hpl, imb, prot
+from foreign_outputs import hpl, imb
 from printed_outputs import osu_table
 
 from mpicampaign.suites import OutputError, parse, parts
@@ -34,11 +34,18 @@ def why(text: str) -> str:
     return str(refused.value).removeprefix("several outputs that cannot be separated: ")
 
 
-def test_what_is_printed_above_a_title_belongs_to_the_output_below() -> None:
-    first, second, third = parts(prot("TCP", 2) + LATENCY + prot("IBV", 2) + imb() + "\n" + BANDWIDTH)
-    assert "TCP" in first.above + first.output and "IBV" not in first.above + first.output
-    assert "IBV" in second.above and "TCP" not in second.above + second.output
-    assert "TCP" not in third.above + third.output and "IBV" not in third.above + third.output
+def test_the_lines_of_each_part() -> None:
+    text = f"first\n{LATENCY}between\n{INIT}{BANDWIDTH}last"
+    lines = text.split("\n")
+    cut = parts(text)
+    assert [part.lines for part in cut] == ["1-12", "13-14", "15-25"]
+    for part in cut:
+        assert part.text.rstrip("\n").split("\n") == lines[part.first - 1 : part.last]
+
+
+def test_hpl_inside_hpcc_is_not_an_output_of_its_own() -> None:
+    assert "HPLinpack " in HPCC
+    assert [part.suite for part in parts(HPCC + hpl() + HPCC)] == ["hpcc", "hpl", "hpcc"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.plan import choose_systems, plan_file
+from mpicampaign.jobs.plan import choose_systems, make_plan, plan_file
 from mpicampaign.jobs.plan_text import no_runs_text, plan_text
 from mpicampaign.jobs.selected import selected_plan
 from mpicampaign.jobs.software import find_program
@@ -23,6 +23,15 @@ from mpicampaign.selection import Selection
 
 def names(runs: object) -> list[tuple[str, int]]:
     return [(run.case.placement, run.repeat) for run in runs]  # type: ignore[attr-defined]
+
+
+def test_cases_of_other_systems_are_known_but_have_no_runs() -> None:
+    made = campaign()
+    away = replace(made.systems["here"], name="away")
+    elsewhere = make_plan(replace(made, systems={**made.systems, "away": away}), ["away"], MACHINE)
+    assert elsewhere.runs == ()
+    assert len(elsewhere.cases) == 2
+    assert "(elsewhere)" in plan_text(elsewhere, 0, None)
 
 
 def test_systems_are_chosen_by_host_name() -> None:
@@ -59,6 +68,12 @@ def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
     assert selected_plan(known, Selection(repeats=((1, 8),))).most(None)[0] == 16
 
 
+def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
+    loaded = Benchmark("osu_bw", "osu", "osu_bw", Provider("module", modules=("osu/7.4",)))
+    program = find_program(campaign().systems["here"], loaded)
+    assert (program.command, program.not_available) == ("osu_bw", "")
+
+
 def test_folders_of_a_suite_below_a_conda_environment(tmp_path: Path) -> None:
     program = tmp_path / "libexec" / "osu-micro-benchmarks" / "mpi" / "pt2pt" / "osu_bw"
     program.parent.mkdir(parents=True)
@@ -74,3 +89,12 @@ def test_a_program_without_a_wheel_names_the_package() -> None:
     wanted = replace(BENCHMARK, program="IMB-NONE", provider=Provider("wheel"))
     reason = find_program(campaign().systems["here"], wanted).not_available
     assert "IMB-NONE is not in the Python environment: no wheel of impi-rt for" in reason
+
+
+def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
+    program = tmp_path / "IMB-MPI1"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
+    assert (found.command, found.not_available) == (str(program), "")
+    assert len(found.sha256) == 64

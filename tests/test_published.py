@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.published import with_published
+from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import MERGED_FROM, Case, Record
@@ -30,6 +31,37 @@ def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
 
 def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
+
+
+def test_placements_of_the_table_unless_others_are_chosen() -> None:
+    table = compare(own())
+    assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
+    assert len(published_for(table.tables[0], [STFC])) == 13
+    chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
+    assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
+    loop = compare(own("TCP-loopback")).tables[0]
+    assert {row.placement for row in published_for(loop, [SCARF15])} == {"SHM-1", "SHM-2", "TCP", "IBV"}
+
+
+def test_own_latency_compared_with_a_chosen_host_group() -> None:
+    comparison = beside(own(), SCARF15)
+    lines = mine_lines(comparison, "MB/s")
+    assert lines[0] == (
+        "local TCP, PingPong: latency at 0 B 12.3 µs is worse than 1 of 1 host group of SCARF "
+        "(published, stfc-2017): × 1.27 [1.27, 1.27] (scarf15)"
+    )
+    assert len(lines) == 2 and "maximum bandwidth" in lines[1]
+    assert mine_legend(comparison).startswith("Published values have no repeats")
+
+
+def test_each_published_host_group_is_compared_in_its_system() -> None:
+    comparison = beside(own(), STFC)
+    lines = [line for line in mine_lines(comparison, "MB/s") if "latency at 0 B" in line]
+    counts = [re.search(r"(better.*) of (\d+) host groups? of (\S+)", line).groups() for line in lines]
+    assert sum(int(count) for _, count, _ in counts) == 13
+    pairs = [line for line in mine_table(comparison, "MB/s") if "latency at 0 B" in line[0]]
+    assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
+    assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
 
 
 def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
 import pytest
@@ -10,10 +9,10 @@ import synthetic
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
-from mpicampaign.execution.durations import estimate
-from mpicampaign.execution.progress import Progress, headline
+from mpicampaign.execution.durations import TimeLeft, estimate
+from mpicampaign.execution.progress import headline
 from mpicampaign.jobs.prepare import Prepared, Script, prepare
-from mpicampaign.records import NOT_AVAILABLE, Case, Record
+from mpicampaign.records import Case
 
 
 @pytest.fixture
@@ -45,21 +44,21 @@ def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campa
     assert estimate(campaign.pending) == "about 3 min, as earlier runs took"  # the other one is absent again
 
 
-def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign: Prepared) -> None:
-    stream = io.StringIO()
-    progress = Progress(stream)
-    progress.expect(campaign.scripts)
-    for script in campaign.scripts:
-        case = script.run.case
-        record = Record(case, "osu", script.run.repeat, NOT_AVAILABLE, "needs 2 sockets")
-        other = replace(record, case=replace(case, benchmark="another"))
-        progress.finished(script.label, record, 0)
-        progress.finished(script.label, other, 0)
-    lines = stream.getvalue().splitlines()
-    assert sorted(line.partition("] ")[2] for line in lines) == [
-        "one: n/a: needs 2 sockets",
-        "two: n/a: needs 2 sockets",
-    ]
+def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -> None:
+    left = TimeLeft()
+    left.expect(campaign.scripts)
+    assert left.text() == ""
+    one, two = of(campaign, "one"), of(campaign, "two")
+    for script, seconds in ((one[0], 100), (two[0], 3000)):
+        write_result(script, seconds)
+        left.ended(script.label)
+    assert left.text() == "about 52 min left"
+    write_result(two[1], 3000)
+    left.ended(two[1].label)
+    assert left.text() == "about 2 min left"
+    assert left.text(repeats_more=True) == "about 2 min left, about 3 min if all are disturbed"
+    left.ended(one[1].label)
+    assert left.text() == ""
 
 
 def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_that_gave_up() -> None:

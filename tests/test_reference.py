@@ -145,14 +145,6 @@ def test_damage_is_refused_with_file_and_line(tmp_path: Path, old: str, new: str
     assert said.startswith(f"{tmp_path}/x.csv:3: ") and reason in said
 
 
-def test_a_duplicate_value_and_all_errors_are_reported_at_once(tmp_path: Path) -> None:
-    said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), about="title: t\nsource: ''\nlicense: l\n")
-    assert "x.csv:3: the same value as in line 2" in said and "x.csv:4: unit" in said
-    assert "x.yaml:1: note: this key is missing" in said or "note: this key is missing" in said
-    assert "x.yaml:2: source: must be a text" in said
-    assert "unknown key" in said and "did you mean 'licence'?" in said
-
-
 def test_another_header_and_no_values(tmp_path: Path) -> None:
     assert "x.csv:1: the first line must be system,host_group" in damaged(tmp_path, LINE, header="a,b")
     assert "this file has no values" in damaged(tmp_path)

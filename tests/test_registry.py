@@ -54,6 +54,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
     return Installed(tmp_path)
 
 
+def test_what_is_built_in_and_what_a_package_brings(installed: Installed) -> None:
+    installed.bring("garden", 'THING = Thing("scythe")')
+    found = installed.registry()
+    assert list(found) == ["rake", "hoe", "spade", "scythe"]
+    assert found["scythe"].name == "scythe" and "rake" in found
+    assert found.get("fork") is None and "fork" not in found
+    assert [thing.name for thing in found.values()] == list(found)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, ROOT, campaign, plan, script_of
 
-from mpicampaign.campaign.model import Campaign
+from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.errors import UserError
+from mpicampaign.identity import canonical
 from mpicampaign.jobs.plan import Run
+from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
+from mpicampaign.jobs.render import claim_text
 from mpicampaign.suites import SUITES, OutputError, parse
+from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.verdict.judge import CLAIMS
 
 HOSTILE = [
     "two words",
@@ -38,6 +43,50 @@ def text_of(made: Campaign, placement: str = "SHM-1", root: Path = ROOT) -> str:
     return script_of(first(made, placement), root).text()
 
 
+def test_the_claim_in_full() -> None:
+    loopback = {"TCP": Placement("TCP", 1, 2, "tcp", sockets=1, loopback=True)}
+    benchmark = replace(BENCHMARK, suite="osu", program="osu_latency", arguments=("-m", "1:64"))
+    run = first(campaign(loopback, benchmark, group={"members": ("n1", "n2")}), "TCP")
+    claim = read_evidence("", claim_text(replace(run, libraries="ab cd"), ["a", "b"])).claim
+    assert {key: value for key, value in claim.items() if value != ""} == {
+        **{
+            "campaign": "c",
+            "system": "here",
+            "host_group": "blue",
+            "placement": "TCP",
+            "benchmark": "PingPong",
+        },
+        **{"suite": "osu", "repeat": "1", "identity": run.identity, "declared": canonical(run.declared)},
+        **{"scripts": "a b", "nodes": "1", "ranks": "2", "ranks_per_node": "2", "sockets": "1"},
+        **{"binding": "core", "transport": "tcp", "loopback": "yes", "interface": "lo", "mpi": "intelmpi"},
+        **{"members": "n1 n2", "evidence": "on", "program_sha256": "5" * 64, "libraries": "ab cd"},
+        **{"time_limit": "60", "largest_size": "64", "launch": "mpirun -n 2 -ppn 2", "arguments": "-m 1:64"},
+        **{"settings": "4", "setting.I_MPI_DEBUG": "5", "setting.I_MPI_PIN": "off"},
+        **{"setting.I_MPI_FABRICS": "ofi", "setting.FI_TCP_IFACE": "lo"},
+    }
+    assert set(CLAIMS) <= claim.keys()
+
+
+def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
+    script = prepared_script(tmp_path, campaign())
+    [library] = (tmp_path / "results/c/lib").glob("*.sh")
+    library.write_text(library.read_text() + "# changed\n")
+    done = subprocess.run(["bash", script], capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 72
+    assert "is not the library that this script was made with" in done.stderr
+    assert not (script.parent / "attempts").exists()
+
+
+def prepared_script(folder: Path, made: Campaign, inline: bool = False) -> Path:
+    """The only script of a campaign, written as for a user."""
+    planned = plan(made)
+    found = Prepared(made, replace(planned, runs=planned.runs[:1]), folder / "results")
+    write_scripts(found)
+    if inline:
+        write_inline(found)
+    return found.scripts[0].path
+
+
 @pytest.mark.parametrize("scheduler", ["slurm", "lsf"])
 def test_no_value_brings_a_directive_to_the_start_of_a_line(scheduler: str) -> None:
     evil = "a\n#SBATCH --evil\n#BSUB -evil\r#BSUB -evil\n"
@@ -53,6 +102,47 @@ def test_directive_values_that_could_be_misread_are_refused(value: str, schedule
     made = campaign(scheduler=scheduler, group={"reservation": value})
     with pytest.raises(UserError, match="directive"):
         text_of(made)
+
+
+def test_directives_of_slurm() -> None:
+    group = {
+        "partition": "compute",
+        "constraint": "haswell&ib",
+        "exclusive": True,
+        "hosts": ("n1", "n2"),
+        "licenses": "fabric:1",
+        "hint": "nomultithread",
+        "memory": "0",
+        "gres": "gpu:1",
+        "switches": "1@10:00",
+        "requeue": False,
+    }
+    made = campaign(
+        {"TCP": Placement("TCP", 2, 1, "tcp")}, scheduler="slurm", directives=("--nice=1",), group=group
+    )
+    text = text_of(made, "TCP")
+    found = [line.removeprefix("#SBATCH ") for line in text.splitlines() if line.startswith("#SBATCH")]
+    assert found[1:-2] == [
+        "--nodes=2 --ntasks=2 --ntasks-per-node=1",
+        "--partition=compute",
+        '--constraint="haswell&ib"',
+        "--nodelist=n1,n2",
+        "--licenses=fabric:1",
+        "--hint=nomultithread",
+        "--mem=0",
+        "--gres=gpu:1",
+        "--switches=1@10:00",
+        "--exclusive",
+        "--no-requeue",
+        "--time=6 --export=NIL",
+    ]
+    assert found[-1] == "--nice=1"
+    assert text.startswith("#!/bin/bash\n#SBATCH")
+
+
+def test_interface_of_the_fabric_reaches_the_library() -> None:
+    loopback = {"TCP-loopback": Placement("TCP-loopback", 1, 2, "tcp", loopback=True)}
+    assert " FI_TCP_IFACE=lo\n" in text_of(campaign(loopback), "TCP-loopback")
 
 
 @pytest.mark.parametrize("scheduler", ["slurm", "lsf", "none"])

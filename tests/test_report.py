@@ -16,7 +16,7 @@ from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import Case, Record
-from mpicampaign.show.answers import answers
+from mpicampaign.show.answers import FEW, NOT_SHOWN, answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.report.write import write_report
 
@@ -114,8 +114,66 @@ def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path:
     assert len(page.ids) == len(set(page.ids))
 
 
+NO_DEVICE = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+
+
+def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
+    found = answers(compare(synthetic.campaign()))
+    assert not any("MPI_Gather:" in answer.title for answer in found)
+    kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
+    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
+
+
 def two_groups() -> list[Record]:
     return synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
+
+
+def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
+    runs = {
+        name: synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9)
+        for name, latency in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))
+    }
+    alike = answers(compare(runs["A"] + runs["B"]))[0]
+    assert alike.real == NOT_SHOWN and len(alike.said) == 1
+    assert alike.said[0].startswith("No significant difference between ")
+    apart = answers(compare(runs["A"] + runs["B"] + runs["C"]))
+    assert apart[0].said[0].endswith(" are fastest: no significant difference.")
+    assert re.fullmatch("C takes .* times as long as [AB].", apart[0].said[1])
+    assert re.fullmatch("(A and B|B and A) are the fastest placements on g", lead(compare(runs["A"]), apart))
+
+
+def test_too_few_repeats_claim_nothing_and_say_what_to_do() -> None:
+    runs = [
+        run
+        for name, latency in (("A", 1e-6), ("B", 9e-6))
+        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=3)
+    ]
+    found = answers(compare(runs))
+    assert {answer.real for answer in found} == {FEW}
+    assert all(answer.said[0].startswith("Too few repeats to compare ") for answer in found)
+    assert all("Ask for more repeats." in answer.said[0] for answer in found)
+    assert lead(compare(runs), found) == "Too few repeats to say which of the placements is best"
+    assert not any("fastest" in text for answer in found for text in answer.said)
+
+
+def test_without_sizes_there_are_no_curves_and_no_bokeh(tmp_path: Path) -> None:
+    text = written(tmp_path, NO_DEVICE)
+    assert "bokeh" not in text and 'id="curves"' not in text
+
+
+def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
+    records = [
+        record
+        for group in ("g", "h")
+        for name, latency in (("A", 1e-6), ("B", 1.02e-6))
+        for record in steady(Case("s", group, name, "PingPong"), latency)
+    ]
+    assert answers(compare(records))[0].said[1] == "g: B takes 2 % longer than A."
+
+
+def steady(case: Case, latency: float) -> list[Record]:
+    """Six repeats that scatter by 0.01 %."""
+    return [synthetic.run(case, n, synthetic.pingpong(latency * (1 + n * 1e-5), 1e9)) for n in range(1, 7)]
 
 
 def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
@@ -129,6 +187,24 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
     assert 'class="change' not in written(tmp_path, records)
 
 
+def test_published_values_are_in_stacked_tables(tmp_path: Path) -> None:
+    case = Case("s", "g", "SHM", "gather")
+    records = [
+        synthetic.run(case, n, synthetic.tree_gather("binary", 1e-6, 1e9), suite="kernel") for n in (1, 2)
+    ]
+    comparison = compare(records)
+    first, *others = comparison.tables
+    metric = first.metrics[0]
+    assert metric.part
+    row = PublishedRow("old", "g<9>", "TCP", 4, "mean", 5, "a report", "a-2017", {metric: 2e9})
+    comparison = replace(comparison, tables=(replace(first, published=(row,)), *others))
+    write_report(tmp_path / "report.html", comparison, records)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    (line,) = re.findall(r'<tr class="published">.*?</tr>', text, flags=re.DOTALL)
+    assert "old/g&lt;9&gt;" in line and '">2000<small>mean</small>' in line
+    Page(text)
+
+
 def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Path) -> None:
     records = [
         synthetic.run(Case("s", group, name, "PingPong"), 1, synthetic.pingpong(1e-6 * factor, 1e9))
@@ -139,6 +215,19 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
     assert found == []
     assert "A was better than B in 3 of 3 settings at every size" in written(tmp_path, records)
     assert "fastest" not in "".join(Page(written(tmp_path, records)).text)
+
+
+def test_figures_that_would_make_the_report_too_large_are_linked(tmp_path: Path) -> None:
+    large = tmp_path / "figures" / "large.svg"
+    large.parent.mkdir()
+    large.write_text("<svg>" + "x" * 2_000_000 + "</svg>", encoding="utf-8")
+    small = tmp_path / "figures" / "small.svg"
+    small.write_text("<svg><!-- not seen -->\n</svg>", encoding="utf-8")
+    figures = [Figure(f.stem, f.stem, "", "alt", (f,)) for f in (large, small)]
+    text = written(tmp_path, synthetic.campaign(), figures)
+    assert len(text) < 1_000_000 + len(written(tmp_path, synthetic.campaign()))
+    assert '<a href="figures/large.svg">large</a>' in text and "1 of 2 figures are shown" in text
+    assert "svg+xml,%3Csvg%3E %3C/svg%3E" in text
 
 
 def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_path: Path) -> None:

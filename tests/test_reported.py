@@ -13,6 +13,7 @@ from test_importing import MAP, chosen
 from mpicampaign import analyse
 from mpicampaign.cli import main
 from mpicampaign.cli.report import _report
+from mpicampaign.collect.reported import state_of
 from mpicampaign.imports import importing
 from mpicampaign.imports.importing import import_folders
 
@@ -47,6 +48,30 @@ def report(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
         return said, bool(calls)
 
     return call
+
+
+def same_size(file: Path) -> None:
+    text = file.read_text()
+    file.write_text(text.replace("0.", "1.", 1))
+
+
+def touched(file: Path) -> None:
+    os.utime(file, ns=(1, 1))
+
+
+@pytest.mark.parametrize("change", [same_size, touched, Path.unlink])
+def test_a_changed_raw_file_changes_the_state(folder: Path, change: Callable[[Path], None]) -> None:
+    before = state_of(folder)
+    assert state_of(folder) == before
+    [output] = [path for path in (folder / "imports").rglob("*") if path.is_file() and path.suffix == ".out"]
+    change(output)
+    assert state_of(folder) != before
+
+
+def test_a_new_run_makes_it_again(folder: Path, report: Report) -> None:
+    report()
+    (folder / "runs/g/TCP/b/r01-0123456789ab").mkdir(parents=True)
+    assert report()[1]
 
 
 # Imports

@@ -48,3 +48,9 @@ def test_the_curves_of_the_page_likewise() -> None:
     both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")), "MB/s")
     lines = {line.curve.name.removesuffix(" ranks") for line in selections(both)[0].lines}
     assert sum(SAME in name for name in lines) == 1 and len(lines) == 5
+
+
+def test_one_tree_alone_keeps_its_name() -> None:
+    runs = [replace(run, series=run.series[1:]) for run in of_ranks(2)]
+    (chart,) = kernels(Scene(compare(runs), "MB/s"))
+    assert [curve.label for curve in chart.panels[0].curves] == ["tree_gather (tree min-inter)", "MPI_Gather"]

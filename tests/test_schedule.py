@@ -20,11 +20,10 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.campaign.model import Schedule
 from mpicampaign.errors import UserError
-from mpicampaign.history.series import OPEN, read_series
+from mpicampaign.history.series import read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.schedule import crontab
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
-from mpicampaign.schedule.tick import new_name
 from mpicampaign.schedule.timers import scrontab_lines, systemd_units
 from mpicampaign.schedule.times import is_due, times_of
 
@@ -44,14 +43,6 @@ def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
     minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
     assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
     assert is_due(made, None)
-
-
-def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:
-    now = datetime(2026, 11, 23, 4, tzinfo=UTC)
-    first = new_name(now, [OPEN])
-    later = new_name(now - timedelta(hours=1), [first])
-    assert first.startswith("20261123T040000Z-") and later > first
-    assert new_name(now, []) != new_name(now, [])
 
 
 # ---- crontab
@@ -136,20 +127,6 @@ def test_hostile_paths_are_quoted_for_each_kind() -> None:
     assert 'ExecStart=/bin/sh "/a b/%%y $$(id) \'q\\"/tick.sh"' in service
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
-def test_systemd_takes_the_units_and_their_times(tmp_path: Path) -> None:
-    for every in (MINUTE, 20 * MINUTE, 50 * MINUTE, HOUR, 6 * HOUR, DAY):
-        made = schedule(every)
-        calendar = ["systemd-analyze", "calendar", times_of(made).calendar]
-        assert subprocess.run(calendar, capture_output=True, check=False).returncode == 0, calendar
-    units = systemd_units(schedule(DAY), "c", Path("/bin/a b%"))
-    for name, text in units.items():
-        (tmp_path / name).write_text(text)
-    verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "mpicampaign-c.timer")]
-    done = subprocess.run(verify, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "mpicampaign-c" not in done.stderr, done.stderr
-
-
 def test_scrontab_lines_ask_for_the_time_of_a_tick() -> None:
     lines = scrontab_lines(schedule(20 * MINUTE, limit=HOUR), "c", SCRIPT).splitlines()
     assert lines[2:] == ["#SCRON --time=65", f"*/20 * * * * /bin/sh {SCRIPT}"]
@@ -185,15 +162,6 @@ def test_the_log_is_rotated(tmp_path: Path) -> None:
     kept = [log.with_name(f"tick.log.{number}").read_text()[0] for number in range(1, 5)]
     assert kept == ["4", "3", "2", "1"]
     assert not log.with_name("tick.log.5").exists()
-
-
-def test_a_tick_that_takes_too_long_gets_sigterm(tmp_path: Path) -> None:
-    path = made_script(tmp_path, limit=1)
-    program = tmp_path / "program"
-    program.write_text("#!/bin/bash\ntrap 'echo ended; exit 143' TERM\nwhile :; do sleep 0.1; done\n")
-    program.chmod(0o755)
-    assert subprocess.run(["sh", str(path)], check=False).returncode == 124
-    assert path.with_suffix(".log").read_text().endswith("ended\n")
 
 
 # ---- ticks

@@ -10,7 +10,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.selection import Selection, spans, split_names
+from mpicampaign.selection import Selection, selection_of
 
 RUNS = [
     (Case(system, "local", placement, benchmark), repeat)
@@ -25,14 +25,6 @@ def taken(selection: Selection) -> int:
     return sum(selection.takes(case, repeat) for case, repeat in RUNS)
 
 
-def test_names_and_repeats_are_lists() -> None:
-    assert split_names('a, b,"c, d"') == ["a", "b", "c, d"] and split_names("a b") == ["a b"]
-    assert spans(["1-3", "5"]) == ((1, 3), (5, 5))
-    for wrong in ("", "1-", "-1", "a", "1-2-3", "٣"):
-        with pytest.raises(UserError, match="not a repeat"):
-            spans([wrong])
-
-
 def test_every_unknown_name_is_reported_with_the_nearest() -> None:
     wrong = Selection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
     with pytest.raises(UserError) as raised:
@@ -42,6 +34,12 @@ def test_every_unknown_name_is_reported_with_the_nearest() -> None:
     assert "did you mean 'PingPong'?" in str(raised.value)
     with pytest.raises(UserError, match="no run of the campaign has all of these: placement TCP; repeat 3"):
         Selection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
+
+
+def test_snakemakes_configuration_takes_lists_and_texts() -> None:
+    found = selection_of({"placement": "TCP,SHM", "repeat": 5, "host_group": ["a"], "campaign": "x.yaml"})
+    assert found == Selection(("TCP", "SHM"), (), ("a",), ((5, 5),))
+    assert selection_of(found.texts) == found
 
 
 @pytest.mark.slow

@@ -125,9 +125,3 @@ def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: 
     shutil.rmtree(write(project, one))
     done = project.call("check", "--campaign", "sources.yaml")
     assert "my source is not on this machine" in done.stdout, done.stderr
-
-
-def test_a_source_needs_a_command(project: ProjectCopy, one: dict[str, str]) -> None:
-    write(project, one, "")
-    done = project.call("check", "--campaign", "sources.yaml")
-    assert done.returncode == 2 and "provider source needs a build command" in done.stderr

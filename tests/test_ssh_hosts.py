@@ -182,6 +182,15 @@ def test_hosts_may_be_addresses(hosts: Hosts) -> None:
     assert set(hosts.evidence().nodes) == {"n1", "n2"}
 
 
+def test_what_the_second_host_lacks_is_reported(hosts: Hosts) -> None:
+    """Two cores of one socket: the first host has them, the second has two sockets of one core."""
+    hosts.write(placements="four", program=FAKE_TABLE)
+    assert succeeded(hosts.run())
+    [record] = hosts.records()
+    assert record.status == NOT_AVAILABLE
+    assert "n2 offers 2 sockets and 2 cores" in record.reason
+
+
 @pytest.mark.full
 def test_hosts_may_bind_their_ranks_by_different_tools(hosts: Hosts) -> None:
     """The second host has no numactl, then neither numactl nor taskset."""

@@ -16,6 +16,13 @@ def test_no_values_or_not_finite_ones_are_refused(values: list[float]) -> None:
         medians.summarise(values)
 
 
+def test_too_few_repeats_give_a_reason_and_no_probability() -> None:
+    found = medians.difference([1.0, 2.0, 3.0], [7.0, 8.0, 9.0])
+    assert (found.p, found.significant) == (None, None)
+    assert found.reason == "3 and 3 repeats cannot show a difference: p is 0.1 at best"
+    assert found.effect == 1.0
+
+
 def test_normal_approximation_continues_the_exact_values(monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(3)
     a = [source.gauss(0, 1) for _ in range(20)]

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+def near(n: int, reach: float) -> list[float]:
+    """This many values around 1, with this range."""
+    return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
+
+
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
     "normal": (lambda source, scatter: 1 + scatter * source.gauss(0, 1), lambda _: 1.0),
     "exponential": (

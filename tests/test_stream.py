@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from test_kernels import Build
 
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.suites import OutputError, parse
 
 SMALL = ("--array", "4MiB")
@@ -35,19 +34,6 @@ def output(array: int = 4096, caches: int = 1024, **seconds: tuple[float, ...]) 
 
 
 TIMES = {"copy": (1.0, 4.0, 2.0), "scale": (9.0, 4.0, 8.0), "add": (9.0, 3.0, 6.0), "triad": (9.0, 6.0, 3.0)}
-
-
-def test_the_best_repetition_but_the_first_counts() -> None:
-    (series,) = parse("kernel", output(**TIMES)).series
-    assert (series.label, series.ranks) == ("stream", 2)
-    assert series.columns == {
-        "stream_copy_star": [800.0],
-        "stream_scale_star": [400.0],
-        "stream_add_star": [800.0],
-        "stream_triad_star": [800.0],
-    }
-    metrics = choose_metrics("kernel", [series], ())
-    assert [metric.name for metric in metrics if metric.headline] == ["STREAM triad per process, all at once"]
 
 
 @pytest.mark.parametrize(

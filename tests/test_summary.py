@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, QUIET, Case, Record
-from mpicampaign.show.summary import summary
+from mpicampaign.show.summary import summary, summary_text
+from mpicampaign.text import display_width
 
 if TYPE_CHECKING:
     pass
@@ -19,6 +21,15 @@ def many() -> list[Record]:
     """40 candidates with names of 60 characters, some of them hostile."""
     names = [f"{synthetic.HOSTILE} {'x' * 40} {number}" for number in range(10)]
     return [run for name in names for run in synthetic.campaign(host_group=name)]
+
+
+@pytest.mark.parametrize("records", [[], synthetic.campaign(), synthetic.campaign()[:3], many()])
+def test_it_fits_the_screen(records: list[Record]) -> None:
+    text = summary_text(compare(records), title="A campaign\x1b of " + "long " * 40)
+    lines = text.splitlines()
+    assert len(lines) <= 22, "two more are the paths of the files"
+    assert max(map(display_width, lines)) <= 100
+    assert "\x1b" not in text and "\u202e" not in text
 
 
 def test_disturbed_runs_are_counted() -> None:

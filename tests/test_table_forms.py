@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from dataclasses import replace
 
 import pytest
 import synthetic
+from pyarrow import parquet
 
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form, View
+from mpicampaign.show.form import LAYOUTS, LONG, MATRIX, Form
 from mpicampaign.show.make import tables
 from mpicampaign.show.writer import TextWriter, format_names, names_of
 from mpicampaign.show.writers.latex import latex_text
-from mpicampaign.text import display_width
 
 # Texts that act in LaTeX, in a spreadsheet, in Markdown or on a terminal.
 SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 \x1b[2J \u202e"
@@ -45,33 +47,6 @@ def text_of(comparison: Comparison, form: Form) -> str:
 def block(text: str, title: str) -> str:
     """The part of the text from a title to the next."""
     return text[text.index(title) :].split("PingPong, ")[1 if title.startswith("PingPong") else 0]
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", ["terminal", "markdown", "html", "csv"])
-def test_decimals_reach_the_numbers_in_notes(name: str, layout: str) -> None:
-    """The line rate, of which more was measured."""
-    case = Case("s", "g", "TCP", "PingPong")
-    runs = [synthetic.run(case, n, synthetic.pingpong(1e-6 * n, 2e8 / n)) for n in (1, 2)]
-    comparison = compare([replace(run, hosts=("n1", "n2"), line_rate=1.25e8) for run in runs])
-    for decimals, said in (
-        (None, "125.0 MB/s that the fabric"),
-        (0, "125 MB/s that the fabric"),
-    ):
-        view = View(decimals=decimals, si=decimals is None)
-        text = " ".join(text_of(comparison, Form(name, layout, view)).split())
-        assert said in text, (decimals, text)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_terminal_is_narrow_and_has_no_control_characters(
-    comparison: Comparison, hostile: Comparison, layout: str
-) -> None:
-    wide = compare([r for n in range(12) for r in synthetic.campaign("s", f"group-{n}-{'x' * 40}")])
-    for shown in (comparison, hostile, wide):
-        text = text_of(shown, Form(layout=layout))
-        assert max(display_width(line) for line in text.splitlines()) <= 100
-        assert "\x1b" not in text and "\u202e" not in text
 
 
 def test_wide_matrices_are_shown_in_parts_with_their_host_groups() -> None:
@@ -143,10 +118,22 @@ def test_latex_escapes_each_special() -> None:
 # Data
 
 
+def test_parquet_has_types_also_where_all_is_missing() -> None:
+    absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"))
+    schema = parquet.read_schema(io.BytesIO(tables(absent, Form("parquet"), "the campaign")))
+    assert str(schema.field("median [unit]").type) == "double" and str(schema.field("ranks").type) == "int64"
+    assert schema.metadata[b"campaign"] == b"the campaign"
+
+
 def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(UserError, match=r"Parquet needs .* pyarrow[^\0]*pip install pyarrow, or choose csv"):
         tables(comparison, Form("parquet"), "c")
+
+
+def test_csv_is_not_a_formula_in_matrix_headings_either(hostile: Comparison) -> None:
+    heads = next(csv.reader(io.StringIO(text_of(hostile, Form("csv", MATRIX)))))
+    assert "'=1+1 [unit]" in heads and not any(head.startswith("=") for head in heads)
 
 
 @pytest.mark.parametrize("name", format_names())

@@ -112,3 +112,12 @@ def test_long_names_without_a_break_fit_the_width(layout: str, tmp_path: Path) -
         records += runs
     _, said = printed(compare(records), layout, tmp_path)
     assert complaints(said) == []
+
+
+def test_short_marks_hang_beside_the_values() -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    runs = synthetic.case_runs(case, 1e-6, 1e9)
+    runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
+    text = tables(compare(runs), Form("latex", MATRIX), "c").decode("utf-8")
+    assert r"\rlap{\textsuperscript{a}}" in text
+    assert r"\noindent\textsuperscript{a}~unverified: a\par" in text and r"\raggedright" in text

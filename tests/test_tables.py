@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,8 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.records import Case
+from mpicampaign.show.data import COLUMNS
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.text import clip, display_width, pad
 
 HOSTILE = synthetic.HOSTILE
@@ -25,6 +29,33 @@ def hostile() -> Comparison:
     names = Case(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     records = [replace(record, case=names) for record in synthetic.case_runs(names, 1e-6, 1e9)]
     return compare(records + synthetic.not_available(replace(names, placement="=1+1"), HOSTILE))
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_terminal_cuts_names_longer_than_a_line() -> None:
+    records = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "x" * 300)
+    assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
+
+
+def test_csv_has_plain_si_numbers_in_named_columns(comparison: Comparison) -> None:
+    first = rows_of(to_csv(comparison))[0]
+    assert tuple(first) == tuple(column.name for column in COLUMNS)
+    assert (first["metric"], first["unit"], first["size [B]"]) == ("latency at 0 B", "s", "0")
+    assert float(first["median [unit]"]) == pytest.approx(0.253e-6, rel=0.01)
+    assert float(first["interval_coverage [1]"]) == 0.96875
+    assert (first["n"], first["runs_planned"], first["runs_verified"]) == ("6", "6", "6")
+
+
+def test_nothing_to_compare() -> None:
+    empty = compare([])
+    assert to_csv(empty).count("\n") == 1
+    assert to_terminal(empty) and to_markdown(empty)
+    absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
+    for text in (to_terminal(absent), to_markdown(absent), to_csv(absent)):
+        assert "no InfiniBand device" in text
 
 
 def test_widths_of_wide_and_combining_characters() -> None:

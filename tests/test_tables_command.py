@@ -91,6 +91,34 @@ def test_names_are_listed(capsys: pytest.CaptureFixture[str], folder: Path) -> N
     assert "  missing_because" in out.splitlines() and "  change_verdict" in out.splitlines()
 
 
+def test_data_say_which_row_it_is_whatever_is_chosen(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    row = chosen(capsys, folder, "--columns", "median [unit],placement", "--columns", "n")[0]
+    names = [
+        "system",
+        "host_group",
+        "placement",
+        "benchmark",
+        "series",
+        "ranks",
+        "metric",
+        "size [B]",
+        "unit",
+    ]
+    assert list(row) == [*names, "median [unit]", "n"]
+
+
+def test_a_list_takes_no_choice_that_it_would_ignore(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    wrong = ("--list", "--benchmark", "PingPng", "--columns", "mean", "-o", "x", "--since", "y")
+    status, out, err = call(capsys, folder, *wrong)
+    assert status == 2 and out == ""
+    for option in ("--benchmark", "--columns", "--output", "--since"):
+        assert f"{option}: cannot be combined with --list" in err
+
+
 def test_the_matrix_in_print(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     options = ("--layout", "matrix", "--statistic", "mean", "--decimals", "2", "--unit", "MiB/s")
     _, out, _ = call(capsys, folder, *options, "--metric", "latency at 0 B")
@@ -118,21 +146,6 @@ def test_files_are_written_and_parquet_is_not_text(
     missing = str(tmp_path / "no" / "such" / "folder")
     status, _, err = call(capsys, folder, "-o", missing)
     assert status == 2 and "No such file" in err
-
-
-def test_what_is_not_a_table_is_not_written_over(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
-) -> None:
-    for name in ("campaign.yaml", "model.py", "table.md"):
-        (tmp_path / name).write_text("mine\n")
-        status, _, err = call(capsys, folder, "--format", "csv", "-o", str(tmp_path / name))
-        assert status == 2 and "this file exists already" in err
-        assert (tmp_path / name).read_text() == "mine\n"
-    assert call(capsys, folder, "--format", "markdown", "-o", str(tmp_path / "table.md"))[0] == 0
-    write_records(tmp_path / "records.jsonl", *read_records(folder / "records.jsonl"))
-    (tmp_path / "plan.json").write_text("{}\n")
-    status, _, err = call(capsys, tmp_path, "--format", "json", "-o", str(tmp_path / "plan.json"))
-    assert status == 2 and "one of the results" in err
 
 
 def test_a_metric_of_runs_that_do_not_count_says_why(

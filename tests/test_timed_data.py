@@ -14,8 +14,6 @@ from test_kernels import Build, Launch
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
-TRIES = [pytest.param(number, marks=[] if number < 1 else pytest.mark.full) for number in range(20)]
-
 
 @dataclass(frozen=True)
 class Messages:

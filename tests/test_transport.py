@@ -9,7 +9,9 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
+from mpicampaign.verdict.traffic import transport_findings
 
 IBV_CLAIM = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
 DEVICE_CLAIM = IBV_CLAIM.replace("device=\n", "device=mlx5_0\n")
@@ -62,29 +64,17 @@ def judged(text: str, output: str, series: tuple[Series, ...] = SMALL) -> tuple[
     return verdict, "\n".join(reasons)
 
 
-@pytest.mark.parametrize("output", [INTEL_SHM, ""])
-@pytest.mark.parametrize("size", [1024, 65536])
-def test_shared_memory_that_was_tcp_is_contradicted(output: str, size: int) -> None:
-    verdict, reasons = judged(shm(connected("lo", SENT[size])), output, ping_pong(size))
-    assert verdict == CONTRADICTED
-    assert "over interface lo, claimed: shm" in reasons
-
-
-def test_tcp_over_two_interfaces_is_contradicted() -> None:
-    one, other = ("10.0.0.1 4001", "10.0.0.2 4002"), ("10.1.0.1 4001", "10.1.0.2 4002")
-    for second, expected in ((3_000_000, CONTRADICTED), (20_000, VERIFIED)):
-        sent = sockets(0, f"eth0 {one[0]} {one[1]} 4500000 4500000", f"eth1 {other[0]} {other[1]} {second} 7")
-        sent += sockets(
-            1, f"eth0 {one[1]} {one[0]} 4500000 4500000", f"eth1 {other[1]} {other[0]} 7 {second}"
-        )
-        verdict, reasons = judged(between_nodes(sent), INTEL_TCP)
-        assert verdict == expected, reasons
-
-
 def test_an_address_of_no_interface_leaves_the_interface_unproved() -> None:
     verdict, reasons = judged(between_nodes(connected("?", SENT[1024])), INTEL_TCP)
     assert verdict == UNVERIFIED
     assert reasons.startswith("interface eth0: no evidence: ranks' sockets: ")
+
+
+@pytest.mark.parametrize("output", [INTEL_TCP, ""])
+def test_tcp_that_did_not_use_sockets_is_contradicted(output: str) -> None:
+    verdict, reasons = judged(between_nodes(SILENT_RANKS), output)
+    assert verdict == CONTRADICTED
+    assert "moved 0 B over TCP of at least 2.1 MB, claimed: tcp" in reasons
 
 
 def test_empty_messages_move_their_headers() -> None:
@@ -185,3 +175,9 @@ def test_shared_memory_on_a_node_with_infiniband() -> None:
     assert judged(shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), "", SMALL)[0] == UNVERIFIED
     lost = ports(mlx5_0=(0, 0)).replace("node blue1 after.ib.mlx5_0.port_rcv_data=0\n", "")
     assert judged(shm(SILENT_RANKS, lost), "", LARGE)[0] == UNVERIFIED
+
+
+def test_nothing_is_reported_about_a_run_without_a_claimed_transport() -> None:
+    text = shm(connected("lo", 10**9)).replace("transport=shm", "transport=any")
+    assert transport_findings(read(text), INTEL_SHM, LARGE) == []
+    assert LACKS not in {each.outcome for each in transport_findings(read(shm(SILENT_RANKS)), "", LARGE)}

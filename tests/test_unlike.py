@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 import synthetic
+from evidence_texts import read
 
+from mpicampaign.collect.alike import of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.records import Case, Record
@@ -39,26 +41,6 @@ def test_another_version_of_the_benchmark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "one", "other"),
-    [
-        ("calling_sequence", CALL, CALL.replace("/home/one/bin", "/home/another/IMB")),
-        ("calling_sequence", "IMB-MPI1 -iter 10 -msglen /a/b/sizes", "IMB-MPI1 -msglen /c/sizes -iter 10"),
-        ("command", COMMAND, COMMAND.replace("n1,n2", "n3,n4").replace("/home/one", "/home/another")),
-        ("command", "srun -t 10 -J a osu_bw -i 9", "srun --time=20 -J b /opt/osu_bw -i 9"),
-        ("mpi_library", "Open MPI v4.1.4, package: Open MPI a@b", "Open MPI v4.1.4, package: Open MPI c@d"),
-        ("imported from", "a/1.out", "b/2.out"),
-        ("date", "Mon", "Tue"),
-        ("release", "2.6.32-642.15.1", "2.6.32-642.6.2"),
-        ("claimed transport", "tcp eth0", "tcp eth1"),
-        ("seed", "1", "2"),
-        ("queue", "a", "b"),
-    ],
-)
-def test_what_may_differ_has_no_note(key: str, one: str, other: str) -> None:
-    assert of_values(key, one, other) == []
-
-
-@pytest.mark.parametrize(
     ("key", "one", "other", "said"),
     [
         ("mpi_library", "Intel MPI 2019 Update 7", "Intel MPI 2021.18.1", "MPI library"),
@@ -77,3 +59,43 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     records = [replace(run, hosts=()) for run in runs({key: one}, {key: other})]
     (found,) = notes(records)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
+
+
+def test_what_a_run_does_not_record_is_not_compared() -> None:
+    assert notes(runs({"mpi_library": "Intel MPI 2021.18.1"}, {}, {})) == []
+
+
+def test_what_an_own_run_tells() -> None:
+    evidence = read(
+        "#mpicampaign-evidence 2\nclaim mpi=openmpi\nclaim binding=core\nclaim setting.OMPI_MCA_pml=ob1\n"
+        "claim setting.FI_TOKEN=x\nclaim arguments=-i 100 -x 10\n"
+        "rank 0 start.library=/opt/openmpi-4.1.4/lib/libmpi.so.40\n"
+    )
+    assert of_own_run(evidence, "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n") == {
+        "mpi_library": "Intel MPI 2021.18.1",
+        "mpi_library_file": "libmpi.so.40 (4.1.4)",
+        "binding": "core",
+        "settings": "OMPI_MCA_pml=ob1",
+        "arguments": "-i 100 -x 10",
+    }
+
+
+def test_what_an_imported_run_tells() -> None:
+    facts = {
+        "command": "mpirun osu_bw",
+        "directive.n": "4",
+        "directive.R": "span[ptile=2]",
+        "environment.UCX_TLS": "rc shm",
+        "environment.HOME": "/home/one",
+        "environment.MPI_ROOT": "/opt/mpi",
+        "mpi_hosts": "2",
+    }
+    assert of_import(facts) == {
+        "nodes": "2",
+        "slots": "4",
+        "slots_per_node": "2",
+        "command": "mpirun osu_bw",
+        "modules": "none",
+        "settings": "UCX_TLS=rc_shm",
+    }
+    assert of_import({"mpi": "platform"}) == {"mpi": "platform"}

@@ -16,6 +16,21 @@ from mpicampaign.plan_file import case_of
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (["campain=other.yaml"], "--config campain: unknown key\n    did you mean 'campaign'?"),
+        (["folders=raw"], "--config folders: unknown key\n    known: benchmark, campaign, host_group, "),
+        (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
+    ],
+)
+def test_an_unknown_key_of_the_configuration_is_reported(
+    project: ProjectCopy, config: list[str], said: str
+) -> None:
+    done = project.snakemake("-c1", "-n", "--config", *config)
+    assert done.returncode != 0 and said in done.stdout + done.stderr
+
+
 TRIVIAL = """\
 campaign: trivial
 repeats: 35
@@ -63,6 +78,14 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
     finished = [result.stat().st_ctime_ns for result in results]
     assert len(finished) == 140
     assert finished == sorted(finished)
+
+
+def test_errors_in_the_campaign_are_reported_without_a_traceback(project: ProjectCopy) -> None:
+    (project.folder / "campaign.yaml").write_text("campaign: a b\nrepeat: 3\n")
+    done = project.snakemake("--profile", "cluster", "-n")
+    assert done.returncode != 0
+    assert "campaign.yaml:2: repeat: unknown key 'repeat'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) -> None:

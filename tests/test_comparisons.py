@@ -1,0 +1,52 @@
+"""All pairs of a family: probabilities by ranks of sets of groups, compared with a plain computation."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+
+from mpicampaign.statistics.comparisons import compare_pairs, share_of_level
+from mpicampaign.statistics.distributions import chi_squared_tail
+from mpicampaign.statistics.medians import difference, doubled_midranks
+from mpicampaign.statistics.welch import welch
+
+
+def kruskal_wallis(groups: list[list[float]]) -> float:
+    """Probability that groups of one distribution differ as much in their ranks, ranked together."""
+    ranks = doubled_midranks([value for group in groups for value in group])
+    n, following = len(ranks), iter(ranks)
+    spread = 1 - sum(count**3 - count for count in Counter(ranks).values()) / (n**3 - n)
+    if spread <= 0:
+        return 1.0
+    squares = math.fsum((sum(next(following) for _ in group) / 2) ** 2 / len(group) for group in groups)
+    h = (12 * squares / (n * (n + 1)) - 3 * (n + 1)) / spread
+    return float(chi_squared_tail(np.array([h]), len(groups) - 1)[0])
+
+
+def expected(groups: list[list[float]], a: int, b: int) -> float:
+    """The largest probability of the pair by two tests, and of all sets with both, each at its level."""
+    k = len(groups)
+
+    def scaled(p: float, m: int) -> float:
+        return 1 - (1 - p) ** (1 / share_of_level(m, k, 2 / k))
+
+    p = difference(groups[a], groups[b]).p
+    assert p is not None
+    found = [scaled(p, 2), scaled(welch(groups[a], groups[b]), 2)]
+    for m in range(3, k + 1):
+        for members in combinations(range(k), m):
+            if a in members and b in members:
+                found.append(scaled(kruskal_wallis([groups[index] for index in members]), m))
+    return max(found)
+
+
+def test_groups_that_are_all_tied_do_not_differ() -> None:
+    assert {found.corrected for found in compare_pairs([[1.0] * 5] * 3).differences.values()} == {1.0}
+
+
+def test_no_pair_of_one_group() -> None:
+    assert compare_pairs([[1.0, 2.0]]).differences == {}
+    assert compare_pairs([]).differences == {}

@@ -1,0 +1,36 @@
+"""One metric of a table as host groups × placements."""
+
+from __future__ import annotations
+
+import synthetic
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.matrix import Matrix
+from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.records import Case
+from mpicampaign.show.grids import chosen_matrices
+from mpicampaign.show.sentences import absence
+
+
+def only(comparison: Comparison, name: str) -> Matrix:
+    return next(m for m in chosen_matrices(comparison, comparison.tables[0], False) if m.metric.name == name)
+
+
+def table_of(comparison: Comparison, benchmark: str) -> Table:
+    return next(table for table in comparison.tables if table.benchmark == benchmark)
+
+
+def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -> None:
+    case, absent = Case("s", "g", "SHM-full", "Gather"), Case("s", "g", "TCP-full", "Gather")
+    pair = [synthetic.collective("Gather", n * 1e-6, 1e9, ranks=n) for n in (2, 4)]
+    records = [synthetic.run(case, n, *pair) for n in (1, 2)] + synthetic.not_available(absent, "no network")
+    comparison = compare(records)
+    found = [m for m in chosen_matrices(comparison, comparison.tables[0], False) if m.metric.size == 1]
+    assert [m.ranks for m in found] == [2, 4]
+    assert [m.entry("g", "SHM-full").row.ranks for m in found] == [2, 4]  # type: ignore[union-attr]
+    assert {absence(m.entry("g", "TCP-full").absence) for m in found} == {"n/a: no network"}
+
+
+def test_a_table_without_values_has_no_matrix() -> None:
+    comparison = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
+    assert chosen_matrices(comparison, table_of(comparison, "PingPong"), False) == ()
