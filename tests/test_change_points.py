@@ -15,9 +15,13 @@ from mpicampaign.statistics.change_points import (
     CORRELATED,
     NOT_POSITIVE,
     REFERENCE,
+    SHORT,
+    TOO_SHORT,
     _level_correlation,
     _mann_whitney,
+    _ways,
     change_points,
+    false_discoveries_controlled,
     latest_change,
     why_not_judged,
 )
@@ -40,6 +44,11 @@ def counted(n: int, k: int) -> list[int]:
     for chosen in combinations(range(n + k), k):
         found[sum(place - number for number, place in enumerate(chosen))] += 1
     return found
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (4, 3), (3, 4), (9, 5), (12, 3)])
+def test_the_null_distribution_is_that_of_a_count_of_all_orders(n: int, k: int) -> None:
+    assert _ways(n, k, n * k + 1) == counted(n, k)
 
 
 def test_separated_values_have_the_least_probability_on_either_side() -> None:
@@ -92,6 +101,12 @@ def test_two_levels_that_stay_for_a_while_are_one_kind_of_noise() -> None:
 # ---- what is not judged
 
 
+def test_series_that_are_too_short() -> None:
+    assert why_not_judged(noise(1, TOO_SHORT - 1)) == SHORT
+    assert why_not_judged(noise(1, TOO_SHORT)) == ""
+    assert why_not_judged([]) == SHORT
+
+
 def test_noise_that_drifts_by_itself_is_not_judged_over_100_points() -> None:
     source, level, walk = random.Random(3), 100.0, []
     for _ in range(REFERENCE):
@@ -113,6 +128,16 @@ def test_the_same_two_levels_a_third_time_are_not_judged() -> None:
 
 
 # ---- many series
+
+
+def test_the_control_over_many_series_is_that_of_benjamini_and_yekutieli() -> None:
+    """By hand for three tests: limits of rank · 0.05 / (4 · 3 · (1 + 1/2 + 1/3))."""
+    one = 0.05 / (4 * 3 * (1 + 1 / 2 + 1 / 3))
+    assert false_discoveries_controlled([one * 0.999], 3) == [True]
+    assert false_discoveries_controlled([one * 1.001], 3) == [False]
+    assert false_discoveries_controlled([one * 1.9, one * 1.8], 3) == [True, True]  # a step-up procedure
+    assert false_discoveries_controlled([one * 2.9, one * 0.5, one * 2.1], 3) == [True, True, True]
+    assert false_discoveries_controlled([one * 3.1, one * 0.5, one * 2.1], 3) == [False, True, False]
 
 
 # ---- the table of docs/statistics.md, small

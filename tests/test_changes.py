@@ -84,3 +84,9 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
     assert [r.started[:10] for r in read_records(tmp_path / EARLIER_FILE)[1]] == ["2026-03-04"] + [
         "2026-01-02"
     ] * 4
+
+
+def test_damaged_records_hold_no_series(tmp_path: Path) -> None:
+    (tmp_path / "records.jsonl").write_text("damaged\n")
+    keep_earlier(tmp_path, NOW)
+    assert not (tmp_path / EARLIER_FILE).exists()

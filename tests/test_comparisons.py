@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from mpicampaign.statistics.comparisons import compare_pairs, share_of_level
 from mpicampaign.statistics.distributions import chi_squared_tail
@@ -45,6 +46,13 @@ def expected(groups: list[list[float]], a: int, b: int) -> float:
 
 def test_groups_that_are_all_tied_do_not_differ() -> None:
     assert {found.corrected for found in compare_pairs([[1.0] * 5] * 3).differences.values()} == {1.0}
+
+
+def test_a_separated_pair_of_unequal_spreads_must_also_pass_welchs_test() -> None:
+    wide, narrow = [0.1, 1.0, 4.0, 8.0, 16.0], [16.1, 16.2, 16.3, 16.4, 16.5]
+    found = compare_pairs([wide, narrow]).differences[0, 1]
+    assert abs(found.effect) == 1 and found.p is not None and found.p < 0.01
+    assert found.corrected == pytest.approx(welch(wide, narrow)) and not found.significant
 
 
 def test_no_pair_of_one_group() -> None:

@@ -8,7 +8,7 @@ import pytest
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.hockney import fit, fits
+from mpicampaign.compare.hockney import FASTER_THAN_SIZE, fit, fits
 
 SIZES = [0] + [2**power for power in range(25)]
 
@@ -32,6 +32,20 @@ def test_three_protocols_with_noise(seed: int) -> None:
         assert segment.latency == pytest.approx(latency, rel=0.1)
         assert segment.bandwidth == pytest.approx(bandwidth, rel=0.1)
         assert segment.residual < 0.02
+
+
+def test_times_that_grow_faster_than_size_tell_no_latency() -> None:
+    [segment] = fit([2**20, 2**21, 2**22], [1e-4, 2.4e-4, 6e-4])
+    assert segment.latency is None and segment.half_length is None
+    assert segment.bandwidth == pytest.approx(8e9, rel=0.2)
+    assert segment.doubt == FASTER_THAN_SIZE
+    assert segment.poor == (segment.residual > 0.1)
+
+
+def test_too_few_sizes_and_zero_times_have_no_fit() -> None:
+    assert fit([0, 1], [1e-6, 1e-6]) == ()
+    assert fit([0, 1, 2], [0.0, 1e-6, 1e-6]) == ()
+    assert fit([], []) == ()
 
 
 def test_steps_of_printing_are_not_protocols() -> None:

@@ -5,9 +5,24 @@ from __future__ import annotations
 import pytest
 
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS
+from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
 from mpicampaign.records import Series
 from mpicampaign.show.numbers import quantity
+
+
+@pytest.mark.parametrize(
+    ("dimension", "value", "text"),
+    [
+        (FLOPS, 34.17e9, "34.17 Gflop/s"),
+        (FLOPS, 1.2933e12, "1293 Gflop/s"),
+        (UPDATE_RATE, 5.20032e6, "5.200 Mupdate/s"),
+        (DURATION, 1735.76, "1736 s"),
+    ],
+)
+def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
+    assert quantity(value, dimension) == text
+    assert f"{dimension.number(value)} {dimension.unit().name}" == text
+    assert dimension.si_unit in ("flop/s", "1/s", "s")
 
 
 def test_the_rate_is_ranked_and_the_time_shown() -> None:
@@ -27,6 +42,11 @@ def test_the_time_of_a_message_is_still_ranked() -> None:
     (time,) = choose_metrics("imb", [Series("Barrier", 4, {"time": [1e-6]})], ())
     assert time.headline
     assert quantity(1e-6, time.dimension) == "1.00 µs"
+
+
+def test_times_keep_three_digits() -> None:
+    shown = [TIME.number(seconds) for seconds in (0.246e-6, 1.234e-6, 12.34e-6, 162.4e-6, 1234.5e-6)]
+    assert shown == ["0.246", "1.23", "12.3", "162", "1234"]
 
 
 def test_bandwidths_in_either_unit() -> None:

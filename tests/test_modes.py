@@ -13,7 +13,7 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
-from mpicampaign.statistics.modes import split, stretches
+from mpicampaign.statistics.modes import Stay, split, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 KIB = 1024
 SIZES = [0] + [2**power for power in range(25)]
+
+
+def test_two_bands_are_found_with_their_members() -> None:
+    bands = split([0.41, 0.23, 0.40, 0.23, 0.24])
+    assert bands is not None
+    assert (bands.low, bands.high, bands.lone) == ((1, 3, 4), (0, 2), None)
+    assert (bands.low_median, bands.high_median) == (0.23, pytest.approx(0.405))
 
 
 def test_rounded_values_are_not_exact() -> None:
@@ -50,6 +57,15 @@ def test_bands_over_some_sizes_with_the_repeats_in_each() -> None:
     [found] = stretches(SIZES, sweep(levels({1: (10, 20), 3: (10, 20)})))
     assert found.sizes == tuple(SIZES[10:21])
     assert {(bands.low, bands.high) for bands in found.splits.values()} == {((0, 2, 4), (1, 3))}
+
+
+def test_a_switch_in_mid_sweep_is_noted_for_each_repeat() -> None:
+    rows = sweep(levels({0: (15, 25), 1: (15, 25), 2: (18, 25), 3: (15, 25), 4: (21, 25)}))
+    [found] = stretches(SIZES, rows)
+    low, high = SIZES[14], SIZES[15]
+    assert found.stays(0) == (Stay("low", None, low), Stay("high", high, None))
+    assert found.stays(2) == (Stay("low", None, SIZES[17]), Stay("high", SIZES[18], None))
+    assert found.stays(4) == (Stay("low", None, SIZES[20]), Stay("high", SIZES[21], None))
 
 
 def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> None:

@@ -22,11 +22,40 @@ def quiet(seed: int = 1, repeats: int = 5) -> list[list[float]]:
     return [[size + 100 * source.uniform(0.98, 1.02) for _ in range(repeats)] for size in SIZES]
 
 
+def test_a_straggler_is_found_with_its_sizes_and_distance() -> None:
+    rows = quiet()
+    rows[8][3] *= 2
+    rows[9][3] *= 1.7
+    rows[20][0] *= 0.5
+    first, second = outliers(SIZES, rows)
+    assert (first.position, first.sizes) == (0, (SIZES[20],)) and first.ratio == pytest.approx(0.5, rel=0.05)
+    assert (second.position, second.sizes) == (3, tuple(SIZES[8:10]))
+    assert second.ratio == pytest.approx(2, rel=0.05)
+
+
 def test_quiet_and_near_values_are_none() -> None:
     rows = quiet()
     assert outliers(SIZES, rows) == ()
     rows[8][3] *= 1.15  # further than the scatter, but not by 20 %
     assert outliers(SIZES, rows) == ()
+
+
+def test_what_scatters_around_it_counts() -> None:
+    rows = quiet()
+    for index in range(5, 12):
+        rows[index] = [100.0, 120.0, 90.0, 140.0, 80.0]
+    rows[8][3] = 200.0
+    assert outliers(SIZES, rows) == ()
+
+
+def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
+    rows = quiet()
+    rows[8][3] *= 2
+    assert outliers(SIZES, rows, without=(SIZES[8],)) == ()
+    assert outliers(SIZES, [row[:3] for row in rows]) == ()
+    rows[8][0] = 0.0
+    assert outliers(SIZES, rows) == ()
+    assert outliers([], []) == ()
 
 
 def test_single_values_are_judged_by_the_gap() -> None:

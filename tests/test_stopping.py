@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
+from mpicampaign.show.rankings import look_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 def near(n: int, reach: float) -> list[float]:
     """This many values around 1, with this range."""
     return [1 - reach, 1 + reach, *[1.0] * (n - 2)]
+
+
+def test_six_close_repeats_are_enough() -> None:
+    found = look(near(6, 0.04))
+    assert found.enough and found.next_look == 10
+    assert look_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
 
 
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
@@ -44,6 +51,10 @@ def coverage(family: str, scatter: float, cases: int) -> float:
         assert found.interval is not None
         held += found.interval.low <= truth(scatter) <= found.interval.high
     return held / cases
+
+
+def test_coverage_after_stopping_briefly() -> None:
+    assert coverage("normal", 0.03, 300) >= STOPPED_COVERAGE - 0.03
 
 
 @pytest.mark.full

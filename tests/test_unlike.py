@@ -8,9 +8,10 @@ import pytest
 import synthetic
 from evidence_texts import read
 
-from mpicampaign.collect.alike import of_import, of_own_run
+from mpicampaign.collect.alike import library_file, of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
+from mpicampaign.mpis import library_version
 from mpicampaign.records import Case, Record
 from mpicampaign.show.sentences import said
 
@@ -99,3 +100,25 @@ def test_what_an_imported_run_tells() -> None:
         "settings": "UCX_TLS=rc_shm",
     }
     assert of_import({"mpi": "platform"}) == {"mpi": "platform"}
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("[0] MPI startup(): Intel(R) MPI Library, Version 5.1.3  Build 20160120\n", "Intel MPI 5.1.3"),
+        ("Intel(R) MPI Library, Version 2019 Update 7  Build 1", "Intel MPI 2019 Update 7"),
+        ("#@mpi_library=Intel(R) MPI Library 2021.18.1 for Linux* OS", "Intel MPI 2021.18.1"),
+        ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", "Open MPI 4.1.4"),
+        ("MPICH Version:\t4.0.2", "MPICH 4.0.2"),
+        ("MVAPICH2 Version :\t2.3.7", "MVAPICH2 2.3.7"),
+        ("# MPI Version           : 3.1", ""),
+    ],
+)
+def test_the_version_of_the_library(text: str, version: str) -> None:
+    assert library_version(text) == version
+
+
+def test_the_file_of_the_library_without_its_folder() -> None:
+    assert library_file("/home/one/lib/libmpi.so.12") == "libmpi.so.12"
+    assert library_file("/opt/intel/mpi/2021.6.0/lib/libmpi.so.12") == "libmpi.so.12 (2021.6.0)"
+    assert library_file("") == ""

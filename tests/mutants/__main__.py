@@ -1,13 +1,14 @@
-"""python -m mutants --seed 2 --number 600 --folder FOLDER: which test kills which mutant.
+"""Plants mutants, and says which test kills which: make mutants.
 
-FOLDER holds what reach.py noted; kills are added to FOLDER/kills-SEED.jsonl, and a call again goes on after them.
+The first call finds which test reaches which line (FOLDER/notes, data, native.log). Kills are added to
+FOLDER/kills-SEED.jsonl; an interrupted call goes on after them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import multiprocessing
 import shutil
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mutants.plant import Mutant, drawn
-from mutants.reached import Reached, read
+from mutants.reached import Reached, read, run
 from mutants.trial import Tree, copy_of, import_packages
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -23,7 +24,7 @@ WORKERS = 2
 
 
 def tests_for(mutant: Mutant, reached: Reached, most: int, seconds: float) -> list[str]:
-    """The tests that reach its line, the most specific first; for a line that imports run, those of its file."""
+    """The tests that reach its line, the most specific first; for an import's line, those of its file."""
     tests = reached.tests_of.get((mutant.file, mutant.line), set())
     if not tests:
         tests = set().union(*(some for place, some in reached.tests_of.items() if place[0] == mutant.file))
@@ -39,6 +40,15 @@ def tests_for(mutant: Mutant, reached: Reached, most: int, seconds: float) -> li
     return chosen
 
 
+def listed(file: Path | None) -> set[str]:
+    return set(file.read_text().split()) if file else set()
+
+
+def without(removed: set[str], reached: Reached) -> Reached:
+    tests_of = {place: tests - removed for place, tests in reached.tests_of.items()}
+    return Reached(reached.seconds, tests_of, reached.places_of)
+
+
 def judge(mutant: Mutant, tree: Tree, groups: Iterable[list[str]], first_only: bool) -> list[str]:
     """Those that kill it, of the first group of tests that does."""
     for tests in groups:
@@ -52,21 +62,15 @@ def work(number: int, wanted: argparse.Namespace, mutants: list[Mutant], reached
     """One worker: each mutant that the other one has not begun."""
     import_packages()
     tree = copy_of(PROJECT, wanted.folder / f"tree{number}")
-    removed = set(wanted.removed.read_text().split()) if wanted.removed else set()
+    kept = without(listed(wanted.removed), reached)
     for place, mutant in enumerate(mutants):
         try:
             (wanted.folder / f"begun-{wanted.seed}" / str(place)).touch(exist_ok=False)
         except FileExistsError:
             continue
-        kept = Reached(
-            reached.seconds, {p: t - removed for p, t in reached.tests_of.items()}, reached.places_of
-        )
-        groups = [
-            tests_for(mutant, one, wanted.tests, wanted.seconds)
-            for one in ([kept, reached] if removed else [reached])
-        ]
+        groups = [tests_for(mutant, some, wanted.tests, wanted.seconds) for some in (kept, reached)]
         began = time.monotonic()
-        killers = judge(mutant, tree, groups, wanted.first)
+        killers = judge(mutant, tree, groups if wanted.removed else groups[:1], wanted.first)
         line = {"mutant": place, "file": mutant.file, "line": mutant.line, "room": mutant.room}
         line |= {"text": mutant.text, "tests": len(groups[-1]), "killers": killers}
         line |= {"seconds": round(time.monotonic() - began, 1)}
@@ -96,26 +100,26 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="stop at the first test that kills a mutant")
     parser.add_argument("--removed", type=Path, help="tests that are tried only where no other one kills")
     wanted = parser.parse_args()
-    kills = wanted.folder / f"kills-{wanted.seed}.jsonl"
+    folder = wanted.folder = wanted.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "notes").exists():
+        run(copy_of(PROJECT, folder / "marked").folder, folder)
+    kills = folder / f"kills-{wanted.seed}.jsonl"
     kills.touch()
-    begun = wanted.folder / f"begun-{wanted.seed}"
+    begun = folder / f"begun-{wanted.seed}"
     shutil.rmtree(begun, ignore_errors=True)
     begun.mkdir()
     for line in map(json.loads, kills.read_text().splitlines()):
         (begun / str(line["mutant"])).touch()
-    mutants, reached = drawn(PROJECT, wanted.seed, wanted.number), read(wanted.folder)
-    workers = []
-    for number in range(WORKERS):
-        child = os.fork()
-        if child == 0:
-            try:
-                work(number, wanted, mutants, reached)
-            finally:
-                os._exit(0)
-        workers.append(child)
-    for child in workers:
-        os.waitpid(child, 0)
-    print(summary(kills, set(wanted.removed.read_text().split()) if wanted.removed else set()))
+    mutants, reached = drawn(PROJECT, wanted.seed, wanted.number), read(folder)
+    workers = [
+        multiprocessing.Process(target=work, args=(n, wanted, mutants, reached)) for n in range(WORKERS)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print(summary(kills, listed(wanted.removed)))
 
 
 if __name__ == "__main__":

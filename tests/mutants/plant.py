@@ -1,6 +1,6 @@
 """Mutants: one small change each, made from the syntax tree (Python) or by token (shell, C).
 
-No library does this: mutmut and cosmic-ray plant in Python alone, and neither says which test kills which mutant.
+No library does this: mutmut and cosmic-ray plant in Python alone, and neither says which tests kill a mutant.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ SWAPS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 SHELL = [
     (r" -eq ", " -ne "), (r" -ne ", " -eq "), (r" -ge ", " -gt "), (r" -gt ", " -ge "), (r" -lt ", " -le "),
-    (r" -le ", " -lt "), (r" && ", " || "), (r" \|\| ", " && "), (r" = ", " != "), (r" != ", " = "), (r" -z ", " -n "),
-    (r" -n ", " -z "), (r" < ", " <= "), (r" <= ", " < "), (r" \+ ", " - "), (r" - ", " + "), (r"\b1\b", "2"),
+    (r" -le ", " -lt "), (r" && ", " || "), (r" \|\| ", " && "), (r" = ", " != "), (r" != ", " = "),
+    (r" -z ", " -n "), (r" -n ", " -z "), (r" < ", " <= "), (r" <= ", " < "),
+    (r" \+ ", " - "), (r" - ", " + "), (r"\b1\b", "2"),
 ]  # fmt: skip
 C = [
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
-    (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " + "), (r"\+\+;", "--;"),
-    (r"\b0\b", "1"), (r"\b1\b", "2"), (r"^\s+\w+\([^;{]*\);$", ";"),
+    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "),
+    (r" != ", " == "), (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "),
+    (r" \* ", " + "), (r"\+\+;", "--;"), (r"\b0\b", "1"), (r"\b1\b", "2"), (r"^\s+\w+\([^;{]*\);$", ";"),
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """A pytest plugin: which test reaches which line of Python, shell function and C file.
 
 Python: coverage, one context for each test function; in processes that a test starts, too, by a .pth file and
-PYTEST_CURRENT_TEST. A fixture shared by several tests has a context of its own, and each of its tests is noted.
+PYTEST_CURRENT_TEST. A fixture shared by several tests has a context of its own; each of its tests is noted.
 Shell and C: the copy of the tree is marked, so that what runs writes the test's name to a file.
 """
 

@@ -1,10 +1,14 @@
-"""What `reach.py` noted, put together: for each test function its lines, its seconds and its foreign files."""
+"""Runs the quick tests with `reach.py`, and puts together what it noted: lines and seconds of each test."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
+import subprocess
+import sys
+import sysconfig
 from collections import defaultdict
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,10 +16,42 @@ from pathlib import Path
 
 from coverage.numbits import numbits_to_nums
 
-from mutants.reach import function_of
+from mutants.reach import function_of, mark_c, mark_shell
 
 SOURCE = re.compile(r".*/(src/(?:mpicampaign|snakemake_executor_plugin_campaign)/.*\.py)$")
 Place = tuple[str, int | str]  # a file of Python and a line; a file of shell or C and a function or ""
+
+
+QUICK = "not full and not soak and not alone"
+SETTINGS = """\
+[run]
+parallel = true
+data_file = {folder}/data/c
+source_pkgs = mpicampaign, snakemake_executor_plugin_campaign
+context = ${{PYTEST_CURRENT_TEST-}}
+concurrency = multiprocessing, thread
+"""
+START = 'import os; os.environ.get("COVERAGE_PROCESS_START") and __import__("coverage").process_startup()'
+
+
+def run(tree: Path, folder: Path) -> None:
+    """The quick tests in a copy of the project, whose shell and C files are marked; some minutes."""
+    for file in sorted(tree.glob("templates/**/*.sh")):
+        mark_shell(file, str(file.relative_to(tree)), folder / "native.log")
+    for file in sorted([*tree.glob("kernels/*.c"), *tree.glob("kernels/[ce]*/*.c")]):
+        mark_c(file, str(file.relative_to(tree)), folder / "native.log")
+    (folder / "data").mkdir()
+    (folder / "settings").write_text(SETTINGS.format(folder=folder))
+    paths = os.pathsep.join([str(tree / "src"), str(tree / "tests")])
+    variables = {"PYTHONPATH": paths, "COVERAGE_PROCESS_START": str(folder / "settings")}
+    variables |= {"MUTANTS_NOTES": str(folder / "notes")}
+    start = Path(sysconfig.get_path("purelib")) / "mutants.pth"  # in each process that a test starts, too
+    start.write_text(START)
+    try:
+        command = [sys.executable, "-m", "pytest", "-p", "mutants.reach", "-n", "2", "-m", QUICK]
+        subprocess.run(command, cwd=tree, env=os.environ | variables, check=False)
+    finally:
+        start.unlink()
 
 
 @dataclass(frozen=True)

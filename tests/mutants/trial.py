@@ -58,21 +58,19 @@ class Tree:
 
     folder: Path
 
-    def _write(self, file: str, text: str) -> None:
-        (self.folder / file).write_text(text)  # make looks at the time, Python at time and size
-
     def killers(self, mutant: Mutant, tests: Sequence[str], first_only: bool) -> list[str]:
-        source = (self.folder / mutant.file).read_text()
-        stamp = (self.folder / mutant.file).stat()
+        """Those of the tests that fail with the mutant planted; the file is as before afterwards."""
+        file = self.folder / mutant.file
+        source, stamp = file.read_text(), file.stat()
         notes = self.folder.with_suffix(".notes")
         notes.unlink(missing_ok=True)
-        self._write(mutant.file, mutant.planted(source))
+        file.write_text(mutant.planted(source))
         try:
             hung = not self._run(tests, first_only, notes)
         finally:
-            self._write(mutant.file, source)
-            if mutant.file.endswith(".py"):
-                os.utime(self.folder / mutant.file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+            file.write_text(source)
+            if file.suffix == ".py":  # its bytecode is that of this time; make builds again
+                os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         said = [json.loads(line) for line in notes.read_text().splitlines()] if notes.is_file() else []
         killers = [function_of(test) for word, test in said if word == "failed"]
         if hung and said:
