@@ -19,11 +19,15 @@ from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
 
 from mpicampaign.campaign.model import Schedule
-from mpicampaign.errors import UserError
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import locked
 from mpicampaign.history.series import read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
+from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.schedule import crontab
+from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
+from mpicampaign.schedule.tick import LOCK, Work, tick
 from mpicampaign.schedule.timers import scrontab_lines, systemd_units
 from mpicampaign.schedule.times import is_due, times_of
 
@@ -43,6 +47,73 @@ def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
     minutes = {n: is_due(made, timedelta(minutes=n)) for n in (0, 40, 44, 45, 50, 60, -5)}
     assert minutes == {0: False, 40: False, 44: False, 45: True, 50: True, 60: True, -5: True}
     assert is_due(made, None)
+
+
+def test_a_notice_is_a_file_whose_name_the_command_gets(tmp_path: Path) -> None:
+    lines = notify(tmp_path, "- found\n", ["cp", "-t", str(tmp_path)])
+    notice = tmp_path / "history/notices" / next(tmp_path.glob("*.md")).name
+    assert lines == [f"notice: {notice}"] and notice.read_text() == "- found\n"
+    [_, failure] = notify(tmp_path, "- found\n", ["false"])
+    assert failure.startswith("the notify command failed: ")
+
+
+class Ticks:
+    """Ticks of a campaign in this process: the runs are made by their scripts, without Snakemake."""
+
+    def __init__(self, project: ProjectCopy) -> None:
+        self.file = write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
+        self.results = project.folder / "results"
+        self.folder, self.said = self.results / "trivial", list[str]()
+
+    def _run(self, one_repeat: bool) -> int:
+        prepared = prepare(self.file, results=self.results)
+        write_scripts(prepared)
+        for script in prepared.pending:
+            subprocess.run(["bash", script.path], check=True, capture_output=True)
+        return 0
+
+    def make(self) -> int:
+        self.said.clear()
+        work = Work(self._run, lambda prepared, lines: None, self.said.append)
+        return tick(prepare(self.file, results=self.results), work)
+
+    def began(self, ago: timedelta) -> None:
+        """The last tick seems to have begun so long ago, and to have ended."""
+        past = (datetime.now(UTC) - ago).isoformat(timespec="seconds")
+        series = read_series(self.folder).name
+        events = ({"event": event, "time": past, "series": series} for event in (BEGAN, ENDED))
+        TickLog(self.folder).path.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+
+def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: ProjectCopy) -> None:
+    ticks = Ticks(project)
+    assert ticks.make() == 0 and ticks.said == []
+    first = read_series(ticks.folder).name
+    (ticks.folder / "runs/link").symlink_to("nowhere")
+    ticks.file.write_text(ticks.file.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
+    ticks.began(timedelta(days=3))
+    assert ticks.make() == 0
+    changed, link, missed = ticks.said
+    assert changed == "the campaign file has changed: time_limit: 1 min → 2 min"
+    assert "runs/link: a link; only regular files are bundled" in link
+    assert missed == "2 ticks were missed before this one"
+    assert read_series(ticks.folder).name > first
+    with tarfile.open(ticks.folder / f"history/series/{first}.tar.gz") as pack:
+        assert len([name for name in pack.getnames() if name.endswith("result/output.txt")]) == 2
+    assert (ticks.folder / f"history/unpacked/{first}/link").is_symlink()
+    ticks.began(timedelta(days=-1))
+    assert ticks.make() == 0
+    assert "this machine's clock went back by" in ticks.said[-1]
+
+
+def test_a_tick_beside_another_does_nothing_and_is_in_the_log(project: ProjectCopy) -> None:
+    ticks = Ticks(project)
+    (ticks.folder / LOCK).parent.mkdir(parents=True)
+    with locked(ticks.folder / LOCK, Problem("held by this test")):
+        assert ticks.make() == 0
+    assert ticks.said == ["another tick is running: this tick does nothing"]
+    assert [tick.event for tick in TickLog(ticks.folder).ticks] == [BUSY]
+    assert not (ticks.folder / "runs").exists()
 
 
 # ---- crontab
