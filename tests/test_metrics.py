@@ -17,6 +17,8 @@ from mpicampaign.show.numbers import quantity
         (FLOPS, 1.2933e12, "1293 Gflop/s"),
         (UPDATE_RATE, 5.20032e6, "5.200 Mupdate/s"),
         (DURATION, 1735.76, "1736 s"),
+        (DURATION, 1.0, "1.000 s"),
+        (DURATION, 0.00038512, "0.0003851 s"),
     ],
 )
 def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
