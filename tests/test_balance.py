@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import NOT_COMPARABLE
+from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
 from mpicampaign.compare.published import with_published
 from mpicampaign.compare.rows import Row
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import BLAS, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
 from mpicampaign.reference import load_reference
 from mpicampaign.show.make import to_terminal
+from mpicampaign.show.names import placement_name
 from mpicampaign.show.sentences import said
 
 PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}
@@ -98,6 +99,17 @@ def notes(row: Row, kind: str) -> list[str]:
 
 
 TWO_SIZES = [hpcc(repeat, order) for order in (1000, 2000) for repeat in (1, 2, 3)]
+
+
+def test_hpl_whose_rate_still_rises_gives_an_upper_limit_that_is_not_ranked() -> None:
+    small = [replace(hpcc(repeat, 1000, hpl=6.5e9)) for repeat in (1, 2, 3)]
+    [row] = balances(*small, *(hpcc(repeat, 2000) for repeat in (1, 2, 3)))
+    rises = "at most: HPL's rate rises by 6 % from N 1000 to 2000: both are too small"
+    assert notes(row, AT_MOST) == [rises]
+    assert not row.ranked
+    assert row.unranked
+    table = compare(small).tables[-1]
+    assert placement_name(table, row) == "SHM, N 2000, OpenBLAS 0.3.21, at most"
 
 
 def test_reference_blas_is_refused() -> None:

@@ -9,6 +9,7 @@ import synthetic
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
 from mpicampaign.collect.copies import mark_copies
+from mpicampaign.mpis import MPIS, of_launcher, steers_library
 from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.suites import SUITES
 from mpicampaign.verdict.condition import condition, may_be_disturbed
@@ -149,7 +150,30 @@ def test_a_program_behind_a_script_may_have_other_arguments() -> None:
     assert verdict_of(lost)[0] == UNVERIFIED
 
 
+def test_libraries_of_known_launchers_are_judged() -> None:
+    known = {library.name for library in MPIS.built_in() if library.launcher_sets}
+    assert known == {"intelmpi", "openmpi4", "openmpi5", "mpich-ofi", "mpich-ucx"}
+    for name in known:
+        assert steers_library(name, "UCX_TLS")
+        assert not steers_library(name, "PMIX_RANK")
+        assert of_launcher(name, "I_MPI_HYDRA_BOOTSTRAP")  # in a job of LSF the script sets it
+    assert steers_library("openmpi5", "OMPI_MCA_btl")
+    assert not steers_library("intelmpi", "OMPI_MCA_btl")
+    assert of_launcher("openmpi5", "OMPI_MCA_ess_base_vpid")
+    assert of_launcher("intelmpi", "I_MPI_SUBSTITUTE_INSTALLDIR")
+    assert not steers_library("mvapich2", "MV2_USE_SHARED_MEM")
+
+
 DATE = "# Date                  : Wed Nov 25 {} 2026\n"
+
+
+@pytest.mark.parametrize(
+    ("time", "verdict"),
+    [("05:00:00", VERIFIED), ("05:00:02", VERIFIED), ("05:00:30", CONTRADICTED), ("04:00:01", CONTRADICTED)],
+)
+def test_the_date_of_imb_lies_within_the_run(time: str, verdict: str) -> None:
+    """In the rank's own local time, one hour ahead of UTC."""
+    assert verdict_of(HONEST, DATE.format(time))[0] == verdict
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(1790000000, CONTRADICTED), (1795579201, VERIFIED)])

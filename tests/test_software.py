@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.mpis import launcher_version, library_title, library_version
+from mpicampaign.mpis import launcher_version, library_title, library_version, version_option
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
 from mpicampaign.verdict.software import software_findings
 
@@ -99,6 +99,13 @@ def test_the_program_that_a_rank_became(
         assert "/apps/imb/IMB-MPI1" in first.reason
 
 
+def test_every_rank_must_be_the_program() -> None:
+    """The last rank alone became another one through a script; nobody computed its checksum."""
+    programs = program_lines(0) + program_lines(1, OTHER)
+    assert findings(programs, LIBRARIES, SCRIPT)[0].outcome == CONTRADICTS
+    assert findings(programs)[0].outcome == LACKS
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -110,6 +117,15 @@ def test_the_program_that_a_rank_became(
 def test_a_program_without_evidence_is_named(line: str) -> None:
     first = findings(PROGRAMS, LIBRARIES, (line, ""))[0]
     assert (first.kind, first.outcome) == ("program", LACKS)
+
+
+def test_a_suite_whose_programs_are_not_known() -> None:
+    """Its script may start anything; a file of the resolved name with another content is another program."""
+    own = (SCRIPT, ("claim suite=imb", "claim suite=kernel"))
+    started = program_lines(0, "/apps/bench", "6666") + program_lines(1, "/apps/bench")
+    assert findings(started, LIBRARIES, *own)[0].outcome == LACKS
+    rebuilt = program_lines(0, sha256="6666") + program_lines(1)
+    assert findings(rebuilt, LIBRARIES, own[1])[0].outcome == CONTRADICTS
 
 
 LIBRARY_CASES = [
@@ -167,3 +183,12 @@ def test_the_library_below_the_prefix() -> None:
     assert outcomes(findings(PROGRAMS, abi, ("claim libraries=", "claim libraries=1234"))) == outcomes(
         findings()
     )
+
+
+def test_only_the_librarys_own_launcher_is_asked_for_its_version() -> None:
+    assert version_option("openmpi4", "openmpi", "/opt/bin/mpirun.openmpi") == "--version"
+    assert version_option("intelmpi", "hydra", "mpiexec.hydra") == "--version"
+    assert version_option("intelmpi", "srun", "mpirun") == ""
+    assert version_option("intelmpi", "hydra", "site-wrapper") == ""
+    assert version_option("platform", "platform", "mpirun") == ""
+    assert version_option("of-this-site", "hydra", "mpirun") == ""

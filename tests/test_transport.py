@@ -64,6 +64,40 @@ def judged(text: str, output: str, series: tuple[Series, ...] = SMALL) -> tuple[
     return verdict, "\n".join(reasons)
 
 
+@pytest.mark.parametrize("output", [INTEL_SHM, ""])
+@pytest.mark.parametrize("size", [1024, 65536])
+def test_shared_memory_that_was_tcp_is_contradicted(output: str, size: int) -> None:
+    verdict, reasons = judged(shm(connected("lo", SENT[size])), output, ping_pong(size))
+    assert verdict == CONTRADICTED
+    assert "over interface lo, claimed: shm" in reasons
+
+
+def test_traffic_of_others_does_not_concern_ranks_with_an_account() -> None:
+    """105 MB over loopback and over eth0: the counters alone would contradict."""
+    busy = RUN.replace("after.net.lo.rx_bytes=5", "after.net.lo.rx_bytes=205000000")
+    busy = busy.replace("after.net.eth0.rx_bytes=2000", "after.net.eth0.rx_bytes=205000000")
+    ranks = rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1)
+    assert judged(evidence_text(CLAIM, busy, *ranks), "", LARGE)[0] == CONTRADICTED
+    assert judged(evidence_text(CLAIM, busy, *ranks, SILENT_RANKS), "", LARGE)[0] == VERIFIED
+    busy = busy.replace("FABRICS=shm", "FABRICS=ofi")
+    sent = connected("eth0", SENT[65536])
+    assert judged(between_nodes(run=busy), INTEL_TCP, LARGE)[0] == CONTRADICTED
+    assert judged(between_nodes(sent, run=busy), INTEL_TCP, LARGE)[0] == VERIFIED
+
+
+@pytest.mark.parametrize("output", [INTEL_TCP, ""])
+@pytest.mark.parametrize("size", [1024, 65536])
+def test_tcp_over_another_interface_is_contradicted_by_name(output: str, size: int) -> None:
+    """Evidence of earlier releases calls it verified up to 1 KiB."""
+    sent = connected("eth1", SENT[size])
+    verdict, reasons = judged(between_nodes(sent), output, ping_pong(size))
+    assert verdict == CONTRADICTED
+    assert (
+        "0 B of " in reasons and "over interface eth0, " in reasons and "over eth1, claimed: eth0" in reasons
+    )
+    assert judged(between_nodes(), INTEL_TCP)[0] == VERIFIED
+
+
 def test_an_address_of_no_interface_leaves_the_interface_unproved() -> None:
     verdict, reasons = judged(between_nodes(connected("?", SENT[1024])), INTEL_TCP)
     assert verdict == UNVERIFIED
@@ -117,6 +151,16 @@ DAMAGES = [
 ]
 
 
+@pytest.mark.parametrize(("old", "new"), DAMAGES)
+def test_without_a_whole_account_of_each_rank_a_small_payload_proves_no_interface(old: str, new: str) -> None:
+    """The library reports the kind. Counters need 4 MB."""
+    whole = between_nodes(connected("eth0", SENT[1024]))
+    assert old in whole
+    verdict, reasons = judged(whole.replace(old, new), INTEL_TCP)
+    assert verdict == UNVERIFIED
+    assert reasons.startswith("interface eth0: no evidence: counters: only 2047000 B of payload")
+
+
 def ports(**counts: tuple[int, int]) -> str:
     """Counters of each InfiniBand device of blue1: bytes sent and received."""
     return "".join(
@@ -156,6 +200,13 @@ def test_infiniband(claim: str, output: str, counters: str, expected: str, text:
     verdict, reasons = judged(between_nodes(SILENT_RANKS, counters, claim=claim), output, LARGE)
     assert verdict == expected, reasons
     assert text in reasons
+
+
+def test_infiniband_that_was_tcp_is_contradicted() -> None:
+    text = between_nodes(connected("eth0", SENT[1024]), claim=DEVICE_CLAIM)
+    verdict, reasons = judged(text, "")
+    assert verdict == CONTRADICTED
+    assert "over interface eth0, claimed: ibv" in reasons
 
 
 def test_half_a_counter_of_infiniband_proves_nothing() -> None:
