@@ -18,7 +18,7 @@ C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:
 .PHONY: help setup setup-run setup-test mpis run run-full test test-quick test-full pytest-quick pytest-default
-.PHONY: pytest-full soak lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
+.PHONY: pytest-full soak mutants lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,10 @@ pytest-full: setup-test
 
 soak: setup-test ## the tests that repeat something thousands of times (some hours)
 	@pytest -m soak
+
+mutants: setup-test ## which quick test kills which of 600 mutants (some hours): build/mutants
+	@python -m pip install --quiet coverage
+	@PYTHONPATH=tests python -m mutants --folder build/mutants $(MUTANTS)
 
 lint: lint-python lint-snakemake lint-shell lint-c ## all linters
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
 from mpicampaign.show.make import tables
-from mpicampaign.show.pairs import change_ratio, change_verdict
+from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
@@ -40,29 +38,11 @@ def shown(now: list[Record], then: list[Record], form: str, view: View = DEFAULT
     return tables(compare(now), form, view, "c", changes_since(compare(then))).decode("utf-8")
 
 
-def test_ratio_of_medians_with_its_significance() -> None:
-    changes, now = changes_since(compare(THEN)), compare(NOW)
-    row = now.tables[0].rows[0]
-    change = changes.of(row, row.cells[0].metric)
-    assert changes.since == "2026-01-02" and change is not None
-    assert change_ratio(change) == "× 1.98" and change_verdict(change) == "significant, p = 0.0079"
-    same = changes.of(compare(THEN).tables[0].rows[0], row.cells[0].metric)
-    assert same is not None and change_verdict(same) == "not significant, p = 1"
-
-
 def test_too_few_repeats_are_reported_and_not_judged() -> None:
     row = compare(NOW[:3]).tables[0].rows[0]
     change = changes_since(compare(THEN[:3])).of(row, row.cells[0].metric)
     assert change is not None and change.difference.significant is None
     assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
-
-
-def test_only_like_metrics_are_matched() -> None:
-    row = compare(series("2026-03-04", 1e-6, case=TCP)).tables[0].rows[0]
-    assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
-    four = synthetic.run(SHM, 1, replace(synthetic.pingpong(1e-6, 1e9), ranks=4))
-    row = compare([four]).tables[0].rows[0]
-    assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
 
 
 @pytest.mark.parametrize("layout", ["long", MATRIX])
@@ -74,14 +54,6 @@ def test_the_change_is_in_every_format(name: str, layout: str) -> None:
     else:
         sign = r"$\times$" if name == "latex" else "×"
         assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier value" in text
-
-
-def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, "csv")
-    rows = {row["placement"]: row for row in csv.DictReader(io.StringIO(text)) if row["size [B]"] == "0"}
-    assert float(rows["SHM-1"]["earlier_median [unit]"]) == 1.02e-6 and rows["SHM-1"]["earlier_n"] == "5"
-    assert rows["SHM-1"]["change_significant"] == "true"
-    assert {v for k, v in rows["TCP"].items() if k.startswith(("earlier", "ratio", "change"))} == {""}
 
 
 def test_the_same_runs_and_later_ones_are_not_an_earlier_series() -> None:

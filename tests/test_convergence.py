@@ -28,20 +28,6 @@ def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
     return [note_text(note) for note in row.notes]
 
 
-def test_the_widest_size_is_named() -> None:
-    settled: dict[str, Numbers] = {"converged": [1, 1], "width": [5.0, 0.01]}
-    assert notes(settled, {"converged": [0, 0], "width": [0.12, 0.034]}) == [
-        "not converged: samples at 8 B: ± 12 % (repeat 2)"
-    ]
-    assert notes({"converged": [1, 0], "width": [0.5, 0.034]}) == [
-        "not converged: samples at 16 B: ± 3.4 % (repeat 1)"
-    ]
-    assert notes({"converged": [0, 1], "width": [100.0, 0.0]}) == [
-        "not converged: samples at 8 B: ± 10000 % (repeat 1)"
-    ]
-    assert notes(settled) == []
-
-
 def test_runs_without_widths_are_reported_as_before() -> None:
     assert notes({"converged": [0, 1]}) == [OLD]
     assert notes({"converged": [0, 1], "width": [None, 0.1]}) == [OLD]

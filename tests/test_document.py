@@ -86,10 +86,6 @@ def test_markdown_has_marks_and_escapes() -> None:
     assert markdown(DOCUMENT) == MARKDOWN
 
 
-def test_an_empty_document_is_an_empty_line() -> None:
-    assert terminal_text(()) == markdown(()) == "\n"
-
-
 def test_html_has_every_part() -> None:
     assert html(DOCUMENT).splitlines()[:4] == [
         "<h2>PingPong *</h2>",
@@ -105,12 +101,6 @@ def test_html_has_every_part() -> None:
 
 
 CAPTION = '<p class="legend">latency</p>'
-
-
-def test_the_last_cell_of_a_short_line_goes_over_the_rest() -> None:
-    text = html(DOCUMENT[3:4])
-    assert '<tr><th scope="row">h</th>\n<td class="number" colspan="3">none</td></tr>' in text
-    assert '<td class="number">1.5</td>\n<td>4 B</td>' in text
 
 
 def test_html_shows_links_roles_and_hints_which_other_formats_leave_out() -> None:

@@ -17,7 +17,7 @@ from mpicampaign.history.changes import analyse_curves, events
 from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.records import Header, write_records
 from mpicampaign.show.charts.history import time_chart
-from mpicampaign.show.history import event_text, sparkline
+from mpicampaign.show.history import sparkline
 from mpicampaign.show.report.history import write_history_page
 
 MAY_SKIP = CHROMIUM is None and os.environ.get("CI") != "true"
@@ -38,16 +38,6 @@ def history(folder: Path, days: int = 64, curves: int = 18, cut: int = 42) -> Ov
     return Overview(
         "c", tuple(series), analysis.curves, found, analysis.new, analysis.tested, (days, 1, 2), ()
     )
-
-
-def test_the_sentence_of_a_change_says_when_with_what_and_where(tmp_path: Path) -> None:
-    [event] = history(tmp_path).events
-    said = event_text(event, "2026")
-    start = (
-        "since 3 March, with kernel 5.14.0-427, in 9 of 9 metrics over TCP, none in shared memory: worse by "
-    )
-    assert said.startswith(start) and 4 < float(said.removeprefix(start).removesuffix(" %")) < 6
-    assert event_text(event).startswith("since 3 March 2026, ")
 
 
 def test_bars_show_a_change(tmp_path: Path) -> None:
@@ -122,16 +112,6 @@ def test_errors_of_the_command(
 def test_no_history_yet_says_what_to_do(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     status, text = call(capsysbinary, "--results", tmp_path)
     assert status == 2 and "no history yet\n    run the campaign, or call mpicampaign tick" in text
-
-
-def test_stores_are_merged_by_the_command(
-    results: Path, tmp_path_factory: pytest.TempPathFactory, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    other = tmp_path_factory.mktemp("other")
-    store_of(other, 2, first=10)
-    status, text = call(capsysbinary, "--results", results, "--merge", other)
-    assert (status, text.count(": merged")) == (0, 2)
-    assert len(overview(results).series) == 6
 
 
 def test_a_merged_pack_with_wrong_content_is_named(

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import synthetic
-from bundles import campaign_folder
 from evidence_texts import read
 
-from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.collect.common_settings import library_file, of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
-from mpicampaign.records import CONTRADICTED, Case, Record
-from mpicampaign.show.make import tables, to_csv
+from mpicampaign.records import Case, Record
 from mpicampaign.show.sentences import note_text
-from mpicampaign.show.view import View
 
 CASE = Case("s", "g", "TCP", "PingPong")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
@@ -47,32 +41,6 @@ def test_another_version_of_the_benchmark() -> None:
     assert found == ["different setups: benchmark: repeats 1-3 IMB 2019.6; repeats 4-5 IMB 2021.2"]
 
 
-def test_other_options_are_shown_without_those_in_common() -> None:
-    other = CALL.replace("-iter 1000", "-iter 10").replace(" -time 200", "")
-    (found,) = of_values("calling_sequence", CALL, other, CALL)
-    assert found == "different setups: options: repeats 1, 3 -iter 1000, -time 200; repeat 2 -iter 10"
-
-
-@pytest.mark.parametrize(
-    ("key", "one", "other"),
-    [
-        ("calling_sequence", CALL, CALL.replace("/home/one/bin", "/home/another/IMB")),
-        ("calling_sequence", "IMB-MPI1 -iter 10 -msglen /a/b/sizes", "IMB-MPI1 -msglen /c/sizes -iter 10"),
-        ("command", COMMAND, COMMAND.replace("n1,n2", "n3,n4").replace("/home/one", "/home/another")),
-        ("command", "srun -t 10 -J a osu_bw -i 9", "srun --time=20 -J b /opt/osu_bw -i 9"),
-        ("mpi_library", "Open MPI v4.1.4, package: Open MPI a@b", "Open MPI v4.1.4, package: Open MPI c@d"),
-        ("imported from", "a/1.out", "b/2.out"),
-        ("date", "Mon", "Tue"),
-        ("release", "2.6.32-642.15.1", "2.6.32-642.6.2"),
-        ("claimed transport", "tcp eth0", "tcp eth1"),
-        ("seed", "1", "2"),
-        ("queue", "a", "b"),
-    ],
-)
-def test_what_may_differ_has_no_note(key: str, one: str, other: str) -> None:
-    assert of_values(key, one, other) == []
-
-
 @pytest.mark.parametrize(
     ("key", "one", "other", "said"),
     [
@@ -94,58 +62,8 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
 
 
-@pytest.mark.parametrize(
-    ("suite", "key"), [("osu", "window_size"), ("hpcc", "hpl_nb"), ("hpl", "bcast"), ("imb", "mpi_datatype")]
-)
-def test_each_suite_names_its_own_options(suite: str, key: str) -> None:
-    (found,) = of_values(key, "one", "other", suite=suite)
-    assert found == f"different setups: options: repeat 1 {key} one; repeat 2 {key} other"
-    assert not of_values(key, "one", "other", suite="kernel")
-
-
 def test_what_a_run_does_not_record_is_not_compared() -> None:
     assert notes(runs({"mpi_library": "Intel MPI 2021.18.1"}, {}, {})) == []
-
-
-def test_the_window_of_osu_is_named() -> None:
-    (found,) = of_values("window_size", "64", "64", "32", suite="osu")
-    assert found == "different setups: options: repeats 1-2 window_size 64; repeat 3 window_size 32"
-
-
-def test_an_option_that_others_lack() -> None:
-    (found,) = of_values("modules", "openmpi/4 knem/1", "openmpi/4")
-    assert found == "different setups: modules: repeat 1 knem/1; repeat 2 without"
-
-
-def test_another_list_of_sizes() -> None:
-    one, two = runs({}, {})
-    short = synthetic.pingpong(1e-6, 1e9, synthetic.SIZES[:-2])
-    (found,) = notes([one, replace(two, series=(short,))])
-    assert found == "different setups: message sizes: repeat 1 2 MiB, 4 MiB; repeat 2 without"
-
-
-def test_another_number_of_hosts() -> None:
-    one, two = runs({}, {})
-    (found,) = notes([one, replace(two, hosts=("node1", "node2"))])
-    assert found == "different setups: nodes: repeat 1 nodes 1; repeat 2 nodes 2"
-
-
-def test_runs_that_do_not_count_are_not_compared_with_the_others() -> None:
-    one, two = runs({"version": "2019.6"}, {"version": "2021.2"})
-    assert notes([one, replace(two, verdict=CONTRADICTED)]) == []
-
-
-def test_unlike_repeats_count_and_every_form_of_the_tables_says_so() -> None:
-    comparison = compare(runs({"version": "2019.6"}, {"version": "2019.6"}, {"version": "2021.2"}))
-    assert comparison.tables[0].rows[0].counted == 3
-    words = "different setups: benchmark: repeats 1-2 IMB 2019.6; repeat 3 IMB 2021.2"
-    assert words in to_csv(comparison)
-    for layout in ("long", "matrix"):
-        for form in ("terminal", "markdown", "latex", "csv", "json"):
-            text = tables(comparison, form, View(layout=layout), "c", None).decode()
-            assert "different setups: benchmark" in text, (form, layout)
-    rows = json.loads(tables(comparison, "json", View(layout="long"), "c", None))["rows"]
-    assert {row["n"] for row in rows} == {3} and all(words in row["notes"] for row in rows)
 
 
 def test_what_an_own_run_tells() -> None:
@@ -161,13 +79,6 @@ def test_what_an_own_run_tells() -> None:
         "settings": "OMPI_MCA_pml=ob1",
         "arguments": "-i 100 -x 10",
     }
-
-
-def test_records_of_own_runs_hold_it(tmp_path: Path) -> None:
-    folder = campaign_folder(tmp_path)
-    record, *_ = collect_own(plan_of(folder), folder)
-    assert record.metadata["mpi_library"] == "Intel MPI 2021.18.1"
-    assert record.metadata["settings"] == "I_MPI_FABRICS=shm"
 
 
 def test_what_an_imported_run_tells() -> None:

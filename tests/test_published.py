@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import MERGED_FROM, Case, Record, Series
-from mpicampaign.show.make import to_csv, to_markdown, to_terminal
+from mpicampaign.records import MERGED_FROM, Case, Record
+from mpicampaign.show.make import to_markdown, to_terminal
 from mpicampaign.show.pairs import own_legend, own_lines, own_table
 from mpicampaign.show.view import View
 
@@ -35,33 +34,6 @@ def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
 
 
-def test_values_of_one_host_group_in_si_units() -> None:
-    comparison = beside(own(), SCARF15)
-    (row,) = comparison.tables[0].published
-    assert (row.system, row.host_group, row.placement, row.statistic, row.n) == (
-        "SCARF",
-        "scarf15",
-        "TCP",
-        "mean",
-        5,
-    )
-    assert values(comparison) == {
-        "latency at 0 B": pytest.approx(9.70e-6),
-        "bandwidth at 1 KiB": pytest.approx(83.44 * 2**20),
-        "bandwidth at 8 KiB": pytest.approx(318.38 * 2**20),
-        "bandwidth at 32 KiB": pytest.approx(463.96 * 2**20),
-        "maximum bandwidth": pytest.approx(825.88 * 2**20),
-    }
-    assert "C. Iddon" in row.source
-
-
-def test_own_values_do_not_change() -> None:
-    plain, published = compare(own()), beside(own(), STFC)
-    assert to_csv(published) == to_csv(plain)
-    assert published.tables[0].rows == plain.tables[0].rows
-    assert published.tables[0].rankings == plain.tables[0].rankings
-
-
 def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
@@ -70,26 +42,6 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
     loop = compare(own("TCP-loopback")).tables[0]
     assert {row.placement for row in published_for(loop, [SCARF15])} == {"SHM-1", "SHM-2", "TCP", "IBV"}
-
-
-@pytest.mark.parametrize(
-    ("suite", "series", "expected"),
-    [
-        ("kernel", Series("latency_bandwidth", 8, {"random_ring_latency": [1e-6]}), 24),
-        ("hpcc", Series("HPCC", 8, {"random_ring_latency": [1e-6]}), 24),
-        ("hpcc", Series("HPCC", 8, {"natural_ring_latency": [1e-6]}), 0),
-        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}), 17),
-        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 0),
-        ("osu", Series("PingPong", 2, {"size": [0.0], "time": [1e-6]}), 0),
-        ("imb", Series("PingPong", 2, {"size": [1.0], "time": [1e-6]}), 0),
-        ("imb", Series("PingPing", 2, {"size": [0.0], "time": [1e-6]}), 0),
-    ],
-)
-def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
-    runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
-    table = compare(runs).tables[0]
-    choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
-    assert len(published_for(table, choices)) == expected
 
 
 def test_own_latency_compared_with_a_chosen_host_group() -> None:
@@ -111,22 +63,6 @@ def test_each_published_host_group_is_compared_in_its_system() -> None:
     pairs = [line for line in own_table(comparison, View()) if "latency at 0 B" in line[0]]
     assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
     assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
-
-
-def test_an_interval_around_the_published_value_shows_no_difference() -> None:
-    records = [
-        synthetic.run(Case("s", "local", "TCP", "PingPong"), n, synthetic.pingpong(latency, 1e9))
-        for n, latency in enumerate((9.5e-6, 9.6e-6, 9.7e-6, 9.8e-6, 9.9e-6, 10e-6), 1)
-    ]
-    line = own_lines(beside(records, SCARF15), View())[0]
-    assert "is not significantly different from any of 1 host group of SCARF" in line
-
-
-def test_other_placements_and_absent_values_are_not_compared() -> None:
-    comparison = beside(own("TCP-loopback"), SCARF15)
-    assert comparison.tables[0].published and own_lines(comparison, View()) == []
-    missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
-    assert not any("IBV" in line for line in own_lines(missing, View()))
 
 
 def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
@@ -156,8 +92,3 @@ def test_published_lines_are_marked_in_every_table() -> None:
     assert "825.9" in to_terminal(comparison, view=View("MiB/s"))
     assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
     assert max(len(line) for line in terminal.splitlines()) <= 100
-
-
-def test_without_references_nothing_is_shown() -> None:
-    assert to_terminal(beside(own())) == to_terminal(compare(own()))
-    assert to_markdown(beside(own())) == to_markdown(compare(own()))

@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from conftest import succeeded
 
-from mpicampaign.schedulers import SCHEDULERS, batch_schedulers
-
 MODULE = """
 from pathlib import Path
 
@@ -194,9 +192,3 @@ def test_an_incomplete_class_is_refused_with_a_message(site: Site) -> None:
     done = site.call("check", "--campaign", "campaign.yaml")
     assert "the entry point pbs = site_pbs:SCHEDULER of site-pbs cannot be used" in done.stderr
     assert "own_option" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_templates_lie_beside_their_classes() -> None:
-    assert list(SCHEDULERS) == ["lsf", "none", "slurm"]
-    for scheduler in batch_schedulers():
-        assert scheduler.header is not None and scheduler.header.is_file()

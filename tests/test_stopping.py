@@ -49,14 +49,6 @@ def test_after_the_last_stage_no_more_are_planned() -> None:
     )
 
 
-def test_undecided_cases_are_reported() -> None:
-    assert (
-        precision_text(precision([1.0]))
-        == "1 repeat: the precision of the median is unknown: increase to 6 and look again"
-    )
-    assert not precision([0.0] * 6).enough
-
-
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
     "normal": (lambda source, scatter: 1 + scatter * source.gauss(0, 1), lambda _: 1.0),
     "exponential": (
