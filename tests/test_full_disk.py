@@ -70,13 +70,16 @@ def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) 
     assert "None" not in done.stdout and "Traceback" not in done.stdout
 
 
-# The disk fills after the first run; room is made when the call waits.
+# The disk fills after the first run, while the call is stopped; room is made when the call waits.
 WAIT = """
 mkdir disk && mount -t tmpfs -o size=6m small disk && mkdir disk/results && ln -s disk/results . || exit 77
 log=$PWD/log
+set -m
 {python} -m mpicampaign.cli run --campaign trivial.yaml >"$log" 2>&1 &
 until [ -e "$(echo results/trivial/runs/*/*/*/*/result/output.txt | cut -d ' ' -f 1)" ]; do sleep 0.05; done
+kill -STOP -- -$!
 dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+kill -CONT -- -$!
 until grep -q "can't be written" "$log"; do sleep 0.05; kill -0 $! || break; done
 rm disk/fill
 wait $!
