@@ -1,7 +1,8 @@
 """Which tests may run at the same time under pytest-xdist (make test: two).
 
 Tests of one lane run one after the other in one process, so that what they share is made once. The files
-with MPI programs are one lane, those with a test cluster another; every other file is a lane of its own.
+with MPI programs are one lane, those that share a test cluster another; every other file is a lane of its
+own, also one with clusters of its own, which mostly wait.
 What measures, or depends on time, has the mark `alone`: the Makefile runs it afterwards, beside nothing.
 The groups of pytest-xdist do not help: its version 3.8 writes them where pytest 9.2 does not look.
 """
@@ -16,12 +17,12 @@ from typing import Any
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-CLUSTER, MPI = r"\b(minicluster|cluster_parts|MiniCluster)\b", r"\bpytest\.mark\.mpi\b"
+CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 
 @cache
 def lane_of(file: str) -> str:
-    """The longest lanes start first; a file with both a cluster and MPI programs is in the cluster lane."""
+    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane."""
     text = (PROJECT / file).read_text()
     return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
 

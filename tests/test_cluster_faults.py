@@ -1,6 +1,6 @@
 """Faults of a cluster during a campaign on a real Slurm: nothing is lost or doubled, and the summary tells.
 
-A few jobs in ``full``, a thousand in ``soak``.
+A few jobs in ``full``, hundreds in ``soak``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.slow
 
 # A launcher that needs no controller: an srun step cannot end without one.
 NO_SRUN = ""
-LIMIT = 3600.0 * 3  # seconds for a thousand jobs
+LIMIT = 3600.0  # seconds for all jobs
 
 
-def few_and_many(few: int) -> list[object]:
-    return [pytest.param(few, marks=pytest.mark.full), pytest.param(1000, marks=pytest.mark.soak)]
+def few_and_many(few: int, many: int = 300) -> list[object]:
+    return [pytest.param(few, marks=pytest.mark.full), pytest.param(many, marks=pytest.mark.soak)]
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     finished(site, runs)
 
 
-@pytest.mark.parametrize("runs", few_and_many(10))
+@pytest.mark.parametrize("runs", few_and_many(10, 60))
 @pytest.mark.parametrize(
     ("requeue", "words"),
     [
@@ -152,14 +152,14 @@ def dying(site: Site) -> list[Path]:
 
 
 @pytest.mark.parametrize("runs", few_and_many(20))
-def test_results_are_read_only_for_30_seconds(site: Site, runs: int) -> None:
+def test_results_are_read_only_twice(site: Site, runs: int) -> None:
     """While jobs begin and end, and again while a call submits."""
     site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
 
     def forbid_twice(stopping: Event) -> None:
         for enough in (runs // 5, runs * 3 // 5):
             if wait_for(partial(has_results, site, enough), stopping):
-                read_only(site, 30)
+                read_only(site, 8)
 
     with meanwhile(forbid_twice):
         site.done = site.run(timeout=LIMIT)

@@ -136,7 +136,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     return Site(cluster.scripts, cluster.scripts[0].submitting_lock)
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(None, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "count", [200, pytest.param(4000, marks=pytest.mark.full), pytest.param(None, marks=pytest.mark.soak)]
+)
 def test_no_state_is_waited_for_without_a_job(site: Site, count: int | None) -> None:
     """``count``: of all situations, or all."""
     chosen = list(situations())
