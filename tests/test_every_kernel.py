@@ -48,6 +48,13 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kernel", QUICK)
+def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:
+    """As users start it: with nothing loaded before it."""
+    demand_success(build.launch(ranks, kernel, *QUICK[kernel], hasten=False), ranks)
+
+
 @pytest.mark.parametrize("kernel", [name for name in QUICK if KERNELS[name].ranks_minimum > 1])
 def test_one_rank_is_refused_with_the_command_to_use(build: Build, kernel: str) -> None:
     launch = build.launch(1, kernel, *QUICK[kernel])

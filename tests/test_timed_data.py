@@ -7,12 +7,17 @@ even the slowest run receives. Such a run fails on all ranks and has no value th
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, field
 
 import pytest
 from test_kernels import Build, Launch
 
+from mpicampaign.suites import OutputError, parse
+
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+TRIES = [pytest.param(number, marks=[] if number < 1 else pytest.mark.full) for number in range(5)]
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,26 @@ def damaged(build: Build, messages: Messages, number: int) -> Launch:
     shim = {"DAMAGE": "ends", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": "1", **messages.filters}
     shim |= {"DAMAGE_AFTER": str(chance.randrange(messages.count)), "DAMAGE_SEED": str(chance.randrange(16))}
     return build.launch(messages.ranks, messages.kernel, *messages.arguments, preload="damage.so", **shim)
+
+
+def values_with(launch: Launch, messages: Messages, size: str) -> list[dict[str, str]]:
+    """The rows of this message size that hold values."""
+    return [row for kind, column in messages.rows for row in launch.rows(kind) if row[column] == size]
+
+
+@pytest.mark.parametrize("number", TRIES)
+@pytest.mark.parametrize("name", MESSAGES)
+def test_one_damaged_byte_of_one_message_is_found(build: Build, name: str, number: int) -> None:
+    messages = MESSAGES[name]
+    launch = damaged(build, messages, number)
+    assert "damage: byte" in launch.errors  # otherwise there was no such message
+    assert launch.statuses == [1] * messages.ranks, launch.errors
+    wrong = re.search(rf"{messages.kernel}: wrong data in .*?([0-9]+) B", launch.errors)
+    assert wrong, launch.errors
+    assert values_with(launch, messages, wrong[1]) == []
+    assert launch.end.endswith("status=failed")
+    with pytest.raises(OutputError, match="reports status 'failed'"):
+        parse("kernel", launch.output)
 
 
 def test_b_eff_prints_nothing_from_the_damaged_measurement_on(build: Build) -> None:
