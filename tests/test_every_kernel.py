@@ -96,6 +96,17 @@ def test_a_rank_that_dies_brings_the_run_down(build: Build, kernel: str) -> None
     assert "#@end" not in launch.output
 
 
+@pytest.mark.parametrize("kernel", QUICK)
+def test_the_header_says_how_it_was_measured(build: Build, kernel: str) -> None:
+    launch = build.launch(2, kernel, *QUICK[kernel], "--seed", "7")
+    demand_success(launch, 2)
+    assert launch.header("seed") == "7"
+    for key in ("mpi_library", "ranks", "nodes", "hosts", "oversubscribed", "clock", "sync", "seconds"):
+        assert launch.header(key), key
+    assert int(launch.header("memory_per_process_bytes")) >= 0
+    assert len(launch.output) < 2_000_000
+
+
 def test_a_kernel_that_measured_nothing_fails(build: Build) -> None:
     launch = build.launch(2, "measures_nothing")
     assert launch.statuses == [1, 1]

@@ -14,6 +14,7 @@ import pytest
 from test_kernels import Build, Launch
 
 from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites.kernels import KERNELS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
@@ -144,3 +145,14 @@ def test_stale_data_in_one_call_are_found(build: Build, kernel: str) -> None:
     shim |= {"DAMAGE_TIMES": "1"} | filters
     launch = build.launch(2, kernel, *arguments, preload="damage.so", DAMAGE_CALL="MPI_Recv", **shim)
     assert launch.statuses == [1, 1], launch.errors
+
+
+@pytest.mark.parametrize("kernel", [kernel.name for kernel in KERNELS.built_in()])
+def test_header_and_record_say_how_much_was_checked(build: Build, kernel: str) -> None:
+    arguments = PATIENT if kernel == "core_pairs" else KERNELS[kernel].quick
+    launch = build.launch(2, kernel, *arguments)
+    assert launch.statuses == [0, 0], launch.errors
+    output = parse("kernel", launch.output)
+    metadata = output.metadata
+    assert output.version == str(KERNELS[kernel].version)
+    assert 0 < int(metadata["bytes_checked"]) <= int(metadata["bytes_timed"])
