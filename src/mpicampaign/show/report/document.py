@@ -8,14 +8,13 @@ from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.charts.balance import not_drawn
 from mpicampaign.show.document import (
     Box,
-    ChartPlace,
+    Drawing,
     Fold,
     Grid,
     Heading,
     Items,
     Paragraph,
     Part,
-    Picture,
     Span,
     Verbatim,
 )
@@ -24,6 +23,7 @@ from mpicampaign.show.names import runs_are
 from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
+from mpicampaign.show.report.curves import curve_chart
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import disturbed_counts, how_many, period, run_counts
 from mpicampaign.units import format_size
@@ -97,7 +97,8 @@ def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
 def curves_part(charts: Sequence[SelectionChart]) -> Part:
     """Charts over message size."""
     legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
-    legend += "Point at a line for its values; tick what to show."
+    legend += "Point at a line for its values, or choose it "
+    legend += "and use the arrow keys; the boxes choose lines, and show which are which."
     titles = {chart.anchor: chart.title for chart in charts}
     start = (
         Heading("Curves over message size"),
@@ -119,7 +120,7 @@ def _chart(chart: SelectionChart) -> Part:
         label=f"Medians of {chart.title}",
         si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
     )
-    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), ChartPlace(chart)]
+    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), Drawing(curve_chart(chart))]
     nodes += [Paragraph(chart.note, "legend")] if chart.note else []
     fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
     return Part((*nodes, fold), chart.anchor, "chart")
@@ -136,20 +137,21 @@ def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
     return (Box(line.curve.name), *cells)
 
 
-def figures_part(source: Source, figures: Sequence[tuple[Figure, str | None]]) -> Part:
-    """Figures with their addresses; those without one are linked."""
-    shown: list[PageNode] = [
-        Picture(f"figure-{figure.name}", address, figure.alt, figure.caption)
-        for figure, address in figures
-        if address
-    ]
-    linked = tuple(
-        Span(figure.title, link=source.address(str(figure.svg))) for figure, address in figures if not address
-    )
+def figures_part(source: Source, figures: Sequence[Figure], most: int) -> Part:
+    """Figures of at most so many characters in all; the others are linked."""
+    shown: list[PageNode] = []
+    linked: list[Span] = []
+    for figure in figures:
+        most -= len(figure.picture)
+        if most >= 0:
+            shown.append(Drawing(figure.picture, f"figure-{figure.name}", figure.caption))
+        else:
+            most += len(figure.picture)
+            linked.append(Span(figure.title, link=source.address(str(figure.svg))))
     nodes: list[PageNode] = [Heading("Figures")]
     if linked:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files "
-        nodes += [Paragraph(text + "beside this report:", "legend"), Items(linked, "list")]
+        nodes += [Paragraph(text + "beside this report:", "legend"), Items(tuple(linked), "list")]
     nodes += shown or [Paragraph("There are no figures.")]
     missing = not_drawn(source.comparison)
     nodes += [Paragraph(missing, "legend")] if missing else []
